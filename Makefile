@@ -1,0 +1,32 @@
+# Every target does its own set-up; the second time that takes about a second.
+PY := .venv/bin/python
+.PHONY: help demo test lint build checked bench clean
+help:
+	@echo "make demo    set up, build, and show a first comparison of policies"
+	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
+	@echo "make lint    ruff, mypy and the import direction only"
+	@echo "make bench   speed and scaling, in CPU time"
+	@echo "make clean   remove everything that was built or installed here"
+demo: build
+	@.venv/bin/walltime demo
+test: build lint checked
+	$(PY) -m pytest -n 2 tests
+	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle
+lint: build
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+build: .venv/.installed
+	@$(PY) setup.py -q build_ext --inplace
+checked: build
+	@echo "building the checked core (bounds checks on)"
+	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
+bench: build
+	$(PY) -m benchmarks
+clean:
+	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
+	find src -name '*.so' -delete
+.venv/.installed: pyproject.toml tools/bootstrap
+	@tools/bootstrap
+	@touch $@

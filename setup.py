@@ -1,0 +1,48 @@
+"""The compiled modules. All else is in pyproject.toml, which cannot say "compile these .py files with Cython"."""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from Cython.Compiler import Options
+from setuptools import Extension, setup
+
+COMPILED = [
+    "workload.formats.swf_scan",
+]
+CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds checks, line tracing for coverage
+SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module
+JOBS = os.cpu_count() or 1
+Options.warning_errors = True  # Cython's warnings; the C compiler's are its own business
+DIRECTIVES = {
+    "language_level": 3,
+    "infer_types": True,
+    "embedsignature": True,
+    "boundscheck": CHECKED,
+    "wraparound": CHECKED,
+    "initializedcheck": CHECKED,
+    "cdivision": not CHECKED,
+    "linetrace": CHECKED,
+}
+
+
+def extension(name: str, source: str) -> Extension:
+    return Extension(
+        name,
+        [source],
+        extra_compile_args=["-O1" if CHECKED else "-O3", "-g0"],
+        define_macros=[("CYTHON_TRACE", "1")] if CHECKED else [],
+    )
+
+
+modules = [extension(f"walltime.{name}", f"src/walltime/{name.replace('.', '/')}.py") for name in COMPILED]
+modules.append(extension(SHARED, "src/walltime/_cyutility.c"))
+extensions = cythonize(
+    modules,
+    compiler_directives=DIRECTIVES,
+    include_path=["src"],
+    shared_utility_qualified_name=SHARED,
+    build_dir="build/c-checked" if CHECKED else "build/c",
+    nthreads=JOBS if sys.platform == "linux" else 0,
+)
+setup(ext_modules=extensions, options={"build_ext": {"parallel": JOBS}})

@@ -1,0 +1,134 @@
+"""The tables of a result: their columns, and the one way from the engine's integers to a Polars column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from walltime.core.time import SECOND
+from walltime.core.workload import MISSING, Workload
+
+SCHEMA = 1
+"""Version of the result folder's layout."""
+
+STATES = ("completed", "timeout", "failed", "cancelled", "rejected", "running", "waiting")
+
+JOBS: dict[str, Any] = {
+    "job_id": pl.Int64,
+    "name": pl.String,
+    "user": pl.String,
+    "group": pl.String,
+    "account": pl.String,
+    "queue": pl.String,
+    "qos": pl.String,
+    "cluster": pl.String,
+    "submit": pl.Float64,
+    "eligible": pl.Float64,
+    "start": pl.Float64,
+    "end": pl.Float64,
+    "cores": pl.Int64,
+    "nodes": pl.Int64,
+    "memory": pl.Int64,
+    "gpus": pl.Int64,
+    "requested_time": pl.Float64,
+    "run_time": pl.Float64,
+    "wait": pl.Float64,
+    "state": pl.String,
+    "restarts": pl.Int64,
+    "backfilled": pl.Boolean,
+    "lost_core_seconds": pl.Float64,
+    "phase": pl.String,
+    "workflow": pl.String,
+    "recorded_wait": pl.Float64,
+}
+"""jobs.parquet: a row a job, in order of entry. Text columns with few values are stored as Enum."""
+
+ALLOCATIONS: dict[str, Any] = {
+    "job_id": pl.Int64,
+    "attempt": pl.Int64,
+    "cluster": pl.String,
+    "start": pl.Float64,
+    "end": pl.Float64,
+    "cores": pl.Int64,
+    "nodes": pl.String,
+    "outcome": pl.String,
+}
+"""allocations.parquet: a row for each interval in which a job held resources, in order of start."""
+
+SERIES: dict[str, Any] = {"time": pl.Float64, "series": pl.String, "entity": pl.String, "value": pl.Float64}
+"""series.parquet: the mean of a quantity over the interval that begins at `time`."""
+
+
+@dataclass
+class Record:
+    """What an engine wrote down: the two tables that are the truth, and what a reader must know about them.
+
+    `facts` are counts and settings that the tables cannot tell: capacity, skipped jobs, killed jobs, perfect estimates.
+    `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest.
+    """
+
+    jobs: pl.DataFrame
+    allocations: pl.DataFrame
+    facts: dict[str, Any] = field(default_factory=dict)
+    durations: dict[str, float] = field(default_factory=dict)
+
+
+def time_series(name: str, microseconds: np.ndarray) -> pl.Series:
+    """Seconds, empty where the time is negative (missing)."""
+    series = pl.Series(name, np.asarray(microseconds) / SECOND)
+    missing = np.asarray(microseconds) < 0
+    return series if not missing.any() else series.set(pl.Series(missing), None)
+
+
+def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
+    """Codes as an Enum column, empty where the code is missing."""
+    kind = pl.Enum(names)
+    if not names or not len(codes):
+        return pl.Series(name, [None] * len(codes), dtype=kind)
+    clean = np.where(codes < 0, 0, codes).astype(np.uint32)
+    series = pl.Series(name, clean).cat.to(kind)
+    missing = codes < 0
+    return series if not missing.any() else series.set(pl.Series(missing), None)
+
+
+def integer_series(name: str, values: np.ndarray) -> pl.Series:
+    """Integers, empty where missing (-1)."""
+    series = pl.Series(name, np.asarray(values, np.int64))
+    missing = values == MISSING
+    return series if not missing.any() else series.set(pl.Series(missing), None)
+
+
+def constant(name: str, value: Any, size: int) -> pl.Series:
+    """A column of one value, in the column's own type."""
+    return pl.repeat(value, size, dtype=JOBS.get(name) or ALLOCATIONS[name], eager=True).alias(name)
+
+
+def workload_columns(workload: Workload) -> dict[str, pl.Series]:
+    """The columns of `jobs` that come from the workload alone, in its row order."""
+    size = len(workload)
+    columns: dict[str, pl.Series] = {"job_id": pl.Series("job_id", workload.column("job_id"))}
+    columns["name"] = (
+        pl.Series("name", workload.column("name"), dtype=pl.String)
+        if workload.has("name")
+        else constant("name", None, size)
+    )
+    for name in ("user", "group", "account", "queue", "qos"):
+        columns[name] = (
+            label_series(name, workload.column(name), workload.label_names(name))
+            if workload.has(name)
+            else constant(name, None, size)
+        )
+    for name in ("nodes", "memory"):
+        columns[name] = (
+            integer_series(name, workload.column(name)) if workload.has(name) else constant(name, None, size)
+        )
+    columns["gpus"] = pl.Series("gpus", workload.column("gpus"))
+    columns["recorded_wait"] = (
+        time_series("recorded_wait", workload.column("recorded_wait"))
+        if workload.has("recorded_wait")
+        else constant("recorded_wait", None, size)
+    )
+    return columns

@@ -1,0 +1,73 @@
+"""Time: an integer number of microseconds inside, seconds at the surface."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from walltime.core.errors import InputError
+
+SECOND = 1_000_000
+"""Microseconds in a second."""
+
+NEVER = 1 << 62
+"""A time that does not come; larger than any real one, and NEVER + NEVER still fits 64 bits."""
+
+LATEST = 1 << 53
+"""The latest time accepted from outside (285 years in microseconds): exact in a float, far from NEVER."""
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?")
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+
+
+def microseconds(seconds: float) -> int:
+    """The nearest whole number of microseconds."""
+    return round(seconds * SECOND)
+
+
+def seconds(microseconds: int) -> float:
+    """Seconds as a float; exact for whole seconds."""
+    return microseconds / SECOND
+
+
+def parse_duration(text: str | float) -> int:
+    """Microseconds from `90`, `"90s"`, `"1.5h"`, `"2d"`, `"1:30:00"` or `"1-12:00:00"`; raises InputError."""
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        value = float(text)
+    else:
+        value = _parse_text(str(text).strip().lower())
+    if not math.isfinite(value) or value < 0 or value * SECOND > LATEST:
+        raise InputError("not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)", value=text)
+    return microseconds(value)
+
+
+def _parse_text(text: str) -> float:
+    if clock := _CLOCK.fullmatch(text):
+        days, first, second, third = (int(part or 0) for part in clock.groups())
+        if clock[4] is None and clock[1] is None:  # M:SS
+            return first * 60 + second
+        return days * 86_400 + first * 3600 + second * 60 + third
+    quantity = _QUANTITY.fullmatch(text)
+    if quantity and (quantity[2] or "s") in _UNITS:
+        return float(quantity[1]) * _UNITS[quantity[2] or "s"]
+    return math.nan
+
+
+def format_duration(seconds: float | None) -> str:
+    """A short text for a person: `0.5 s`, `45 s`, `12:30 min`, `3:05 h`, `2.1 d`; a dash for nothing."""
+    if seconds is None or math.isnan(seconds):
+        return "–"
+    if seconds < 0:
+        return "-" + format_duration(-seconds)
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    if seconds < 3599.5:
+        whole = round(seconds)
+        return f"{whole // 60}:{whole % 60:02d} min"
+    if seconds < 172_800:
+        whole = round(seconds / 60)
+        return f"{whole // 60}:{whole % 60:02d} h"
+    return f"{seconds / 86_400:.1f} d"

@@ -1,0 +1,268 @@
+"""The Workload: a columnar table of jobs, the one form that every trace, model and generator is turned into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import LATEST, SECOND
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Kind = Literal["time", "integer", "label", "text"]
+MISSING = -1
+"""In a time or integer column: no value. In a label column: no label."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `time` is int64 microseconds, `integer` int64, `label` int32 codes into a list of names,
+    `text` Python strings. `default` is what an absent column means."""
+
+    name: str
+    kind: Kind
+    default: Any
+    meaning: str
+
+
+COLUMNS: dict[str, Column] = {
+    column.name: column
+    for column in (
+        Column("job_id", "integer", None, "the job's number in its trace; by default its row, from 1"),
+        Column("name", "text", "", "a label for people, such as 12_3; empty: the job_id"),
+        Column("submit", "time", None, "when the job is submitted"),
+        Column("run_time", "time", None, "how long it actually runs; missing: until it is cancelled or its limit"),
+        Column("requested_time", "time", MISSING, "the user's wall-time request"),
+        Column("cores", "integer", 1, "cores in total"),
+        Column("nodes", "integer", MISSING, "number of nodes, where the request has a shape"),
+        Column("cores_per_node", "integer", MISSING, "cores on each of those nodes"),
+        Column("memory", "integer", MISSING, "bytes for the whole job"),
+        Column("gpus", "integer", 0, "GPUs for the whole job"),
+        Column("user", "label", MISSING, "who submitted it"),
+        Column("group", "label", MISSING, "the user's group"),
+        Column("account", "label", MISSING, "the account that pays"),
+        Column("queue", "label", MISSING, "queue or partition"),
+        Column("qos", "label", MISSING, "quality of service"),
+        Column("priority", "integer", 0, "the user's or site's number; higher is more urgent"),
+        Column("dependencies", "text", "", "as Slurm writes them, over job_ids: afterok:12:13,afterany:7"),
+        Column("begin", "time", MISSING, "not eligible before this time"),
+        Column("deadline", "time", MISSING, "should have ended by this time"),
+        Column("cancel", "time", MISSING, "its user cancels it at this time, waiting or running"),
+        Column("profile", "label", MISSING, "how it unfolds, where an execution model asks"),
+        Column("recorded_wait", "time", MISSING, "the wait in the original log, kept for comparison"),
+        Column("preceding_job", "integer", MISSING, "SWF's preceding job, for models of user feedback"),
+        Column("think_time", "time", MISSING, "SWF's think time after the preceding job"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What time zero of the trace means: seconds since 1970 UTC, and the time zone's name, where known."""
+
+    epoch: float | None = None
+    timezone: str | None = None
+
+
+@dataclass
+class Workload:
+    """Jobs as columns, sorted by submission (ties in the given order). Treat as immutable.
+
+    `columns` holds NumPy arrays (lists of strings for `text`) of equal length for the columns that are present; the
+    names behind a label column's codes are in `labels`. `notes` says what reading did, in counts: skipped jobs by
+    reason and the like. `machine_cores` is the size of the machine where the source tells.
+    """
+
+    columns: dict[str, Any]
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    origin: Origin = Origin()
+    machine_cores: int | None = None
+    header: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _validate(self.columns, self.labels)
+
+    def __len__(self) -> int:
+        return len(self.columns["submit"])
+
+    def has(self, name: str) -> bool:
+        """Whether the column is present (rather than defaulted)."""
+        return name in self.columns
+
+    def column(self, name: str) -> Any:
+        """The column's values, the default's where it is absent."""
+        if name in self.columns:
+            return self.columns[name]
+        column = COLUMNS[name]
+        if name == "job_id":
+            return np.arange(1, len(self) + 1, dtype=np.int64)
+        if column.kind == "text":
+            return [column.default] * len(self)
+        dtype = np.int32 if column.kind == "label" else np.int64
+        return np.full(len(self), column.default, dtype)
+
+    def label_names(self, name: str) -> list[str]:
+        """The names behind the codes of a label column."""
+        return self.labels.get(name, [])
+
+    def select(self, rows: np.ndarray) -> Workload:
+        """The given rows (a mask or indices, in order of submission) as a new Workload."""
+        if rows.dtype == np.bool_:
+            rows = np.flatnonzero(rows)
+        columns = {
+            name: [values[i] for i in rows] if COLUMNS[name].kind == "text" else values[rows]
+            for name, values in self.columns.items()
+        }
+        return self.replace(columns)
+
+    def replace(self, columns: Mapping[str, Any], **other: Any) -> Workload:
+        """The same workload with other columns (all of them are given)."""
+        kept = {
+            "labels": dict(self.labels),
+            "origin": self.origin,
+            "machine_cores": self.machine_cores,
+            "header": dict(self.header),
+            "notes": dict(self.notes),
+            "source": self.source,
+        }
+        return Workload(sort_by_submission(dict(columns)), **(kept | other))
+
+    def batches(self, rows: int) -> Iterator[Workload]:
+        """The same jobs as a stream of smaller workloads."""
+        for first in range(0, len(self), rows):
+            part = {name: values[first : first + rows] for name, values in self.columns.items()}
+            if "job_id" not in part:
+                part["job_id"] = np.arange(first + 1, first + 1 + len(part["submit"]), dtype=np.int64)
+            yield self.replace(part)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Present columns as a Polars table, times in seconds, labels as their names, missing values empty."""
+        import polars as pl
+
+        from walltime.core.tables import label_series, time_series
+
+        series = []
+        for name in COLUMNS:
+            if name not in self.columns:
+                continue
+            values = self.columns[name]
+            match COLUMNS[name].kind:
+                case "time":
+                    series.append(time_series(name, values))
+                case "label":
+                    series.append(label_series(name, values, self.label_names(name)))
+                case "text":
+                    series.append(pl.Series(name, values, dtype=pl.String))
+                case _:
+                    series.append(pl.Series(name, values))
+        return pl.DataFrame(series)
+
+    @classmethod
+    def from_columns(cls, /, **columns: Any) -> Workload:
+        """From sequences by column name: times in seconds (None: missing), labels as strings, the rest as they are.
+
+        >>> jobs = Workload.from_columns(submit=[0, 5], run_time=[10, 2], cores=[4, 1], user=["ann", "bo"])
+        >>> len(jobs), jobs.columns["submit"].tolist()
+        (2, [0, 5000000])
+        """
+        table: dict[str, Any] = {}
+        labels: dict[str, list[str]] = {}
+        for name, values in columns.items():
+            if name not in COLUMNS:
+                raise InputError("unknown workload column", value=name, choices=COLUMNS)
+            match COLUMNS[name].kind:
+                case "time":
+                    table[name] = _times(name, values)
+                case "integer":
+                    table[name] = _integers(name, values)
+                case "label":
+                    table[name], labels[name] = encode_labels(values)
+                case "text":
+                    table[name] = ["" if value is None else str(value) for value in values]
+        for required in ("submit", "run_time"):
+            if required not in table:
+                raise InputError("a workload needs the column", value=required)
+        return cls(sort_by_submission(table), labels)
+
+
+def sort_by_submission(columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns in order of submission; equal submissions keep their order, and so do columns already sorted."""
+    submit = columns["submit"]
+    if len(submit) < 2 or bool(np.all(submit[1:] >= submit[:-1])):
+        return columns
+    if "job_id" not in columns:
+        columns["job_id"] = np.arange(1, len(submit) + 1, dtype=np.int64)
+    order = np.argsort(submit, kind="stable")
+    return {
+        name: [values[i] for i in order] if isinstance(values, list) else values[order]
+        for name, values in columns.items()
+    }
+
+
+def encode_labels(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
+    """Codes in order of first appearance, and the names; None and the empty string are missing."""
+    codes: dict[str, int] = {}
+    encoded = [
+        MISSING if value is None or value == "" else codes.setdefault(str(value), len(codes)) for value in values
+    ]
+    return np.array(encoded, np.int32), list(codes)
+
+
+def _times(name: str, values: Sequence[float | None]) -> np.ndarray:
+    try:
+        seconds = np.array([np.nan if value is None else value for value in values], np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"column {name}: not a number of seconds ({error})") from None
+    out = np.full(len(seconds), MISSING, np.int64)
+    known = ~np.isnan(seconds)
+    scaled = np.rint(seconds[known] * SECOND)
+    if np.any(np.abs(scaled) > LATEST):
+        raise InputError(f"column {name}: time out of range", value=float(seconds[known][np.abs(scaled) > LATEST][0]))
+    out[known] = scaled.astype(np.int64)
+    return out
+
+
+def _integers(name: str, values: Sequence[int | None]) -> np.ndarray:
+    try:
+        return np.array([MISSING if value is None else value for value in values], np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"column {name}: not an integer ({error})") from None
+
+
+def _validate(columns: dict[str, Any], labels: dict[str, list[str]]) -> None:
+    """Shapes and ranges that everything behind the table relies on."""
+    size = len(columns["submit"])
+    for name, values in columns.items():
+        if name not in COLUMNS:
+            raise InputError("unknown workload column", value=name, choices=COLUMNS)
+        if len(values) != size:
+            raise InputError(f"column {name} has {len(values)} values, submit has {size}")
+        kind = COLUMNS[name].kind
+        if kind == "label" and size and int(np.max(values)) >= len(labels.get(name, ())):
+            raise InputError(f"column {name} has codes without a name")
+        if kind == "time" and name not in ("submit", "begin", "deadline", "cancel") and size:
+            _refuse(columns, name, values < MISSING, "negative")
+    if not size:
+        return
+    submit = columns["submit"]
+    _refuse(columns, "submit", submit < 0, "negative")
+    _refuse(columns, "submit", submit > LATEST, "beyond the largest time")
+    if np.any(submit[1:] < submit[:-1]):
+        raise InputError("the jobs are not in order of submission (sort_by_submission does that)")
+    if "cores" in columns:
+        _refuse(columns, "cores", columns["cores"] < 1, "not positive")
+
+
+def _refuse(columns: dict[str, Any], name: str, bad: np.ndarray, problem: str) -> None:
+    if np.any(bad):
+        row = int(np.argmax(bad))
+        job = int(columns["job_id"][row]) if "job_id" in columns else row + 1
+        unit = SECOND if COLUMNS[name].kind == "time" else 1
+        raise InputError(f"job {job}: {name} is {problem}", value=columns[name][row] / unit)
