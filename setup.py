@@ -9,6 +9,24 @@ from setuptools import Extension, setup
 
 COMPILED = [
     "workload.formats.swf_scan",
+    "kernel.heap",
+    "kernel.jobs",
+    "kernel.profile",
+    "kernel.ledger",
+    "kernel.index",
+    "kernel.queue",
+    "kernel.source",
+    "policy.api",
+    "policies.order.fcfs",
+    "policies.estimate.request",
+    "policies.backfill.none",
+    "policies.backfill.aggressive",
+    "policies.backfill.easy",
+    "execution.model",
+    "execution.trace",
+    "engine.recorder",
+    "engine.loop",
+    "engine.arrivals",
 ]
 CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds checks, line tracing for coverage
 SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module

@@ -1,0 +1,79 @@
+"""Walltime tells you what would happen to a batch cluster before you touch it.
+
+>>> import walltime
+>>> jobs = walltime.Workload.from_columns(submit=[0, 1], run_time=[10, 5], requested_time=[10, 5], cores=[3, 2])
+>>> walltime.simulate(jobs, cores=4, policy="easy").jobs["wait"].to_list()
+[0.0, 9.0]
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from walltime.analysis.audit import audit
+    from walltime.analysis.compare import compare
+    from walltime.api import Result, load, simulate
+    from walltime.core.errors import InputError, WalltimeError
+    from walltime.core.workload import Workload
+    from walltime.policy.api import Policy
+    from walltime.scenario import Scenario
+    from walltime.workload.formats import read as read_workload
+
+    __version__: str
+
+# Imported when first used, so that `import walltime` and `walltime --help` are quick.
+_WHERE = {
+    "audit": "walltime.analysis.audit:audit",
+    "compare": "walltime.analysis.compare:compare",
+    "Result": "walltime.api:Result",
+    "load": "walltime.api:load",
+    "simulate": "walltime.api:simulate",
+    "InputError": "walltime.core.errors:InputError",
+    "WalltimeError": "walltime.core.errors:WalltimeError",
+    "Workload": "walltime.core.workload:Workload",
+    "Policy": "walltime.policy.api:Policy",
+    "Scenario": "walltime.scenario:Scenario",
+    "read_workload": "walltime.workload.formats:read",
+}
+
+__all__ = [
+    "InputError",
+    "Policy",
+    "Result",
+    "Scenario",
+    "WalltimeError",
+    "Workload",
+    "__version__",
+    "audit",
+    "compare",
+    "load",
+    "read_workload",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value = _find_version()
+    elif name in _WHERE:
+        module, _, attribute = _WHERE[name].partition(":")
+        value = getattr(importlib.import_module(module), attribute)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _find_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("walltime")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "unknown"

@@ -83,6 +83,15 @@ def time_series(name: str, microseconds: np.ndarray) -> pl.Series:
     return series if not missing.any() else series.set(pl.Series(missing), None)
 
 
+def ticks(series: pl.Series, missing: int = MISSING) -> np.ndarray:
+    """Whole microseconds from a column of seconds, `missing` where it is empty or not a number."""
+    seconds = series.cast(pl.Float64).to_numpy()
+    known = np.isfinite(seconds)
+    out = np.full(len(seconds), missing, np.int64)
+    out[known] = np.rint(seconds[known] * SECOND).astype(np.int64)
+    return out
+
+
 def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
     """Codes as an Enum column, empty where the code is missing."""
     kind = pl.Enum(names)

@@ -1,0 +1,290 @@
+"""The figures of one result. All means are over started jobs; what cannot be said is None, never NaN.
+
+- wait: the job's `wait` column, end - submit - the time it held resources (start - submit for one still running).
+- response: end - submit, of started jobs that have ended.
+- bounded slowdown: max(1, (wait + run) / max(run, 10 s)), of the same jobs.
+- utilization: used core-seconds over the core-seconds available from the first submission to the last end; inside the
+  observation window for `utilization_window`.
+- size classes: 1, 2-7, 8-63, 64-511, 512+ cores, the same for every table and picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_held, find_horizon
+from walltime.analysis.statistics import (
+    Groups,
+    exact_product_sum,
+    group_means,
+    max_seconds,
+    mean,
+    mean_seconds,
+    quantile,
+    quantile_seconds,
+)
+from walltime.core.digest import digest
+from walltime.core.errors import InputError
+from walltime.core.tables import SCHEMA, STATES, Record, ticks
+from walltime.core.time import SECOND, microseconds
+
+BOUND = 10.0
+"""Seconds below which a run time does not inflate the slowdown."""
+
+SIZES = {"1": 1, "2-7": 2, "8-63": 8, "64-511": 64, "512+": 512}
+"""Size classes by their smallest number of cores."""
+
+KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
+"""What `by` can group by."""
+
+
+def summarise(record: Record, *, warmup: float | None = None, cooldown: float | None = None) -> dict[str, Any]:
+    """Every headline figure of the record, ready for strict JSON; times in seconds.
+
+    The observation window begins `warmup` seconds after the first submission and ends `cooldown` seconds before the
+    last one; without them at the 10 % and the 90 % quantile of the submission times.
+    """
+    waits, responses, slowdowns = _waits(record), _responses(record), bounded_slowdowns(record)
+    skipped = dict(record.facts.get("skipped") or {})
+    return {
+        "schema": SCHEMA,
+        "jobs": record.jobs.height,
+        "started": len(waits),
+        **_count_states(record),
+        "skipped": sum(skipped.values()),
+        "skipped_reasons": skipped,
+        "backfilled": int(record.jobs["backfilled"].sum() or 0),
+        "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
+        **_measure_use(record, warmup, cooldown),
+        "means_over": "started jobs",
+        "mean_wait": mean_seconds(waits),
+        "median_wait": quantile_seconds(waits, 0.5),
+        "p95_wait": quantile_seconds(waits, 0.95),
+        "max_wait": max_seconds(waits),
+        "mean_response": mean_seconds(responses),
+        "mean_bounded_slowdown": mean(slowdowns),
+        "median_bounded_slowdown": quantile(slowdowns, 0.5),
+        "p95_bounded_slowdown": quantile(slowdowns, 0.95),
+        "jain_fairness": jain(record),
+        "recorded": compare_recorded(record),
+        "longest_queue": record.facts.get("longest_queue"),
+        "overrun": record.facts.get("overrun"),
+        "origin": record.facts.get("origin"),
+        "clusters": find_capacity(record),
+        "digest": digest(record.jobs, record.allocations),
+        "facts": record.facts,
+    }
+
+
+def bounded_slowdowns(record: Record) -> np.ndarray:
+    """max(1, (wait + run) / max(run, 10 s)) of each started job that has ended, in row order."""
+    values = _slowdown_column(record.jobs)
+    return np.asarray(values[~np.isnan(values)])
+
+
+def _slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
+    """The bounded slowdown, NaN where it does not apply."""
+    wait, run = (jobs[name].cast(pl.Float64).to_numpy() for name in ("wait", "run_time"))
+    values = np.maximum(1.0, (wait + run) / np.maximum(run, BOUND))
+    ended = jobs["start"].is_not_null() & jobs["end"].is_not_null()
+    return np.where(ended.to_numpy(), values, np.nan)
+
+
+def _waits(record: Record) -> np.ndarray:
+    started = record.jobs.filter(pl.col("start").is_not_null() & pl.col("wait").is_not_null())
+    return ticks(started["wait"])
+
+
+def _responses(record: Record) -> np.ndarray:
+    ended = record.jobs.filter(pl.col("start").is_not_null() & pl.col("end").is_not_null())
+    return np.asarray(ticks(ended["end"]) - ticks(ended["submit"]))
+
+
+def _count_states(record: Record) -> dict[str, int]:
+    counts = record.jobs["state"].cast(pl.String).value_counts()
+    found = dict(zip(counts["state"].to_list(), counts["count"].to_list(), strict=True))
+    states = {state: int(found.get(state, 0)) for state in STATES}
+    return {**states, "killed": states["timeout"]}
+
+
+def _measure_use(record: Record, warmup: float | None, cooldown: float | None) -> dict[str, Any]:
+    """Makespan, core-seconds and utilization, in the whole and in the observation window."""
+    held, capacity = find_held(record), sum(find_capacity(record).values())
+    submit = ticks(record.jobs["submit"])
+    used = exact_product_sum(held.end - held.start, held.cores) / SECOND
+    first = int(submit.min()) if len(submit) else None
+    last = int(held.end.max()) if len(held.end) else None
+    window = find_window(submit, warmup, cooldown)
+    return {
+        "makespan": None if first is None or last is None else (last - first) / SECOND,
+        "utilization": _utilization(held, capacity, first, last),
+        "utilization_window": _utilization(held, capacity, *window),
+        "window": _describe_window(record, submit, *window),
+        "core_seconds": used,
+        "lost_core_seconds": float(record.jobs["lost_core_seconds"].sum() or 0.0),
+        "first_submit": None if first is None else first / SECOND,
+        "last_end": None if last is None else last / SECOND,
+    }
+
+
+def find_window(
+    submit: np.ndarray, warmup: float | None = None, cooldown: float | None = None
+) -> tuple[int, int] | tuple[None, None]:
+    """The observation window in microseconds; nothing where it would be empty."""
+    if not len(submit):
+        return None, None
+    low, high = (int(np.rint(np.quantile(submit, fraction))) for fraction in (0.1, 0.9))
+    if warmup is not None:
+        low = int(submit.min()) + microseconds(_not_negative("warmup", warmup))
+    if cooldown is not None:
+        high = int(submit.max()) - microseconds(_not_negative("cooldown", cooldown))
+    return (low, high) if low < high else (None, None)
+
+
+def _not_negative(name: str, seconds: float) -> float:
+    if not 0 <= seconds < float("inf"):
+        raise InputError(f"{name} is not a number of seconds of at least 0", value=seconds)
+    return seconds
+
+
+def _utilization(held: Held, capacity: int, first: int | None, last: int | None) -> float | None:
+    if first is None or last is None or last <= first or capacity <= 0:
+        return None
+    return exact_product_sum(held.core_time(first, last), held.cores) / (capacity * (last - first))
+
+
+def _describe_window(record: Record, submit: np.ndarray, first: int | None, last: int | None) -> dict[str, Any]:
+    """The window's bounds, and the waits of the jobs submitted inside it."""
+    if first is None or last is None:
+        return {"start": None, "end": None, "jobs": 0, "mean_wait": None, "mean_bounded_slowdown": None}
+    inside = record.jobs.filter(pl.Series((submit >= first) & (submit <= last)))
+    part = Record(inside, record.allocations)
+    return {
+        "start": first / SECOND,
+        "end": last / SECOND,
+        "jobs": inside.height,
+        "mean_wait": mean_seconds(_waits(part)),
+        "mean_bounded_slowdown": mean(bounded_slowdowns(part)),
+    }
+
+
+def compare_recorded(record: Record) -> dict[str, Any]:
+    """Waits as the original log has them beside the simulated ones, over the started jobs that have both."""
+    both = record.jobs.filter(pl.all_horizontal(pl.col("start", "wait", "recorded_wait").is_not_null()))
+    recorded, simulated = ticks(both["recorded_wait"]), ticks(both["wait"])
+    return {
+        "jobs": both.height,
+        "mean_wait": mean_seconds(recorded),
+        "median_wait": quantile_seconds(recorded, 0.5),
+        "simulated_mean_wait": mean_seconds(simulated),
+        "simulated_median_wait": quantile_seconds(simulated, 0.5),
+    }
+
+
+# Groups
+
+
+def by(record: Record, key: str) -> pl.DataFrame:
+    """Jobs, core-seconds, waits and bounded slowdowns by user, group, account, queue, qos, size or cluster.
+
+    `jobs` counts all jobs, `started` those the waits are over. Sorted by core-seconds, the heaviest first; size classes
+    by size. Jobs without a value are in a group of their own, with an empty key.
+    """
+    codes, names = group_codes(record.jobs, key)
+    groups, jobs = len(names), record.jobs
+    started = jobs["start"].is_not_null().to_numpy()
+    wait = np.where(started, jobs["wait"].cast(pl.Float64).to_numpy(), np.nan)
+    waits = Groups.of(codes, wait, groups)
+    table = pl.DataFrame(
+        {
+            key: pl.Series(names, dtype=pl.String),
+            "jobs": np.bincount(codes, minlength=groups).astype(np.int64),
+            "started": np.bincount(codes[started], minlength=groups).astype(np.int64),
+            "core_seconds": np.bincount(codes, core_seconds(record), groups),
+            "mean_wait": group_means(codes, wait, groups),
+            "median_wait": waits.quantile(0.5),
+            "p95_wait": waits.quantile(0.95),
+            "max_wait": waits.quantile(1.0),
+            "mean_bounded_slowdown": group_means(codes, _slowdown_column(jobs), groups),
+        }
+    ).with_columns(pl.col(pl.Float64).fill_nan(None))
+    return table if key == "size" else table.sort("core_seconds", key, descending=[True, False], maintain_order=True)
+
+
+def group_codes(jobs: pl.DataFrame, key: str) -> tuple[np.ndarray, list[str | None]]:
+    """The number of each job's group, and the groups' names."""
+    if key not in KEYS:
+        raise InputError("unknown key to group by", value=key, choices=KEYS)
+    if key == "size":
+        return size_codes(jobs["cores"].to_numpy()), list(SIZES)
+    texts = jobs[key].cast(pl.String)
+    names = texts.unique(maintain_order=True)
+    numbers = pl.Series(np.arange(len(names), dtype=np.int64))
+    if not len(names):
+        return np.empty(0, np.int64), []
+    return texts.replace_strict(names, numbers, return_dtype=pl.Int64).to_numpy(), names.to_list()
+
+
+def size_codes(cores: np.ndarray) -> np.ndarray:
+    """The number of the size class of each number of cores, in the order of SIZES."""
+    return np.maximum(np.searchsorted(list(SIZES.values()), cores, side="right") - 1, 0)
+
+
+def core_seconds(record: Record) -> np.ndarray:
+    """Core-seconds held by each job, in row order."""
+    held = find_held(record)
+    used = (held.end - held.start) * (held.cores / SECOND)
+    ids, allocated = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
+    if not len(ids) or not len(allocated):
+        return np.zeros(len(ids))
+    order = np.argsort(ids, kind="stable")
+    place = np.minimum(np.searchsorted(ids, allocated, sorter=order), len(ids) - 1)
+    rows = order[place]
+    known = ids[rows] == allocated
+    return np.bincount(rows[known], used[known], len(ids))
+
+
+def starvation(record: Record) -> pl.DataFrame:
+    """The longest wait of each size class so far: `size`, `job_id`, `longest_wait`, `state` of that job.
+
+    Unlike `max_wait`, it counts jobs that never started: cancelled ones to their end, waiting ones to the cut-off.
+    """
+    jobs, horizon = record.jobs.filter(pl.col("state").cast(pl.String) != "rejected"), find_horizon(record)
+    submit, start, end = (ticks(jobs[name], ABSENT) for name in ("submit", "start", "end"))
+    leaving = np.where(end != ABSENT, end, submit if horizon is None else np.maximum(submit, horizon))
+    waited = np.where(start == ABSENT, leaving - submit, ticks(jobs["wait"]))
+    codes = size_codes(jobs["cores"].to_numpy())
+    rows = []
+    for code, size in enumerate(SIZES):
+        members = np.flatnonzero(codes == code)
+        if len(members):
+            worst = int(members[np.argmax(waited[members])])
+            job = jobs.row(worst, named=True)
+            rows.append((size, job["job_id"], int(waited[worst]) / SECOND, str(job["state"])))
+    kinds = {"size": pl.String, "job_id": pl.Int64, "longest_wait": pl.Float64, "state": pl.String}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def jain(record: Record) -> float | None:
+    """Jain's fairness index over the users' mean bounded slowdowns: 1 if all fare alike, 1/n if one bears it all.
+
+    (sum x)^2 / (n sum x^2): R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for
+    resource allocation in shared computer systems", DEC-TR-301, 1984. None where the jobs have no users.
+    """
+    if not record.jobs["user"].count():
+        return None
+    codes, names = group_codes(record.jobs, "user")
+    values = group_means(codes, _slowdown_column(record.jobs), len(names))
+    named = np.array([name is not None for name in names])
+    return jain_index(values[named & ~np.isnan(values)])
+
+
+def jain_index(values: Sequence[float] | np.ndarray) -> float | None:
+    """(sum x)^2 / (n sum x^2) of values that are not negative; None for none."""
+    given = np.asarray(values, np.float64)
+    squares = float(np.sum(given * given))
+    return float(np.sum(given)) ** 2 / (len(given) * squares) if squares else None

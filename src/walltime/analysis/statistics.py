@@ -1,0 +1,82 @@
+"""Sums, means and quantiles that are exact, or the same on every machine, and None where there is nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walltime.core.time import SECOND
+
+
+def exact_sum(values: np.ndarray) -> int:
+    """The sum of 64-bit integers without rounding or overflow."""
+    high = int(np.sum(values >> 32, dtype=np.int64))
+    return (high << 32) + int(np.sum(values & 0xFFFFFFFF, dtype=np.int64))
+
+
+def exact_product_sum(values: np.ndarray, weights: np.ndarray) -> int:
+    """The sum of products of integers, each product below 2^63 for its halves: cores times microseconds."""
+    return (exact_sum((values >> 32) * weights) << 32) + exact_sum((values & 0xFFFFFFFF) * weights)
+
+
+def mean_seconds(times: np.ndarray) -> float | None:
+    """The mean of microseconds, in seconds."""
+    return exact_sum(times) / (len(times) * SECOND) if len(times) else None
+
+
+def quantile_seconds(times: np.ndarray, fraction: float) -> float | None:
+    """A quantile of microseconds, in seconds, interpolated between neighbours (as NumPy and pandas do by default)."""
+    return float(np.quantile(times, fraction)) / SECOND if len(times) else None
+
+
+def max_seconds(times: np.ndarray) -> float | None:
+    """The largest of microseconds, in seconds."""
+    return int(np.max(times)) / SECOND if len(times) else None
+
+
+def mean(values: np.ndarray) -> float | None:
+    """The arithmetic mean."""
+    return float(np.mean(values)) if len(values) else None
+
+
+def quantile(values: np.ndarray, fraction: float) -> float | None:
+    """A quantile, interpolated between neighbours."""
+    return float(np.quantile(values, fraction)) if len(values) else None
+
+
+def group_means(codes: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
+    """The mean of the values of each group, leaving out NaN; NaN for a group without values."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(codes[known], values[known], groups) / np.bincount(codes[known], minlength=groups)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Values sorted within their groups, for quantiles."""
+
+    values: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def of(cls, codes: np.ndarray, values: np.ndarray, groups: int) -> Groups:
+        """Group number `codes[i]` (below `groups`) gets `values[i]`; NaN values are left out."""
+        known = ~np.isnan(values)
+        codes, values = codes[known], values[known]
+        order = np.lexsort((values, codes))
+        count = np.bincount(codes, minlength=groups)
+        return cls(values[order], np.cumsum(count) - count, count)
+
+    def quantile(self, fraction: float) -> np.ndarray:
+        """The interpolated quantile of each group, NaN for an empty one; fraction 1 is the maximum."""
+        out = np.full(len(self.count), np.nan)
+        full = self.count > 0
+        place = (self.count[full] - 1) * fraction
+        low = np.floor(place).astype(np.int64)
+        high = np.minimum(low + 1, self.count[full] - 1)
+        first = self.first[full]
+        below, above = self.values[first + low], self.values[first + high]
+        out[full] = below + (above - below) * (place - low)
+        return out

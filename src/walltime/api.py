@@ -1,0 +1,334 @@
+"""What a notebook or a script uses: `simulate`, `load` and `Result`."""
+
+from __future__ import annotations
+
+import html
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from walltime.core.errors import InputError
+from walltime.core.time import format_duration
+from walltime.core.workload import Workload
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from walltime.analysis.audit import Violation
+    from walltime.core.tables import Record
+    from walltime.scenario import Scenario
+
+_SCENARIO_FILES = (".yaml", ".yml")
+
+
+class Observer(Protocol):
+    """Whoever wants to follow a simulation; called about ten times a second."""
+
+    def progress(self, now_us: int, submitted: int, ended: int) -> None:
+        """The simulated time in microseconds, and how many jobs were submitted and have ended."""
+
+
+class Result:
+    """One simulation: its scenario, and the tables that tell what happened. Figures are computed when asked for.
+
+    `label` names it in tables and plots, `folder` is where it was loaded from or saved to.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | None,
+        record: Record,
+        label: str = "result",
+        *,
+        summary: Mapping[str, Any] | None = None,
+        series: pl.DataFrame | None = None,
+        provenance: Mapping[str, Any] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.record = record
+        self.label = label
+        self.folder = folder
+        self.provenance = dict(provenance) if provenance is not None else _describe_origin(record, label)
+        if summary is not None:
+            self.__dict__["summary"] = dict(summary)
+        if series is not None:
+            self.__dict__["series"] = series
+
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """A row for each job, times in seconds."""
+        return self.record.jobs
+
+    @property
+    def allocations(self) -> pl.DataFrame:
+        """A row for each interval in which a job held resources."""
+        return self.record.allocations
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The headline figures; means are over started jobs."""
+        from walltime.analysis.metrics import summarise
+
+        return summarise(self.record)
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """Cores and jobs, running and waiting, over time: the mean of each interval."""
+        from walltime.analysis.series import series
+
+        return series(self.record)
+
+    @property
+    def digest(self) -> str:
+        """The hash of the tables; two results with the same digest are the same."""
+        return str(self.summary["digest"])
+
+    @property
+    def perfect_estimates(self) -> str | None:
+        """The label that a result must carry where the scheduler knew run times in advance; None where it did not."""
+        count, jobs = int(self.record.facts.get("perfect_estimates") or 0), self.jobs.height
+        if not count:
+            return None
+        return "perfect estimates" if count >= jobs else f"perfect estimates for {count} of {jobs} jobs"
+
+    def by(self, key: str) -> pl.DataFrame:
+        """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size or cluster."""
+        from walltime.analysis.metrics import by
+
+        return by(self.record, key)
+
+    def audit(self, *, promise: bool = False) -> list[Violation]:
+        """Every broken rule of the schedule; an empty list proves it legal. `promise` is for plain EASY."""
+        from walltime.analysis.audit import audit
+
+        return audit(self.record, promise=promise)
+
+    def save(self, path: str | Path, format: str = "parquet", force: bool = False) -> Path:
+        """Writes the result folder, whole or not at all; `force` replaces a result that is there already."""
+        from walltime.core import folder
+
+        if self.scenario is None:
+            raise InputError("a result without a scenario cannot be saved")
+        target = folder.check_target(path, force=force, format=format)
+        contents = folder.Contents(
+            scenario=_dump_scenario(self.scenario),
+            jobs=self.jobs,
+            allocations=self.allocations,
+            series=self.series if self.scenario.record.series else None,
+            summary=self.summary,
+            provenance=self.provenance,
+            write_workload=_workload_writer(self.scenario),
+        )
+        self.folder = folder.write(target, contents, format=format, force=force)
+        return self.folder
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name} {value}" for name, value in self._headline().items())
+        remark = f" ({self.perfect_estimates})" if self.perfect_estimates else ""
+        return f"<Result {self.label}: {self.jobs.height} jobs, {figures}{remark}>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
+            for name, value in {"jobs": str(self.jobs.height), **self._headline()}.items()
+        )
+        caption = self.label + (f" ({self.perfect_estimates})" if self.perfect_estimates else "")
+        return f"<table><caption>{html.escape(caption)}</caption>{cells}</table>"
+
+    def _headline(self) -> dict[str, str]:
+        summary = self.summary
+        slowdown, use = summary["mean_bounded_slowdown"], summary["utilization"]
+        return {
+            "mean wait": format_duration(summary["mean_wait"]),
+            "p95 wait": format_duration(summary["p95_wait"]),
+            "mean bounded slowdown": "–" if slowdown is None else f"{slowdown:.2f}",
+            "utilization": "–" if use is None else f"{use:.1%}",
+        }
+
+
+def simulate(
+    workload_or_scenario: Workload | Scenario | Mapping[str, Any] | str | Path,
+    *,
+    cores: int | None = None,
+    nodes: str | tuple[int, int] | None = None,
+    policy: Any = None,
+    seed: int | None = None,
+    overrun: str | None = None,
+    missing_request: str | None = None,
+    until: str | float | None = None,
+    observer: Observer | None = None,
+    label: str | None = None,
+    **settings: Any,
+) -> Result:
+    """Runs one simulation and returns its Result; raises InputError for anything that was given wrong.
+
+    Takes a Workload, the path of a trace, the path of a scenario (.yaml), a Scenario or a mapping like one. What is
+    not given is the scenario's, or else: policy "easy", seed 0, overrun "kill", missing_request "exact".
+
+    `policy` is a preset's name, "module:attribute", a Policy class or object, a function of the pass, or a mapping of
+    a scheduler's parts. `nodes` is "120x2" or (120, 2). `settings` are other keys of a scenario, dotted ones with two
+    underscores: `cluster__scheduler__rhythm="event"`.
+
+    >>> jobs = Workload.from_columns(submit=[0, 1], run_time=[10, 5], requested_time=[10, 5], cores=[3, 2])
+    >>> simulate(jobs, cores=4, policy="fcfs").jobs["wait"].to_list()
+    [0.0, 9.0]
+    """
+    given = {
+        "cluster.scheduler": None if policy is None else _find_scheduler(policy),
+        "seed": seed,
+        "execution.overrun": overrun,
+        "workload.missing_request": missing_request,
+        "until": until,
+    }
+    chosen = _size_settings(cores, nodes) + [(key, value) for key, value in given.items() if value is not None]
+    chosen += [(key.replace("__", "."), value) for key, value in settings.items()]
+    scenario = _compose(workload_or_scenario, chosen)
+    return run(scenario, observer=observer, label=label or (_name(policy) if policy is not None else None))
+
+
+def run(scenario: Scenario, *, observer: Observer | None = None, label: str | None = None) -> Result:
+    """Runs a scenario as it is, after checking its parts and filling in the machine's size."""
+    from walltime.policy import registry
+    from walltime.scenario import resolve
+
+    if scenario.engine != "native":
+        raise InputError("this version has no such engine", value=scenario.engine, choices=("native",))
+    registry.check(scenario)
+    workload = scenario.workload.read(scenario.seed)
+    resolved = resolve(scenario, workload)
+    from walltime.engine import native
+
+    return Result(resolved, native.run(resolved, workload, observer), label or describe_policy(resolved))
+
+
+def load(path: str | Path) -> Result:
+    """The result in a folder that `save` or the command line wrote; raises InputError naming the file at fault."""
+    from walltime.core import folder
+    from walltime.core.tables import Record
+    from walltime.scenario import load as load_scenario
+
+    contents = folder.read(path)
+    record = Record(
+        contents.jobs,
+        contents.allocations,
+        dict(contents.summary.get("facts", {})),
+        dict(contents.provenance.get("durations", {})),
+    )
+    return Result(
+        load_scenario(Path(path) / "scenario.yaml"),
+        record,
+        str(contents.provenance.get("label") or Path(path).resolve().name),
+        summary=contents.summary,
+        series=contents.series,
+        provenance=contents.provenance,
+        folder=Path(path),
+    )
+
+
+def describe_policy(scenario: Scenario) -> str:
+    """A short name of how the scenario schedules: the preset's, where it is one, or its order and backfill."""
+    from walltime.policy import registry
+    from walltime.scenario import Scheduler
+
+    names = []
+    for cluster in scenario.clusters:
+        known = (preset for preset in registry.presets() if Scheduler(**preset.parts) == cluster.scheduler)
+        preset = next(known, None)
+        order, backfill = cluster.scheduler.order.name, cluster.scheduler.backfill.name
+        names.append(preset.name if preset else f"{order}+{backfill}")
+    return ", ".join(dict.fromkeys(names))
+
+
+def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
+    """The scenario that the source and the settings make together; the later setting of a key wins."""
+    from walltime.scenario import Scenario, parse
+    from walltime.scenario import load as load_scenario
+
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix.lower() in _SCENARIO_FILES:
+            return load_scenario(path, settings)
+        return parse({"workload": {"trace": str(path)}}, settings)
+    if isinstance(source, Workload):
+        return parse({"workload": {"table": source}}, settings)
+    if isinstance(source, Scenario):
+        return parse({name: getattr(source, name) for name in source.model_fields_set}, settings)
+    if isinstance(source, Mapping):
+        return parse(source, settings)
+    raise InputError(
+        "simulate takes a Workload, a Scenario, a mapping, or the path of a trace or scenario", value=source
+    )
+
+
+def _size_settings(cores: int | None, nodes: str | tuple[int, int] | None) -> list[tuple[str, Any]]:
+    """The machine's size; the one that is given replaces whatever the scenario has."""
+    if cores is not None and nodes is not None:
+        raise InputError("give either cores or nodes, not both")
+    if cores is not None:
+        return [("cluster.nodes", None), ("cluster.cores", cores)]
+    if nodes is not None:
+        text = nodes if isinstance(nodes, str) else "x".join(str(number) for number in nodes)
+        return [("cluster.cores", None), ("cluster.nodes", text)]
+    return []
+
+
+def _find_scheduler(policy: Any) -> dict[str, Any]:
+    """The parts of a scheduler that a policy stands for; a Python object decides who starts, in order of arrival."""
+    if isinstance(policy, str):
+        from walltime.policy import registry
+
+        return registry.preset(policy)
+    return dict(policy) if isinstance(policy, Mapping) else {"order": "fcfs", "backfill": policy}
+
+
+def _name(policy: Any) -> str | None:
+    if isinstance(policy, str):
+        return policy
+    if isinstance(policy, Mapping):
+        return None
+    return str(getattr(policy, "__name__", type(policy).__name__))
+
+
+def _dump_scenario(scenario: Scenario) -> str:
+    """The scenario as YAML; a workload from memory is named as the file beside it."""
+    import yaml
+
+    from walltime.core.folder import WORKLOAD
+    from walltime.scenario import dump
+
+    text = dump(scenario)
+    if scenario.workload.table is None:
+        return text
+    data = yaml.safe_load(text)
+    data["workload"] = {"trace": WORKLOAD, "missing_request": scenario.workload.missing_request}
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
+
+
+def _workload_writer(scenario: Scenario) -> Any:
+    table = scenario.workload.table
+    if table is None:
+        return None
+    from walltime.workload.formats import write
+
+    return lambda path: write(table, path)
+
+
+def _describe_origin(record: Record, label: str) -> dict[str, Any]:
+    """What may differ between two runs of the same scenario."""
+    import walltime
+
+    return {
+        "label": label,
+        "version": walltime.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "processors": os.cpu_count(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "durations": dict(record.durations),
+    }

@@ -1,0 +1,50 @@
+"""The two streams that Walltime prints to: answers on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@functools.cache
+def out() -> Console:
+    """Standard output, for answers; plain text of a steady width where it is not a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _piped_width(), soft_wrap=False)
+
+
+@functools.cache
+def err() -> Console:
+    """Standard error, for errors and progress."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    """A line of an answer, wrapped by the terminal only; square brackets are text, not markup."""
+    out().print(text, style=style, markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """A line beside the answer, on standard error."""
+    err().print(text, markup=False, soft_wrap=True)
+
+
+def emit(data: Any) -> None:
+    """JSON on standard output, strict: no NaN, keys as they are."""
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n")
+
+
+def _piped_width() -> int:
+    """COLUMNS where it is set, else wide enough for every table: a pipe has no edge."""
+    import os
+
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdigit() and int(columns) > 20 else 120

@@ -1,0 +1,88 @@
+"""`walltime demo`: a first comparison of policies, in seconds and without any file."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from walltime.cli.console import say
+from walltime.core.errors import InputError
+
+CORES = 256
+LOAD = 0.9
+SEED = 1
+JOBS = 5_000
+POLICIES = ("fcfs", "aggressive", "easy")
+MOST_JOBS = 10_000_000
+TRACE = "workload.swf"
+
+
+def demo(
+    jobs: Annotated[int, typer.Option(metavar="N", help="How many jobs to generate.")] = JOBS,
+    output: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep the workload and the results in this folder.")
+    ] = None,
+) -> None:
+    """Generate a workload, run three policies on it and compare them."""
+    from walltime.cli.plan import choose_targets
+    from walltime.cli.session import Session
+    from walltime.policy.registry import preset
+    from walltime.scenario import parse
+
+    if not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"--jobs must be between 1 and {MOST_JOBS:,}", value=jobs)
+    targets = choose_targets(output, list(POLICIES), force=False, format="parquet")
+    trace = None if output is None else _free_place(Path(output) / TRACE)
+    scenarios = {
+        name: parse(
+            {
+                "seed": SEED,
+                "workload": {"generate": {"jobs": jobs, "cores": CORES, "load": LOAD}},
+                "cluster": {"cores": CORES, "scheduler": preset(name)},
+            }
+        )
+        for name in POLICIES
+    }
+    workload = scenarios[POLICIES[0]].workload.read(SEED)
+    session = Session(f"A generated workload, {100 * LOAD:.0f} % load")
+    for name, scenario in scenarios.items():
+        session.simulate(name, scenario, workload)
+    for name, target in targets.items():
+        session.written[name] = session.results[name].save(target)
+    if trace is not None:
+        from walltime.workload.formats import write
+
+        write(workload, trace)
+        session.written["the workload"] = trace
+    session.show()
+    _suggest(output)
+
+
+def _free_place(path: Path) -> Path:
+    if path.exists():
+        raise InputError("this file is already there; choose another --output", file=path)
+    return path
+
+
+def _suggest(output: str | None) -> None:
+    """Four things to try next, ready to be copied."""
+    folder = shlex.quote(output or "demo")
+    first = (
+        ("walltime demo --output demo", "keep the workload and the results in a folder")
+        if output is None
+        else (f"walltime audit {folder}/easy", "prove that the schedule is legal")
+    )
+    tries = (
+        first,
+        (f"walltime run {folder}/{TRACE} --policy fcfs,easy --cores 288", "what if the machine were an eighth larger?"),
+        (f"walltime compare {folder} --by size", "who gains and who loses, small jobs or large ones?"),
+        (f"walltime run {folder}/{TRACE} --policy fcfs,easy --shake 1h", "is the difference more than noise?"),
+    )
+    say()
+    say("Try next:", style="bold")
+    for command, why in tries:
+        say(f"  {command}", style="cyan")
+        say(f"      {why}")

@@ -1,0 +1,117 @@
+"""One trace under several policies: read once, simulated one after the other, shown and written together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from walltime.cli.console import say
+from walltime.cli.plan import Options, Plan, choose_targets, make_plan
+from walltime.cli.progress import show_progress, show_status
+from walltime.cli.show import LEGEND, jobs, show_comparison, show_notes
+
+if TYPE_CHECKING:
+    from walltime.api import Result
+    from walltime.core.workload import Workload
+    from walltime.scenario import Scenario
+
+
+@dataclass
+class Session:
+    """Results by the name of their policy, and where they were written."""
+
+    title: str
+    results: dict[str, Result] = field(default_factory=dict)
+    written: dict[str, Path] = field(default_factory=dict)
+    elapsed: float = 0.0
+
+    def simulate(
+        self,
+        name: str,
+        scenario: Scenario,
+        workload: Workload,
+        window: dict[str, float | None] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        """Add the result of one scenario."""
+        began = time.perf_counter()
+        self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet)
+        self.elapsed += time.perf_counter() - began
+
+    def show(self) -> None:
+        """Print the comparison, what one has to know to read it, and where the results are."""
+        summaries = {name: result.summary for name, result in self.results.items()}
+        first = next(iter(summaries.values()))
+        machine = " + ".join(f"{cores:,}" for cores in (first.get("clusters") or {}).values())
+        total = first["jobs"] * len(summaries)
+        speed = f"{total / self.elapsed:,.0f} jobs/s" if self.elapsed > 0 else ""
+        say(f"{self.title}: {jobs(first['jobs'])} on {machine} cores; simulated in {self.elapsed:.2f} s ({speed})")
+        say()
+        show_comparison(summaries)
+        say()
+        show_notes(summaries)
+        say(LEGEND, style="dim")
+        for name, path in self.written.items():
+            say(f"Written: {path}" if len(self.written) == 1 else f"Written: {path} ({name})")
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for a program."""
+        return {
+            "runs": [
+                {
+                    "policy": name,
+                    "summary": result.summary,
+                    "output": str(self.written[name]) if name in self.written else None,
+                }
+                for name, result in self.results.items()
+            ]
+        }
+
+
+def run_session(
+    options: Options,
+    output: str | None,
+    window: dict[str, float | None],
+    *,
+    force: bool = False,
+    format: str = "parquet",
+    quiet: bool = False,
+) -> Session:
+    """Simulate what the options ask for; results are written when all of them are there, so that none is left alone."""
+    plan = make_plan(options)
+    targets = choose_targets(output, list(plan.scenarios), force=force, format=format)
+    workload, scenarios = prepare(plan, quiet=quiet)
+    session = Session(Path(options.source).name)
+    for name, scenario in scenarios.items():
+        session.simulate(name, scenario, workload, window, quiet=quiet)
+    for name, target in targets.items():
+        session.results[name].save(target, format=format, force=force)
+        session.written[name] = target
+    return session
+
+
+def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Scenario]]:
+    """The jobs, read once for all policies, and the scenarios with their machine's size and every part honoured."""
+    from walltime.scenario import resolve
+
+    first = next(iter(plan.scenarios.values()))
+    with show_status("reading the workload ...", quiet=quiet):
+        workload = first.workload.read(first.seed)
+    return workload, {name: resolve(scenario, workload) for name, scenario in plan.scenarios.items()}
+
+
+def simulate_one(
+    name: str, scenario: Scenario, workload: Workload, window: dict[str, float | None], *, quiet: bool = False
+) -> Result:
+    """The result of one resolved scenario on jobs that were read already, with a progress bar where somebody looks."""
+    from walltime.analysis.metrics import summarise
+    from walltime.api import Result
+    from walltime.engine import native
+
+    first = int(workload.columns["submit"][0]) if len(workload) else 0
+    with show_progress(name, len(workload), first, quiet=quiet) as bar:
+        record = native.run(scenario, workload, bar)
+    return Result(scenario, record, name, summary=summarise(record, **window))

@@ -1,0 +1,116 @@
+"""`walltime run --shake`: many runs that differ by noise alone, and what they say about the policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from walltime.cli.console import out, say
+from walltime.cli.plan import Options, make_plan, parse_seconds
+from walltime.cli.progress import show_status
+from walltime.cli.session import prepare, simulate_one
+from walltime.cli.show import METRICS, Metric, jobs, show_notes
+from walltime.core.errors import InputError
+
+MOST_SEEDS = 10_000
+
+
+@dataclass
+class Shaken:
+    """The summaries of every policy, one a seed; summary i of each policy saw the same jobs."""
+
+    title: str
+    seconds: float
+    summaries: dict[str, list[dict[str, Any]]]
+
+    def show(self) -> None:
+        """Print means with their confidence intervals, and a sentence about each difference."""
+        from walltime.analysis.noise import differ
+
+        first = next(iter(self.summaries.values()))
+        say(
+            f"{self.title}: {jobs(first[0]['jobs'])}, {len(first)} repetitions, every submission moved by up to "
+            f"{self.seconds / 2:g} s either way"
+        )
+        say()
+        self._print_table()
+        say("mean of the repetitions ± half of the 95 % confidence interval", style="dim")
+        say()
+        differences = differ(self.summaries)
+        for difference in differences:
+            say(f"{_capital(difference.verdict)}.")
+        if differences:
+            say()
+        show_notes({name: given[0] for name, given in self.summaries.items()})
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for a program."""
+        from walltime.analysis.noise import differ, replicate
+
+        return {
+            "shake": self.seconds,
+            "seeds": len(next(iter(self.summaries.values()))),
+            "estimates": replicate(self.summaries).to_dicts(),
+            "differences": [
+                {
+                    "metric": item.metric,
+                    "policy": item.policy,
+                    "baseline": item.baseline,
+                    "mean": item.absolute.mean,
+                    "low": item.absolute.low,
+                    "high": item.absolute.high,
+                    "verdict": item.verdict,
+                }
+                for item in differ(self.summaries)
+            ],
+        }
+
+    def _print_table(self) -> None:
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+        table.add_column("policy", no_wrap=True)
+        shown = [metric for metric in METRICS if metric.key not in ("max_wait", "makespan")]
+        for metric in shown:
+            table.add_column("\n".join(metric.heading.rsplit(" ", 1)), justify="right", no_wrap=True)
+        for name, given in self.summaries.items():
+            table.add_row(name, *(_cell(metric, given) for metric in shown))
+        out().print(table)
+
+
+def run_shaken(
+    options: Options, shake: str, seeds: int, window: dict[str, float | None], *, quiet: bool = False
+) -> Shaken:
+    """Every policy on the same shaken workloads, one for each seed."""
+    from walltime.workload.transform import shake as move
+
+    seconds = parse_seconds("--shake", shake)
+    if not seconds:
+        raise InputError("--shake must be longer than zero", value=shake)
+    if not 2 <= seeds <= MOST_SEEDS:
+        raise InputError(f"--seeds must be between 2 and {MOST_SEEDS}", value=seeds)
+    plan = make_plan(options)
+    workload, scenarios = prepare(plan, quiet=quiet)
+    summaries: dict[str, list[dict[str, Any]]] = {name: [] for name in scenarios}
+    for repetition in range(seeds):
+        with show_status(f"repetition {repetition + 1} of {seeds} ...", quiet=quiet):
+            for name, scenario in scenarios.items():
+                moved = move(workload, seconds, scenario.seed + repetition)
+                summaries[name].append(dict(simulate_one(name, scenario, moved, window, quiet=True).summary))
+    return Shaken(Path(options.source).name, seconds, summaries)
+
+
+def _cell(metric: Metric, given: list[dict[str, Any]]) -> str:
+    from walltime.analysis.noise import estimate
+
+    values = [float(summary[metric.key]) for summary in given if summary.get(metric.key) is not None]
+    if not values:
+        return "–"
+    found = estimate(values)
+    half = 0.0 if found.high is None else found.high - found.mean
+    return f"{metric.text(found.mean)} ± {metric.text(half)}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,145 @@
+"""Results for a person: one table that compares, and below it what one has to know to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from walltime.cli.console import out, say
+from walltime.core.time import format_duration
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the comparison: a key of the summary, its heading, and which direction is good (0: neither)."""
+
+    key: str
+    heading: str
+    text: Callable[[Any], str]
+    better: int = -1
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage; a dash for nothing."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    """A number without a unit, to three or four digits."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
+
+
+METRICS = (
+    Metric("mean_wait", "mean wait", format_duration),
+    Metric("median_wait", "median wait", format_duration),
+    Metric("p95_wait", "95 % wait", format_duration),
+    Metric("max_wait", "longest wait", format_duration),
+    Metric("mean_bounded_slowdown", "bounded slowdown", ratio),
+    Metric("utilization_window", "utilization", percent, +1),
+    Metric("makespan", "makespan", format_duration),
+)
+
+LEGEND = (
+    "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
+    "Utilization: in the observation window."
+)
+
+
+def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print the headline figures of each result, the best of each column marked, and the trace's own waits."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    table.add_column("policy", no_wrap=True, overflow="ellipsis")
+    for metric in METRICS:
+        table.add_column("\n".join(metric.heading.rsplit(" ", 1)), justify="right", no_wrap=True)
+    best = {metric.key: _best(metric, list(summaries.values())) for metric in METRICS}
+    for name, summary in summaries.items():
+        table.add_row(name, *(_cell(metric, summary, best[metric.key]) for metric in METRICS))
+    recorded = _recorded(summaries)
+    if recorded is not None:
+        cells = [format_duration(recorded.get(metric.key)) if metric.key in recorded else "" for metric in METRICS]
+        table.add_row("in the trace", *cells, style="dim")
+    out().print(table)
+    if any(value is not None for value in best.values()):
+        say("* best of its column", style="dim")
+
+
+def _best(metric: Metric, summaries: Sequence[Mapping[str, Any]]) -> float | None:
+    """The best value as it is shown, where there is something to choose."""
+    values = [summary.get(metric.key) for summary in summaries]
+    known: list[float] = [value for value in values if value is not None]
+    if len(known) < 2 or not metric.better or len({metric.text(value) for value in known}) == 1:
+        return None
+    return max(known) if metric.better > 0 else min(known)
+
+
+def _cell(metric: Metric, summary: Mapping[str, Any], best: float | None) -> Any:
+    from rich.text import Text
+
+    value = summary.get(metric.key)
+    text = metric.text(value)
+    if best is None:
+        return text
+    if value is not None and text == metric.text(best):
+        return Text(f"{text}*", style="bold green")
+    return f"{text} "
+
+
+def _recorded(summaries: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The waits of the original log, from the result that compares the most jobs with it."""
+    found = [summary.get("recorded") or {} for summary in summaries.values()]
+    known = [item for item in found if item.get("jobs") and item.get("mean_wait") is not None]
+    return max(known, key=lambda item: int(item["jobs"])) if known else None
+
+
+def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print what a reader must know: jobs left out, rejected or killed, perfect estimates, a cut-off."""
+    first = next(iter(summaries.values()))
+    for line in (*_common_notes(first), *_each(summaries)):
+        say(line)
+
+
+def _common_notes(summary: Mapping[str, Any]) -> list[str]:
+    """What is the same under every policy, as it comes from the workload and the machine."""
+    notes = []
+    if summary.get("skipped"):
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
+        notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
+    if summary.get("rejected"):
+        notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run (too large).")
+    if summary.get("perfect_estimates"):
+        count, total = summary["perfect_estimates"], summary["jobs"]
+        which = "every job" if count == total else f"{count:,} of {total:,} jobs"
+        notes.append(
+            f"Perfect estimates: the trace has no requested time for {which}; the exact run time was taken instead, "
+            "which no real scheduler knows (--missing-request)."
+        )
+    return notes
+
+
+def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What may differ from policy to policy; said once where it does not."""
+    notes = []
+    for key, text in (
+        ("killed", "Killed at the requested time: {} (--overrun extend lets them run on)."),
+        ("cancelled", "Cancelled by their users: {}."),
+        ("running", "Still running at the end of the simulation: {}."),
+        ("waiting", "Still waiting at the end of the simulation: {}."),
+    ):
+        counts = {name: int(summary.get(key) or 0) for name, summary in summaries.items()}
+        if not any(counts.values()):
+            continue
+        if len(set(counts.values())) == 1:
+            notes.append(text.format(jobs(next(iter(counts.values())))))
+        else:
+            notes.append(text.format(", ".join(f"{name} {count:,}" for name, count in counts.items())))
+    return notes
+
+
+def jobs(count: int) -> str:
+    """`1 job`, `1,234 jobs`."""
+    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -1,0 +1,84 @@
+"""The digest of a result: a hash of what its two tables say, not of how they are stored."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from walltime.core.tables import ALLOCATIONS, JOBS
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+_FORM = b"walltime digest 1\n"
+"""Changes whenever the same contents would get another digest."""
+
+
+def digest(jobs: pl.DataFrame, allocations: pl.DataFrame) -> str:
+    """SHA-256, in hexadecimal, of the contents of the two tables, column by column in the order of their schemas.
+
+    The same contents give the same digest whatever the version of Polars, the encoding of text (Enum or String) and
+    the file they were read from. An empty cell differs from every value; columns outside the schemas do not count.
+    """
+    state = hashlib.sha256(_FORM)
+    for title, table, schema in (("jobs", jobs, JOBS), ("allocations", allocations, ALLOCATIONS)):
+        _add_text(state, title)
+        _add_count(state, table.height)
+        for name, kind in schema.items():
+            _add_text(state, name)
+            _add_column(state, table[name], kind)
+    return state.hexdigest()
+
+
+def _add_column(state: _Hash, series: pl.Series, kind: Any) -> None:
+    """Which cells are empty, then the values with a fixed one in the empty cells."""
+    missing = series.null_count()
+    _add_count(state, missing)
+    if missing == len(series):
+        return
+    if missing:
+        state.update(np.packbits(series.is_null().to_numpy()).data)
+    if kind == pl.String:
+        _add_labels(state, series)
+    elif kind == pl.Boolean:
+        state.update(np.packbits(series.fill_null(False).to_numpy()).data)
+    elif kind == pl.Float64:
+        values = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0  # -0.0 + 0.0 is 0.0
+        values[np.isnan(values)] = np.nan  # one of the many bit patterns
+        state.update(np.ascontiguousarray(values, "<f8").data)
+    else:
+        state.update(np.ascontiguousarray(series.cast(pl.Int64).fill_null(0).to_numpy(), "<i8").data)
+
+
+def _add_labels(state: _Hash, series: pl.Series) -> None:
+    """The distinct texts in order of first appearance, then for each cell the number of its text (0: empty)."""
+    if isinstance(series.dtype, pl.Enum):  # its codes are at hand: twice as fast
+        physical = series.to_physical().cast(pl.UInt32)
+        distinct = physical.drop_nulls().unique(maintain_order=True).to_numpy()
+        texts = series.dtype.categories.gather(distinct)
+        numbers = np.zeros(int(distinct.max()) + 1, "<u4")
+        numbers[distinct] = np.arange(1, len(distinct) + 1)
+        codes = numbers[physical.fill_null(0).to_numpy()]
+        codes[series.is_null().to_numpy()] = 0
+    else:
+        series = series.cast(pl.String)
+        texts = series.drop_nulls().unique(maintain_order=True)
+        numbered = pl.Series(np.arange(1, len(texts) + 1, dtype=np.uint32))
+        codes = series.replace_strict(texts, numbered, default=0, return_dtype=pl.UInt32).to_numpy()
+    _add_count(state, len(texts))
+    state.update(np.ascontiguousarray(texts.str.len_bytes().to_numpy(), "<u4").data)
+    state.update("".join(texts.to_list()).encode())
+    state.update(np.ascontiguousarray(codes, "<u4").data)
+
+
+def _add_text(state: _Hash, text: str) -> None:
+    data = text.encode()
+    _add_count(state, len(data))
+    state.update(data)
+
+
+def _add_count(state: _Hash, count: int) -> None:
+    state.update(count.to_bytes(8, "little"))

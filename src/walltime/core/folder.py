@@ -1,0 +1,265 @@
+"""The result folder on disk: it appears whole or not at all, and is read back with every doubt spelled out."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from walltime.core.digest import digest
+from walltime.core.errors import InputError
+from walltime.core.tables import ALLOCATIONS, JOBS, SCHEMA, SERIES
+
+FORMATS = ("parquet", "csv")
+TABLES: dict[str, dict[str, Any]] = {"jobs": JOBS, "allocations": ALLOCATIONS, "series": SERIES}
+WORKLOAD = "workload.parquet"
+"""The workload itself, where it came from memory and no file could be named in scenario.yaml."""
+
+_OWN = {
+    *("scenario.yaml", "summary.json", "provenance.json", "report.html", WORKLOAD),
+    *(f"{table}.{format}" for table in TABLES for format in FORMATS),
+}
+_RERUN = "run the scenario again to make this folder anew"
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
+_HERE = -100  # AT_FDCWD
+
+
+@dataclass
+class Contents:
+    """What a result folder holds. `write_workload` writes workload.parquet, for a workload that came from memory."""
+
+    scenario: str
+    jobs: pl.DataFrame
+    allocations: pl.DataFrame
+    series: pl.DataFrame | None
+    summary: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
+    write_workload: Callable[[Path], object] | None = None
+
+
+def check_target(path: str | Path, *, force: bool = False, format: str = "parquet") -> Path:
+    """The folder's real path, if a result may be written there; raises InputError. Changes nothing.
+
+    Ask before a long simulation, so that a refusal costs nothing.
+    """
+    if format not in FORMATS:
+        raise InputError("unknown format of a result", value=format, choices=FORMATS)
+    target = Path(os.path.realpath(path))
+    if not target.exists():
+        return target
+    if not target.is_dir():
+        raise InputError("a result is a folder, but this is a file; choose another --output", file=path)
+    present = {entry.name for entry in target.iterdir()}
+    if not present:
+        return target
+    if not _is_result(target):
+        raise InputError("the folder is not empty and not a result; it is never replaced: choose another", file=path)
+    if not force:
+        raise InputError("a result is already there; --force (in Python force=True) replaces it", file=path)
+    if foreign := sorted(present - _OWN):
+        raise InputError("not replaced, as it also holds a file that is not ours", value=foreign[0], file=path)
+    return target
+
+
+def write(path: str | Path, contents: Contents, *, format: str = "parquet", force: bool = False) -> Path:
+    """Writes the folder and returns its path: whoever looks sees all of it or nothing; raises InputError.
+
+    Everything goes into a sibling `.name.partial-<pid>`, which is renamed when it is safely on disk. What dead
+    processes left behind is removed first.
+    """
+    _remove_stale(Path(os.path.realpath(path)))
+    target = check_target(path, force=force, format=format)
+    partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
+    try:
+        partial.mkdir(parents=True)
+        _write_files(partial, contents, format)
+        _sync(partial)
+        _put_in_place(partial, target, force)
+        _sync(target.parent)
+    except OSError as error:
+        raise InputError(f"cannot write the result: {error.strerror or error}", file=path) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # what was replaced, or what could not be finished
+    return target
+
+
+def read(path: str | Path, *, verify: bool = True) -> Contents:
+    """The contents of a result folder; raises InputError naming the file at fault and what to do about it.
+
+    `verify` compares the tables with the digest that was written beside them.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        what = "is a file, not a result folder" if folder.exists() else "there is no such result folder"
+        raise InputError(what, file=path)
+    if folder.name.startswith(".") and ".partial-" in folder.name:
+        raise InputError("an unfinished result, left by a run that was stopped; run it again", file=path)
+    summary = _read_json(folder / "summary.json")
+    if summary.get("schema") != SCHEMA:
+        what = f"the result has another schema (this version reads {SCHEMA}); {_RERUN}"
+        raise InputError(what, value=summary.get("schema", "none"), file=folder / "summary.json")
+    jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
+    if verify and digest(jobs, allocations) != summary.get("digest"):
+        raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
+    return Contents(
+        scenario=_read_text(folder / "scenario.yaml"),
+        jobs=jobs,
+        allocations=allocations,
+        series=_read_table(folder, "series", SERIES) if _find_table(folder, "series") else None,
+        summary=summary,
+        provenance=_read_json(folder / "provenance.json"),
+    )
+
+
+def is_result(path: str | Path) -> bool:
+    """Whether the path looks like a result folder, of any schema."""
+    return Path(path).is_dir() and _is_result(Path(path))
+
+
+def _is_result(folder: Path) -> bool:
+    try:
+        summary = json.loads((folder / "summary.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(summary, dict) and "schema" in summary and "digest" in summary
+
+
+# Writing
+
+
+def _write_files(folder: Path, contents: Contents, format: str) -> None:
+    (folder / "scenario.yaml").write_text(contents.scenario, encoding="utf-8")
+    for name in TABLES:
+        table = getattr(contents, name)
+        if table is None:
+            continue
+        file = folder / f"{name}.{format}"
+        if format == "csv":
+            table.write_csv(file)
+        else:
+            table.write_parquet(file)
+    if contents.write_workload is not None:
+        contents.write_workload(folder / WORKLOAD)
+    for name in ("summary", "provenance"):
+        text = json.dumps(getattr(contents, name), indent=2, allow_nan=False, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    for file in folder.iterdir():
+        _sync(file)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _put_in_place(partial: Path, target: Path, force: bool) -> None:
+    """Gives the finished folder its name; what stood there before is at `partial` afterwards, or gone."""
+    try:
+        os.rename(partial, target)  # also replaces an empty folder
+        return
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+    check_target(target, force=force)  # somebody may have been faster than the check at the beginning
+    if not _exchange(partial, target):
+        aside = target.with_name(f".{target.name}.replaced-{os.getpid()}")
+        os.rename(target, aside)
+        os.rename(partial, target)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swaps two names in one step, where the system can do that (Linux, on most file systems)."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)
+
+
+def _remove_stale(target: Path) -> None:
+    """Removes what dead processes left beside the target; puts back a result that one had only moved aside."""
+    for kind in ("replaced", "partial"):
+        for left in target.parent.glob(f".{_escape(target.name)}.{kind}-*"):
+            owner = left.name.rpartition("-")[2]
+            if not owner.isdigit() or (int(owner) != os.getpid() and _is_alive(int(owner))):
+                continue
+            if kind == "replaced" and not target.exists():
+                os.rename(left, target)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _escape(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+# Reading
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"missing from the result folder; {_RERUN}", file=file) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read ({error}); {_RERUN}", file=file) from None
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    text = _read_text(file)
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"is not valid JSON ({error}); {_RERUN}", file=file) from None
+    if not isinstance(value, dict):
+        raise InputError(f"is not a JSON object; {_RERUN}", file=file)
+    return value
+
+
+def _find_table(folder: Path, name: str) -> Path | None:
+    found = (folder / f"{name}.{format}" for format in FORMATS)
+    return next((file for file in found if file.exists()), None)
+
+
+def _read_table(folder: Path, name: str, schema: dict[str, Any]) -> pl.DataFrame:
+    file = _find_table(folder, name)
+    if file is None:
+        raise InputError(f"missing from the result folder (as well as {name}.csv); {_RERUN}", file=folder / name)
+    try:
+        if file.suffix == ".csv":
+            table = pl.read_csv(file, schema_overrides=schema, infer_schema=False)
+        else:
+            table = pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"cannot be read, perhaps cut short ({reason}); {_RERUN}", file=file) from None
+    if lacking := [column for column in schema if column not in table.columns]:
+        raise InputError(f"lacks a column; {_RERUN}", value=lacking[0], file=file)
+    for column, kind in schema.items():
+        text = table[column].dtype in (pl.String, pl.Categorical) or isinstance(table[column].dtype, pl.Enum)
+        if table[column].dtype != kind and not (kind == pl.String and text):
+            what = f"column {column} holds {table[column].dtype} instead of {kind}; {_RERUN}"
+            raise InputError(what, file=file)
+    return table.select(list(schema))

@@ -1,0 +1,27 @@
+from walltime.engine.loop cimport Simulation
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.source cimport Engine, Source
+
+cdef class Arrivals(Source):
+    cdef object stream
+    cdef readonly list batches
+    cdef readonly dict codes
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n
+    cdef long long first_row
+    cdef long long last
+    cdef const long long[::1] job_id
+    cdef const long long[::1] submit
+    cdef const long long[::1] run_time
+    cdef const long long[::1] requested
+    cdef const long long[::1] cores
+    cdef const long long[::1] priority
+    cdef const long long[::1] begin
+    cdef const long long[::1] cancel
+    cdef const int[::1] user
+    cdef const int[::1] group
+    cdef const int[::1] account
+    cdef const int[::1] queue
+    cpdef int attach(self, Engine engine) except -1
+    cpdef int fire(self, long long now) except -1
+    cdef int load(self) except -1

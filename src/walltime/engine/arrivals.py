@@ -1,0 +1,117 @@
+"""Jobs of a workload arrive at their submission times, from a table or from a stream of tables."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.workload import Workload
+from walltime.engine.loop import Simulation
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.source import Engine, Source
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+LABELS = ("user", "group", "account", "queue", "qos", "profile")
+
+
+@cython.final
+@cython.cclass
+class Arrivals(Source):
+    """`workloads` is an iterable of Workloads in order of submission; one batch is open at a time.
+
+    `batches` keeps what the result needs of each; `codes` maps the names of each label column to the numbers that the
+    job table uses, the same over all batches.
+    """
+
+    def __init__(self, workloads) -> None:
+        Source.__init__(self)
+        self.stream = iter(workloads)
+        self.batches = []
+        self.codes = {name: {} for name in LABELS}
+        self.i = self.n = 0
+        self.first_row = 0
+        self.last = 0
+
+    def attach(self, engine: Engine):
+        self.engine = engine
+        return self.load()
+
+    def load(self):
+        """Open the next batch that has jobs."""
+        self.first_row += self.n
+        self.i = self.n = 0
+        self.next = NEVER
+        for batch in self.stream:
+            if len(batch) == 0:
+                continue
+            if batch.columns["submit"][0] < self.last:
+                raise InputError("a stream of jobs is not in order of submission", value=batch.source or None)
+            batch = self.recode(batch)
+            self.batches.append(batch)
+            self.n = len(batch)
+            self.job_id = batch.column("job_id")
+            self.submit = batch.column("submit")
+            self.run_time = batch.column("run_time")
+            self.requested = batch.column("requested_time")
+            self.cores = batch.column("cores")
+            self.priority = batch.column("priority") if batch.has("priority") else None
+            self.begin = batch.column("begin") if batch.has("begin") else None
+            self.cancel = batch.column("cancel") if batch.has("cancel") else None
+            self.user = batch.column("user") if batch.has("user") else None
+            self.group = batch.column("group") if batch.has("group") else None
+            self.account = batch.column("account") if batch.has("account") else None
+            self.queue = batch.column("queue") if batch.has("queue") else None
+            self.next = self.submit[0]
+            self.last = self.submit[self.n - 1]
+            break
+        return 0
+
+    def recode(self, batch: Workload) -> Workload:
+        """The batch with labels numbered as in `codes`."""
+        columns = dict(batch.columns)
+        labels = dict(batch.labels)
+        for name in LABELS:
+            if name not in columns:
+                continue
+            codes = self.codes[name]
+            numbers = [codes.setdefault(label, len(codes)) for label in batch.label_names(name)]
+            if numbers != list(range(len(numbers))):
+                columns[name] = np.array([*numbers, -1], np.int32)[columns[name]]
+            labels[name] = list(codes)
+        return batch.replace(columns, labels=labels)
+
+    def fire(self, now):
+        sim: Simulation = self.engine
+        jobs: JobTable = sim.jobs
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        while self.next <= now:
+            i = self.i
+            slot = jobs.add(self.submit[i], self.run_time[i], self.requested[i], self.cores[i])
+            jobs.row[slot] = self.first_row + i
+            jobs.job_id[slot] = self.job_id[i]
+            if self.user is not None:
+                jobs.user[slot] = self.user[i]
+            if self.group is not None:
+                jobs.group[slot] = self.group[i]
+            if self.account is not None:
+                jobs.account[slot] = self.account[i]
+            if self.queue is not None:
+                jobs.queue[slot] = self.queue[i]
+            if self.priority is not None:
+                jobs.priority[slot] = self.priority[i]
+            sim.enter(
+                slot,
+                self.begin[i] if self.begin is not None else -1,
+                self.cancel[i] if self.cancel is not None else -1,
+            )
+            self.i = i + 1
+            if self.i < self.n:
+                self.next = self.submit[self.i]
+            else:
+                self.load()
+            if sim.per_event:
+                break
+        return 0

@@ -1,0 +1,89 @@
+from cpython.exc cimport PyErr_CheckSignals
+
+from walltime.engine.recorder cimport Recorder
+from walltime.execution.model cimport Execution
+from walltime.kernel.heap cimport EventHeap
+from walltime.kernel.jobs cimport (
+    CANCELLED, COMPLETED, ENDING, FAILED, FUTURE, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, TIMEOUT, WAITING, JobTable
+)
+from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.queue cimport Queue
+from walltime.kernel.source cimport Engine, Observer, Source
+from walltime.policy.api cimport (
+    ARRIVAL, CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, WAKE,
+    Broker, Estimate, Order, Pass, Policy
+)
+
+cdef class Cluster:
+    cdef readonly str name
+    cdef readonly int index
+    cdef readonly Ledger ledger
+    cdef readonly Queue queue
+    cdef readonly Policy policy
+    cdef readonly Order order
+    cdef readonly Estimate estimate
+    cdef readonly Pass view
+    cdef readonly int causes
+    cdef readonly long long passes
+    cdef readonly Py_ssize_t longest_queue
+    cdef int join(self, JobTable jobs, Py_ssize_t slot) except -1
+
+cdef class Limits(Source):
+    cdef EventHeap due
+    cdef int watch(self, Py_ssize_t slot) except -1
+    cpdef int fire(self, long long now) except -1
+
+cdef class Cancellations(Source):
+    cdef EventHeap due
+    cdef int plan(self, Py_ssize_t slot, long long time) except -1
+    cpdef int fire(self, long long now) except -1
+
+cdef class Releases(Source):
+    cdef EventHeap due
+    cdef int plan(self, Py_ssize_t slot, long long time) except -1
+    cpdef int fire(self, long long now) except -1
+
+cdef class Timers(Source):
+    cdef EventHeap due
+    cdef int plan(self, int cluster, long long time) except -1
+    cpdef int fire(self, long long now) except -1
+
+cdef class Simulation(Engine):
+    cdef readonly list clusters
+    cdef readonly Execution execution
+    cdef readonly Broker broker
+    cdef readonly Source arrivals
+    cdef readonly Limits limits
+    cdef readonly Cancellations cancellations
+    cdef readonly Releases releases
+    cdef readonly Timers timers
+    cdef readonly Recorder recorder
+    cdef readonly list sources
+    cdef readonly list observers
+    cdef readonly list live_jobs
+    cdef readonly bint extend
+    cdef Cluster only
+    cdef list unrouted
+    cdef object progress
+    cdef double reported
+    cdef long long instants
+    cdef readonly long long ended
+
+    cdef int enter(self, Py_ssize_t slot, long long begin, long long cancel) except -1
+    cdef int become_eligible(self, Py_ssize_t slot) except -1
+    cdef int route(self) except -1
+    cdef int instant(self) except -1
+    cdef int run_pass(self, Cluster c) except -1
+    cdef int commit(self, Cluster c) except -1
+    cdef int start(self, Py_ssize_t slot) except -1
+    cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
+    cdef int move(self, Py_ssize_t slot, int state) except -1
+    cdef int poll(self) except -1
+    cdef long long kill_time(self, Py_ssize_t slot) noexcept
+    cdef int correct(self, Py_ssize_t slot) except -1
+    cdef int leave(self, Py_ssize_t slot, int state) except -1
+    cpdef int finish(self, Py_ssize_t slot, int state) except -1
+    cpdef int requeue(self, Py_ssize_t slot) except -1
+    cpdef int suspend(self, Py_ssize_t slot) except -1
+    cpdef int resume(self, Py_ssize_t slot) except -1
+    cpdef int set_capacity(self, int cluster, long long cores) except -1

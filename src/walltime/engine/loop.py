@@ -1,0 +1,590 @@
+"""The loop: merges the sources of events, lets the schedulers decide, makes and records every transition.
+
+At one instant: every source that is due, in its rank; the broker; one pass per cluster in which something changed; and
+again while something is due at this instant (a job of zero length ends in the instant in which it starts).
+"""
+
+from __future__ import annotations
+
+import enum
+import time as clock
+
+import cython
+
+from walltime.core.errors import EngineError, PolicyError
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND
+from walltime.engine.recorder import Recorder
+from walltime.execution.model import Execution
+from walltime.kernel.heap import EventHeap
+from walltime.kernel.jobs import JobTable, Place, State
+from walltime.kernel.ledger import Ledger
+from walltime.kernel.queue import Queue
+from walltime.kernel.source import Engine, Observer, Source
+from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, Policy
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    globals().update(State.__members__, **Cause.__members__, **Decision.__members__)
+    OUTSIDE = Place.OUTSIDE
+
+    def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
+        return 0
+
+
+class Rank(enum.IntEnum):
+    """The order of sources at one instant."""
+
+    EXECUTION = 0
+    LIMITS = 1
+    CANCELLATIONS = 2
+    INTERRUPTIONS = 3
+    FAILURES = 4
+    RESERVATIONS = 5
+    RELEASES = 6
+    ARRIVALS = 7
+    TIMERS = 8
+
+
+CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
+"""By how much the expected end of a job that outlives it grows, each time; the last one again and again.
+Tsafrir, Etsion, Feitelson, "Backfilling using system-generated predictions", IEEE TPDS 18(6), 2007."""
+
+ROUNDS = cython.declare(cython.longlong, 100_000)
+
+TRANSITIONS = {
+    State.FUTURE: (State.HELD, State.WAITING),
+    State.HELD: (State.WAITING, State.CANCELLED, State.REJECTED),
+    State.WAITING: (State.RUNNING, State.CANCELLED, State.REJECTED),
+    State.RUNNING: (
+        State.SUSPENDED,
+        State.ENDING,
+        State.WAITING,
+        State.COMPLETED,
+        State.TIMEOUT,
+        State.FAILED,
+        State.CANCELLED,
+    ),
+    State.SUSPENDED: (State.RUNNING, State.ENDING, State.FAILED, State.CANCELLED),
+    State.ENDING: (State.COMPLETED, State.TIMEOUT, State.FAILED, State.CANCELLED),
+}
+_LEGAL = cython.declare(list)
+_LEGAL = [sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State]
+
+
+@cython.cclass
+class Cluster:
+    """One cluster in the simulation: its resources, its queue and the parts of its scheduler."""
+
+    def __init__(self, name, index, ledger: Ledger, order: Order, estimate: Estimate, policy: Policy) -> None:
+        self.name = name
+        self.index = index
+        self.ledger = ledger
+        self.queue = Queue(ledger.jobs, ledger.size)
+        self.order = order
+        self.estimate = estimate
+        self.policy = policy
+        self.view = Pass(ledger.jobs, self.queue, ledger, name, policy)
+        self.causes = 0
+        self.passes = 0
+        self.longest_queue = 0
+
+    def join(self, jobs: JobTable, slot):
+        """A job begins to wait here."""
+        jobs.cluster[slot] = self.index
+        jobs.estimate[slot] = self.estimate.estimate(jobs, slot)
+        jobs.key[slot] = self.order.key(jobs, slot)
+        self.queue.push(slot)
+        if self.queue.size > self.longest_queue:
+            self.longest_queue = self.queue.size
+        self.causes |= ARRIVAL
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Limits(Source):
+    """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.due = EventHeap()
+
+    def watch(self, slot):
+        """Keep a timer for a job that has started or was corrected, where it will need one."""
+        sim: Simulation = self.engine
+        jobs: JobTable = sim.jobs
+        time: cython.longlong = sim.kill_time(slot)
+        if jobs.expected_end[slot] < time:
+            time = jobs.expected_end[slot]
+        if jobs.known_end[slot] > time:
+            self.due.push(time, jobs.seq[slot], slot, jobs.stamp[slot])
+            self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        sim: Simulation = self.engine
+        slot: cython.Py_ssize_t
+        while self.due.next_time() <= now:
+            self.due.pop()
+            slot = self.due.slot
+            if sim.jobs.stamp[slot] != self.due.stamp:
+                continue
+            if now >= sim.kill_time(slot):
+                sim.finish(slot, TIMEOUT)
+            else:
+                sim.correct(slot)
+                self.watch(slot)
+            if sim.per_event:
+                break
+        self.next = self.due.next_time()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Cancellations(Source):
+    """Users who withdraw their jobs, waiting or running."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.due = EventHeap()
+
+    def plan(self, slot, time):
+        """The job will be cancelled then, if it is still there."""
+        self.due.push(time, self.engine.jobs.seq[slot], slot, 0)
+        self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        slot: cython.Py_ssize_t
+        while self.due.next_time() <= now:
+            self.due.pop()
+            slot = self.due.slot
+            if self.engine.jobs.seq[slot] != self.due.seq or self.engine.jobs.state[slot] >= COMPLETED:
+                continue  # the slot has another job now, or the job has ended
+            self.engine.finish(slot, CANCELLED)
+            if self.engine.per_event:
+                break
+        self.next = self.due.next_time()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Releases(Source):
+    """Jobs that wait for their begin time."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.due = EventHeap()
+
+    def plan(self, slot, time):
+        """The held job becomes eligible then."""
+        self.due.push(time, self.engine.jobs.seq[slot], slot, self.engine.jobs.stamp[slot])
+        self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        sim: Simulation = self.engine
+        while self.due.next_time() <= now:
+            self.due.pop()
+            if sim.jobs.stamp[self.due.slot] == self.due.stamp:
+                sim.become_eligible(self.due.slot)
+                if sim.per_event:
+                    break
+        self.next = self.due.next_time()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Timers(Source):
+    """Passes that a policy asked for."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.due = EventHeap()
+
+    def plan(self, cluster, time):
+        """A pass of the cluster at that time."""
+        self.due.push(time, cluster, cluster, 0)
+        self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        sim: Simulation = self.engine
+        cluster: Cluster
+        while self.due.next_time() <= now:
+            self.due.pop()
+            cluster = sim.clusters[self.due.slot]
+            cluster.causes |= TIMER
+        self.next = self.due.next_time()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Simulation(Engine):
+    """One run. `sources` are further sources as (Rank, Source); `progress(now, entered, ended)` is called now and then.
+
+    `extend` lets jobs run beyond their limits; `per_event` makes a pass after every event, as some simulators do.
+    """
+
+    def __init__(
+        self,
+        arrivals: Source,
+        execution: Execution,
+        broker: Broker = None,
+        sources=(),
+        observers=(),
+        extend=False,
+        per_event=False,
+        progress=None,
+    ) -> None:
+        Engine.__init__(self)
+        self.per_event = per_event
+        self.extend = extend
+        self.arrivals = arrivals
+        self.execution = execution
+        self.broker = broker
+        self.limits = Limits()
+        self.cancellations = Cancellations()
+        self.releases = Releases()
+        self.timers = Timers()
+        self.recorder = Recorder()
+        self.clusters = []
+        self.only = None
+        self.unrouted = []
+        self.live_jobs = []
+        self.observers = list(observers)
+        self.progress = progress
+        self.reported = clock.monotonic()
+        self.instants = 0
+        self.ended = 0
+        ranked = [
+            (Rank.EXECUTION, execution),
+            (Rank.LIMITS, self.limits),
+            (Rank.CANCELLATIONS, self.cancellations),
+            (Rank.RELEASES, self.releases),
+            (Rank.ARRIVALS, arrivals),
+            (Rank.TIMERS, self.timers),
+            *sources,
+        ]
+        self.sources = [source for _, source in sorted(ranked, key=_rank)]
+
+    def add_cluster(self, name, ledger: Ledger, order: Order, estimate: Estimate, policy: Policy):
+        """One more cluster; the ledger was made for `self.jobs` and this cluster's number."""
+        cluster: Cluster = Cluster(name, len(self.clusters), ledger, order, estimate, policy)
+        self.clusters.append(cluster)
+        self.only = cluster if len(self.clusters) == 1 and self.broker is None else None
+        return cluster
+
+    def run(self, until=NEVER):
+        """Simulate to the end, or to `until` inclusive; then everything is in the recorder."""
+        time: cython.longlong
+        last: cython.longlong = until
+        source: Source
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = len(self.sources)
+        for i in range(n):
+            source = self.sources[i]
+            source.attach(self)
+        while True:
+            time = NEVER
+            for i in range(n):
+                source = self.sources[i]
+                if source.next < time:
+                    time = source.next
+            if time >= NEVER or time > last:
+                break
+            if time < self.now:
+                raise EngineError(f"an event at {time / SECOND:g} s, but it is {self.now / SECOND:g} s already")
+            self.now = time
+            self.instant()
+            self.instants += 1
+            if self.instants & 1023 == 0:
+                self.poll()
+        self.close()
+
+    def instant(self):
+        """Everything that happens at `now`."""
+        source: Source
+        cluster: Cluster
+        i: cython.Py_ssize_t
+        again: cython.bint = True
+        rounds: cython.longlong = 0
+        bound: cython.longlong = ROUNDS + 4 * self.jobs.live
+        while again:
+            for i in range(len(self.sources)):
+                source = self.sources[i]
+                if source.next <= self.now:
+                    source.fire(self.now)
+                    if self.per_event:
+                        rounds -= source is self.arrivals
+                        break
+            if self.unrouted:
+                self.route()
+            for i in range(len(self.clusters)):
+                cluster = self.clusters[i]
+                # With nobody waiting the causes are kept for the next pass: there is nothing to decide.
+                if cluster.causes != 0 and (cluster.queue.size > 0 or cluster.causes & TIMER):
+                    self.run_pass(cluster)
+            again = False
+            for i in range(len(self.sources)):
+                source = self.sources[i]
+                if source.next <= self.now:
+                    again = True
+            rounds += 1
+            if rounds > bound:
+                names = ", ".join(cluster.view.name() for cluster in self.clusters)
+                raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
+            if rounds & 1023 == 0:
+                self.poll()
+        return 0
+
+    def run_pass(self, c: Cluster):
+        causes: cython.int = c.causes
+        c.causes = 0
+        c.passes += 1
+        c.view.begin(self.now, causes)
+        try:
+            c.policy.schedule(c.view)
+        except BaseException:
+            c.view.rollback()
+            c.view.end()
+            raise
+        c.view.end()
+        if c.view.decided > 0:
+            self.commit(c)
+        return 0
+
+    def commit(self, c: Cluster):
+        """Make the decisions of the pass true, in their order."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        kind: cython.longlong
+        observer: Observer
+        for i in range(c.view.decided):
+            slot = c.view.slot[i]
+            kind = c.view.kind[i]
+            if kind == START:
+                self.start(slot)
+            elif kind == RESERVE:
+                for observer in self.observers:
+                    observer.promised(self, slot, c.view.value[i])
+            elif kind == CANCEL:
+                c.ledger.unhold(slot)
+                self.leave(slot, CANCELLED)
+            elif kind == PREEMPT:
+                self.requeue(slot)
+            else:
+                self.timers.plan(c.index, c.view.value[i])
+        return 0
+
+    # ---- a job's way in
+
+    def submit(self, **description):
+        submitted: cython.longlong = self.now
+        slot: cython.Py_ssize_t
+        slot = self.jobs.add(
+            submitted, description["run_time"], description["requested_time"], description.get("cores", 1)
+        )
+        self.live_jobs.append(description)
+        self.jobs.row[slot] = -len(self.live_jobs)
+        self.jobs.job_id[slot] = description.setdefault("job_id", self.jobs.entered)
+        description["submit"] = self.now
+        self.jobs.priority[slot] = description.get("priority", 0)
+        self.enter(slot, description.get("begin", -1), description.get("cancel", -1))
+        return slot
+
+    def enter(self, slot, begin, cancel):
+        """A new job stands at the door."""
+        jobs: JobTable = self.jobs
+        if self.extend:
+            jobs.limit[slot] = NEVER
+        if not self.possible(slot):
+            self.move(slot, HELD)
+            return self.leave(slot, REJECTED)
+        if cancel >= 0:
+            if cancel <= self.now:
+                self.move(slot, HELD)
+                return self.leave(slot, CANCELLED)
+            self.cancellations.plan(slot, cancel)
+        if begin > self.now:
+            self.move(slot, HELD)
+            self.releases.plan(slot, begin)
+            return 0
+        return self.become_eligible(slot)
+
+    def possible(self, slot):
+        """Whether some cluster could ever run the job."""
+        cluster: Cluster
+        for cluster in self.clusters:
+            if cluster.ledger.possible(slot):
+                return True
+        return False
+
+    def become_eligible(self, slot):
+        self.jobs.eligible[slot] = self.now
+        self.move(slot, WAITING)
+        if self.only is not None:
+            return self.only.join(self.jobs, slot)
+        self.unrouted.append(slot)
+        return 0
+
+    def route(self):
+        """Ask the broker about every job that has no cluster yet, in order of entry."""
+        waiting: list = self.unrouted
+        cluster: Cluster
+        number: cython.int
+        slot: cython.Py_ssize_t
+        self.unrouted = []
+        for slot in waiting:
+            number = self.broker.route(slot, self.clusters) if self.broker is not None else 0
+            if number < 0:
+                self.unrouted.append(slot)
+                continue
+            cluster = self.clusters[number]
+            if not cluster.ledger.possible(slot):
+                raise PolicyError(
+                    f"{type(self.broker).__qualname__}: sent job {self.jobs.job_id[slot]} to cluster {cluster.name}, "
+                    f"which is too small for it (time {self.now / SECOND:g} s)"
+                )
+            cluster.join(self.jobs, slot)
+        return 0
+
+    # ---- running
+
+    def start(self, slot):
+        """The pass gave the job its resources: it runs."""
+        jobs: JobTable = self.jobs
+        self.move(slot, RUNNING)
+        jobs.start[slot] = self.now
+        if jobs.first_start[slot] < 0:
+            jobs.first_start[slot] = self.now
+        jobs.known_end[slot] = self.execution.begin(slot)
+        return self.limits.watch(slot)
+
+    def stop(self, slot, outcome, keep):
+        """The job no longer runs here: resources back, the interval written down; stale events lose their stamp."""
+        jobs: JobTable = self.jobs
+        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        elapsed: cython.longlong = self.now - jobs.start[slot]
+        if outcome == COMPLETED:
+            jobs.progress[slot] += elapsed
+        else:
+            self.execution.interrupt(slot, keep)
+            if not keep:
+                jobs.lost[slot] += elapsed * jobs.cores[slot]
+        jobs.held[slot] += elapsed
+        jobs.stamp[slot] += 1
+        cluster.ledger.give(slot)
+        cluster.causes |= RELEASE
+        return self.recorder.allocation(jobs, slot, self.now, outcome)
+
+    def kill_time(self, slot):
+        """When the running job reaches its limit; NEVER or beyond where it has none."""
+        jobs: JobTable = self.jobs
+        return jobs.start[slot] + jobs.limit[slot] - jobs.progress[slot]
+
+    def correct(self, slot):
+        """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
+        jobs: JobTable = self.jobs
+        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        step: cython.Py_ssize_t = jobs.corrections[slot]
+        until: cython.longlong = jobs.expected_end[slot]
+        until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
+        if until > self.kill_time(slot):
+            until = self.kill_time(slot)
+        cluster.ledger.prolong(slot, until)
+        jobs.corrections[slot] = step + 1
+        cluster.causes |= ESTIMATE
+        return 0
+
+    def finish(self, slot, state):
+        cluster: Cluster
+        jobs: JobTable = self.jobs
+        if jobs.state[slot] == RUNNING:
+            self.stop(slot, state, True)
+        elif jobs.state[slot] == WAITING and jobs.place[slot] != OUTSIDE:
+            cluster = self.clusters[jobs.cluster[slot]]
+            cluster.queue.remove(slot)
+            cluster.ledger.unhold(slot)
+            cluster.causes |= ORDER
+        elif jobs.state[slot] == WAITING:
+            self.unrouted.remove(slot)
+        return self.leave(slot, state)
+
+    def requeue(self, slot):
+        cluster: Cluster = self.clusters[self.jobs.cluster[slot]]
+        self.stop(slot, FAILED, False)
+        self.move(slot, WAITING)
+        self.jobs.attempt[slot] += 1
+        self.jobs.corrections[slot] = 0
+        return cluster.join(self.jobs, slot)
+
+    def suspend(self, slot):
+        self.stop(slot, SUSPENDED, True)
+        return self.move(slot, SUSPENDED)
+
+    def resume(self, slot):
+        jobs: JobTable = self.jobs
+        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        cluster.ledger.set_time(self.now)
+        jobs.expected_end[slot] = self.now + jobs.estimate[slot] - jobs.progress[slot]
+        cluster.ledger.take(slot)
+        cluster.causes |= CAPACITY
+        return self.start(slot)
+
+    def set_capacity(self, cluster, cores):
+        target: Cluster = self.clusters[cluster]
+        target.ledger.set_capacity(cores)
+        target.causes |= CAPACITY
+        return 0
+
+    # ---- out, and the record
+
+    def leave(self, slot, state):
+        """The job's last transition; its slot is free for another."""
+        self.move(slot, state)
+        self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
+        self.ended += 1
+        return self.jobs.drop(slot)
+
+    def move(self, slot, state):
+        """Every transition of every job is made here."""
+        before: cython.int = self.jobs.state[slot]
+        observer: Observer
+        legal: cython.longlong = _LEGAL[before]
+        if not (legal >> state) & 1:
+            raise EngineError(
+                f"job {self.jobs.job_id[slot]} cannot go from {State(before).name} to {State(state).name}"
+            )
+        self.jobs.state[slot] = state
+        for observer in self.observers:
+            observer.moved(self, slot, before, state)
+        return 0
+
+    def close(self):
+        """The simulation is over: write down those who are still in it."""
+        slot: cython.Py_ssize_t
+        for slot in self.jobs.slots():
+            if self.jobs.state[slot] == RUNNING:
+                self.recorder.allocation(self.jobs, slot, -1, RUNNING)
+            self.recorder.job(self.jobs, slot, -1)
+
+    def poll(self):
+        """Ctrl-C, and a sign of life."""
+        PyErr_CheckSignals()
+        if self.progress is not None:
+            time = clock.monotonic()
+            if time - self.reported >= 0.1:
+                self.reported = time
+                self.progress(self.now, self.jobs.entered, self.ended)
+        return 0
+
+
+def _rank(pair):
+    return pair[0]

@@ -1,0 +1,119 @@
+"""The native engine: a scenario in, a Record out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.tables import Record
+from walltime.core.time import NEVER, microseconds
+from walltime.core.workload import Workload
+from walltime.engine.arrivals import Arrivals
+from walltime.engine.loop import Simulation
+from walltime.engine.tables import build_tables
+from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.source import Observer
+from walltime.policies import registry
+from walltime.scenario import Scenario
+
+NAME = "native"
+
+
+class Progress(Protocol):
+    """Whoever wants a sign of life, about ten times a second."""
+
+    def progress(self, now: int, submitted: int, ended: int) -> None:
+        """The clock in microseconds, jobs that have entered, jobs that have left."""
+
+
+def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
+    """What in the scenario this engine cannot honour, as (key, reason)."""
+    problems = []
+    for i, cluster in enumerate(scenario.clusters):
+        scheduler = cluster.scheduler
+        prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
+        for part in ("place", "admit", "preempt"):
+            if getattr(scheduler, part):
+                problems.append((f"{prefix}.{part}", "no such part yet: a cluster is a plain number of cores"))
+        if scheduler.rhythm.name not in ("instant", "event"):
+            problems.append((f"{prefix}.rhythm", f"{scheduler.rhythm.name}: only instant and event"))
+    if len({cluster.scheduler.rhythm.name for cluster in scenario.clusters}) > 1:
+        problems.append(("clusters", "all clusters have the same rhythm: instant or event"))
+    if len(scenario.clusters) > 1 and scenario.broker is None:
+        problems.append(("broker", "several clusters need one"))
+    if scenario.users is not None:
+        problems.append(("users", f"{scenario.users.name}: no model of users yet"))
+    return problems
+
+
+def run(
+    scenario: Scenario,
+    workload: Workload | Iterable[Workload],
+    observer: Progress | None = None,
+    observers: Sequence[Observer] = (),
+) -> Record:
+    """Simulate a resolved scenario; `workload` is its own, read and with its requests filled, whole or in batches."""
+    problems = unsupported(scenario)
+    if problems:
+        raise UnsupportedError(NAME, problems)
+    wall, cpu = time.perf_counter(), time.process_time()
+    arrivals = Arrivals(_checked(workload))
+    simulation = _build(scenario, arrivals, observer, observers)
+    simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
+    ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    names = [cluster.name for cluster in scenario.clusters]
+    jobs, allocations = build_tables(simulation, arrivals, names)
+    return Record(jobs, allocations, _facts(scenario, workload, simulation), ran)
+
+
+def _checked(workload: Workload | Iterable[Workload]) -> Iterable[Workload]:
+    """The batches, each looked through for what this engine cannot run."""
+    for batch in [workload] if isinstance(workload, Workload) else workload:
+        if batch.has("dependencies") and any(batch.column("dependencies")):
+            raise UnsupportedError(NAME, [("workload.dependencies", "jobs that wait for other jobs")])
+        if len(batch) and np.any(batch.column("requested_time") < 0):
+            row = int(np.argmax(batch.column("requested_time") < 0))
+            raise InputError("a job has no requested time", value=int(batch.column("job_id")[row]))
+        yield batch
+
+
+def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, observers: Sequence[Any]) -> Simulation:
+    simulation = Simulation(
+        arrivals,
+        registry.build("execution", scenario.execution.model),
+        broker=None if scenario.broker is None else registry.build("broker", scenario.broker),
+        observers=observers,
+        extend=scenario.execution.overrun == "extend",
+        per_event=scenario.clusters[0].scheduler.rhythm.name == "event",
+        progress=None if observer is None else observer.progress,
+    )
+    for index, cluster in enumerate(scenario.clusters):
+        parts = cluster.scheduler
+        simulation.add_cluster(
+            cluster.name,
+            CoreLedger(simulation.jobs, cluster.total_cores, index),
+            registry.build("order", parts.order),
+            registry.build("estimate", parts.estimate),
+            registry.build("backfill", parts.backfill),
+        )
+    return simulation
+
+
+def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[str, Any]:
+    notes = workload.notes if isinstance(workload, Workload) else {}
+    origin = workload.origin if isinstance(workload, Workload) else None
+    return {
+        "clusters": {cluster.name: cluster.total_cores for cluster in scenario.clusters},
+        "origin": {"epoch": origin.epoch if origin else None, "timezone": origin.timezone if origin else None},
+        "submitted": simulation.jobs.entered,
+        "skipped": dict(notes.get("skipped", {})),
+        "perfect_estimates": notes.get("perfect_estimates", 0),
+        "overrun": scenario.execution.overrun,
+        "passes": sum(cluster.passes for cluster in simulation.clusters),
+        "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
+        "until": scenario.until,
+    }

@@ -1,0 +1,5 @@
+from walltime.kernel.source cimport Source
+
+cdef class Execution(Source):
+    cpdef long long begin(self, Py_ssize_t slot) except? -1
+    cpdef int interrupt(self, Py_ssize_t slot, bint keep) except -1

@@ -1,0 +1,22 @@
+"""How a started job unfolds: the interface that every execution model has."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.source import Source
+
+
+@cython.cclass
+class Execution(Source):
+    """A source that ends jobs. It calls `engine.finish(slot, COMPLETED)` when a job's work is done."""
+
+    def begin(self, slot):
+        """The job starts, or runs on after an interruption, now. Returns when it will end if that is known for
+        certain, else NEVER: the engine then keeps a timer for its limit."""
+        raise NotImplementedError(f"{type(self).__name__}.begin")
+
+    def interrupt(self, slot, keep):
+        """The running job stops now, by whatever cause. With `keep`, jobs.progress[slot] is what it has done so far,
+        and a later `begin` goes on from there; otherwise its work is lost."""
+        raise NotImplementedError(f"{type(self).__name__}.interrupt")

@@ -1,0 +1,52 @@
+"""A started job runs for as long as its trace says."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.execution.model import Execution
+from walltime.kernel.heap import EventHeap
+from walltime.kernel.jobs import JobTable, State
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    COMPLETED = State.COMPLETED
+
+
+@cython.cclass
+class TraceExecution(Execution):
+    """Ends jobs after their recorded run time; one without (-1) runs until somebody stops it."""
+
+    def __init__(self) -> None:
+        Execution.__init__(self)
+        self.ends = EventHeap()
+
+    def begin(self, slot):
+        jobs: JobTable = self.engine.jobs
+        end: cython.longlong
+        if jobs.run_time[slot] < 0:
+            return NEVER
+        end = self.engine.now + jobs.run_time[slot] - jobs.progress[slot]
+        self.ends.push(end, jobs.seq[slot], slot, jobs.stamp[slot])
+        self.next = self.ends.next_time()
+        return end
+
+    def interrupt(self, slot, keep):
+        jobs: JobTable = self.engine.jobs
+        if keep:
+            jobs.progress[slot] += self.engine.now - jobs.start[slot]
+        return 0
+
+    def fire(self, now):
+        jobs: JobTable = self.engine.jobs
+        ends: EventHeap = self.ends
+        while ends.next_time() <= now:
+            ends.pop()
+            if jobs.stamp[ends.slot] == ends.stamp:
+                self.engine.finish(ends.slot, COMPLETED)
+                if self.engine.per_event:
+                    break
+        self.next = ends.next_time()
+        return 0

@@ -1,0 +1,47 @@
+from walltime.kernel.jobs cimport JobTable
+
+cdef class QueueIndex:
+    cdef JobTable jobs
+    cdef readonly Py_ssize_t size
+    # the line: leaves of up to LEAF entries, in order; leaf i holds keys up to (top_key[i], top_seq[i])
+    cdef readonly Py_ssize_t leaves
+    cdef Py_ssize_t used
+    cdef Py_ssize_t first
+    cdef long long[::1] slot
+    cdef long long[::1] cores
+    cdef long long[::1] estimate
+    cdef long long[::1] count
+    cdef long long[::1] top_key
+    cdef long long[::1] top_seq
+    # the classes of core counts
+    cdef readonly bint indexed
+    cdef long long low
+    cdef int shift
+    cdef Py_ssize_t width
+    cdef long long[::1] least
+    cdef long long[::1] narrowest
+    cdef long long[::1] widest
+    cdef list children
+
+    cpdef int insert(self, Py_ssize_t slot) except -1
+    cpdef int remove(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t head(self) noexcept
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) noexcept
+    cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except? -1
+    cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
+    cdef Py_ssize_t locate(self, long long key, long long seq) noexcept
+    cdef Py_ssize_t position(self, Py_ssize_t leaf, long long key, long long seq) noexcept
+    cdef int allot(self, Py_ssize_t leaves) except -1
+    cdef int rebuild(self, Py_ssize_t room) except -1
+    cdef int spread(self, Py_ssize_t leaf) except -1
+    cdef Py_ssize_t classify(self, long long cores) noexcept
+    cdef long long ceiling(self, Py_ssize_t cls) noexcept
+    cdef int enter(self, Py_ssize_t leaf, Py_ssize_t slot) except -1
+    cdef int leave(self, Py_ssize_t leaf, Py_ssize_t slot, long long cores, long long estimate) except -1
+    cdef int sum_leaf(self, Py_ssize_t leaf) noexcept
+    cdef int sum_node(self, Py_ssize_t node) noexcept
+    cdef int sum_all(self) noexcept
+    cdef int meet_all(self) except -1
+    cdef QueueIndex child(self, Py_ssize_t cls)
+    cdef Py_ssize_t leftmost(self, Py_ssize_t cls, long long window, Py_ssize_t after) noexcept
+    cdef Py_ssize_t scan(self, Py_ssize_t leaf, Py_ssize_t k, long long ceiling, long long window) noexcept

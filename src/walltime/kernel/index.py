@@ -1,0 +1,496 @@
+"""The waiting jobs in order, and the first of them that is small and short enough, found without a scan.
+
+**The line.** Jobs stand in leaves of up to 16, sorted by (key, seq). Each leaf has a separator, the largest key it may
+hold, which stays when jobs leave; so a binary search finds a job's leaf, and insertion is possible anywhere: a full
+leaf shares its jobs with its neighbours, in the smallest aligned window that has room (a packed-memory array).
+
+**The index.** Over the leaves lies a binary tree. A node has, for each class b of core counts, the least estimate among
+the jobs below it in the classes 0 to b. "The first job with at most c cores and an estimate of at most w" is then one
+descent, provided that c is the upper end of a class. Classes are powers of two at the root; a class in which different
+counts have been seen has an index of its own over its jobs, with 16 finer classes, and so on until a class is a single
+count. A search takes the covered classes at each level and descends into the one class that c cuts through: at most
+log16(cores) trees, logarithmic in each, whatever mixture of sizes and estimates is waiting. A tree that keeps minima of
+cores and estimates side by side has no such bound: small long jobs and wide short ones together look like small
+short ones.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.jobs import JobTable
+
+NOTHING = cython.declare(cython.longlong, _NEVER + 1)  # the least estimate where there is no job: beyond any window
+LEAF = cython.declare(cython.Py_ssize_t, 16)
+FILL = cython.declare(cython.Py_ssize_t, 12)  # jobs in a leaf after a rebuild: room for insertions
+DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 classes
+ROOT = cython.declare(cython.int, -1)  # the shift of the root, whose classes are powers of two
+
+
+@cython.final
+@cython.cclass
+class QueueIndex:
+    """Waiting jobs sorted by (jobs.key, jobs.seq); `find` needs the classes, which are kept from its first call on.
+
+    The root has `low` = 1 and the shift ROOT; a finer index covers counts from `low` on in steps of 2**shift.
+    """
+
+    def __init__(self, jobs: JobTable, width, low=1, shift=-1) -> None:
+        self.jobs = jobs
+        self.size = 0
+        self.indexed = False
+        self.low = low
+        self.shift = shift
+        self.width = width
+        self.narrowest = array("q", [0]) * width
+        self.widest = array("q", [0]) * width
+        self.children = [None] * width
+        self.allot(8)
+
+    # ---- the line
+
+    def insert(self, slot):
+        """Add a waiting job at its key."""
+        key: cython.longlong = self.jobs.key[slot]
+        seq: cython.longlong = self.jobs.seq[slot]
+        l: cython.Py_ssize_t = self.locate(key, seq)
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        if l == self.used:  # beyond every separator: at the end
+            if self.used > 0 and self.count[self.used - 1] < LEAF:
+                l = self.used - 1
+            elif self.used < self.leaves:
+                self.used += 1
+            else:
+                self.rebuild(2 * self.size)
+                l = self.used - 1
+            self.top_key[l] = key
+            self.top_seq[l] = seq
+            k = self.count[l]
+        else:
+            if self.count[l] == LEAF:
+                self.spread(l)
+                l = self.locate(key, seq)
+            k = self.position(l, key, seq)
+        i = l * LEAF + self.count[l]
+        k += l * LEAF
+        while i > k:
+            self.slot[i] = self.slot[i - 1]
+            self.cores[i] = self.cores[i - 1]
+            self.estimate[i] = self.estimate[i - 1]
+            i -= 1
+        self.slot[k] = slot
+        self.cores[k] = self.jobs.cores[slot]
+        self.estimate[k] = self.jobs.estimate[slot]
+        self.count[l] += 1
+        self.size += 1
+        if l < self.first:
+            self.first = l
+        if self.indexed:
+            self.enter(l, slot)
+        return 0
+
+    def remove(self, slot):
+        """Take a job out; KeyError where it is not in."""
+        l: cython.Py_ssize_t = self.first
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        cores: cython.longlong
+        estimate: cython.longlong
+        if self.used == 0 or self.count[l] == 0 or self.slot[l * LEAF] != slot:
+            l = self.locate(self.jobs.key[slot], self.jobs.seq[slot])
+        k = l * LEAF
+        e = k + self.count[l] if l < self.used else k
+        while k < e and self.slot[k] != slot:
+            k += 1
+        if k == e:
+            raise KeyError(slot)
+        cores = self.cores[k]
+        estimate = self.estimate[k]
+        e -= 1
+        while k < e:
+            self.slot[k] = self.slot[k + 1]
+            self.cores[k] = self.cores[k + 1]
+            self.estimate[k] = self.estimate[k + 1]
+            k += 1
+        self.count[l] -= 1
+        self.size -= 1
+        if self.indexed:
+            self.leave(l, slot, cores, estimate)
+        if self.size == 0:
+            self.used = self.first = 0
+        return 0
+
+    def head(self):
+        """The first job, or -1."""
+        if self.size == 0:
+            return -1
+        while self.count[self.first] == 0:
+            self.first += 1
+        return self.slot[self.first * LEAF]
+
+    def next(self, slot):
+        """The job after this one (which need not be in the line any more), or -1."""
+        l: cython.Py_ssize_t = self.locate(self.jobs.key[slot], self.jobs.seq[slot])
+        k: cython.Py_ssize_t
+        while l < self.used:
+            for k in range(l * LEAF, l * LEAF + self.count[l]):
+                if self.precedes(slot, self.slot[k]):
+                    return self.slot[k]
+            l += 1
+        return -1
+
+    def slots(self) -> list:
+        """Every job, as the line has them (in order, unless keys were changed behind its back)."""
+        out = []
+        for l in range(self.used):
+            for k in range(l * LEAF, l * LEAF + self.count[l]):
+                out.append(self.slot[k])
+        return out
+
+    def precedes(self, a, b):
+        return self.jobs.key[a] < self.jobs.key[b] or (
+            self.jobs.key[a] == self.jobs.key[b] and self.jobs.seq[a] < self.jobs.seq[b]
+        )
+
+    def locate(self, key, seq):
+        """The leaf whose separators enclose the key; `used` where it is beyond all."""
+        lo: cython.Py_ssize_t = 0
+        hi: cython.Py_ssize_t = self.used
+        mid: cython.Py_ssize_t
+        while lo < hi:
+            mid = (lo + hi) >> 1
+            if self.top_key[mid] < key or (self.top_key[mid] == key and self.top_seq[mid] < seq):
+                lo = mid + 1
+            else:
+                hi = mid
+        return lo
+
+    def position(self, leaf, key, seq):
+        """Where in the leaf a job of this key belongs."""
+        k: cython.Py_ssize_t = 0
+        s: cython.Py_ssize_t
+        while k < self.count[leaf]:
+            s = self.slot[leaf * LEAF + k]
+            if self.jobs.key[s] > key or (self.jobs.key[s] == key and self.jobs.seq[s] > seq):
+                break
+            k += 1
+        return k
+
+    def allot(self, leaves):
+        """Empty arrays for so many leaves."""
+        self.leaves = leaves
+        self.used = self.first = 0
+        self.slot = array("q", [0]) * (leaves * LEAF)
+        self.cores = array("q", [0]) * (leaves * LEAF)
+        self.estimate = array("q", [0]) * (leaves * LEAF)
+        self.count = array("q", [0]) * leaves
+        self.top_key = array("q", [0]) * leaves
+        self.top_seq = array("q", [0]) * leaves
+        self.least = array("q", [NOTHING]) * (2 * leaves * self.width if self.indexed else 1)
+        return 0
+
+    def rebuild(self, room):
+        """The same jobs, FILL in a leaf, in arrays for about `room` of them."""
+        leaves: cython.Py_ssize_t = 8
+        l: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        slot: cython.longlong[::1] = self.slot
+        cores: cython.longlong[::1] = self.cores
+        estimate: cython.longlong[::1] = self.estimate
+        count: cython.longlong[::1] = self.count
+        used: cython.Py_ssize_t = self.used
+        while leaves * FILL < room + LEAF:
+            leaves *= 2
+        self.allot(leaves)
+        for l in range(used):
+            for k in range(l * LEAF, l * LEAF + count[l]):
+                self.slot[n // FILL * LEAF + n % FILL] = slot[k]
+                self.cores[n // FILL * LEAF + n % FILL] = cores[k]
+                self.estimate[n // FILL * LEAF + n % FILL] = estimate[k]
+                n += 1
+        self.used = n // FILL + 1
+        for l in range(self.used):
+            self.count[l] = FILL if (l + 1) * FILL <= n else n - l * FILL
+            k = l * LEAF + (self.count[l] - 1 if self.count[l] > 0 else 0)
+            if self.count[l] > 0:
+                self.top_key[l] = self.jobs.key[self.slot[k]]
+                self.top_seq[l] = self.jobs.seq[self.slot[k]]
+            elif l > 0:
+                self.top_key[l] = self.top_key[l - 1]
+                self.top_seq[l] = self.top_seq[l - 1]
+        if self.indexed:
+            self.sum_all()
+        return 0
+
+    def spread(self, leaf):
+        """Make room around a full leaf: share its jobs over the smallest aligned window that is not too dense."""
+        span: cython.Py_ssize_t = 1
+        lo: cython.Py_ssize_t = leaf
+        hi: cython.Py_ssize_t = leaf + 1
+        total: cython.Py_ssize_t = LEAF
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        slack: cython.Py_ssize_t = 1  # sixteenths of the window that must be free: 1 at two leaves, up to 4 at the top
+        while True:
+            if span == self.leaves:
+                self.rebuild(2 * self.size)
+                return 0
+            span *= 2
+            lo = leaf & ~(span - 1)
+            hi = lo + span
+            total = 0
+            for i in range(lo, hi):
+                total += self.count[i]
+            if 16 * total <= (16 - slack) * span * LEAF:
+                break
+            if slack < 4:
+                slack += 1
+        slots = array("q", [0]) * total
+        held: cython.longlong[::1] = slots
+        n = 0
+        for i in range(lo, hi):
+            for k in range(i * LEAF, i * LEAF + self.count[i]):
+                held[n] = self.slot[k]
+                n += 1
+        if hi > self.used:  # the window takes in leaves that were never used: they inherit the last separator
+            self.top_key[hi - 1] = self.top_key[self.used - 1]
+            self.top_seq[hi - 1] = self.top_seq[self.used - 1]
+            self.used = hi
+        n = 0
+        for i in range(lo, hi):
+            self.count[i] = total * (i - lo + 1) // span - total * (i - lo) // span
+            for k in range(i * LEAF, i * LEAF + self.count[i]):
+                self.slot[k] = held[n]
+                self.cores[k] = self.jobs.cores[held[n]]
+                self.estimate[k] = self.jobs.estimate[held[n]]
+                n += 1
+            if i < hi - 1:  # the last leaf keeps the window's upper separator
+                self.top_key[i] = self.jobs.key[held[n - 1]]
+                self.top_seq[i] = self.jobs.seq[held[n - 1]]
+        if self.first > lo:
+            self.first = lo
+        if self.indexed:
+            for i in range(lo, hi):
+                self.sum_leaf(i)
+            i = self.leaves + lo
+            while span > 1:
+                span //= 2
+                i //= 2
+                for k in range(i, i + span):
+                    self.sum_node(k)
+            while i > 1:
+                i //= 2
+                self.sum_node(i)
+        return 0
+
+    # ---- the index
+
+    def find(self, cores, window, after):
+        """The first job behind `after` (-1: from the head) with at most so many cores and an estimate of at most
+        `window`, or -1."""
+        cls: cython.Py_ssize_t
+        covered: cython.Py_ssize_t
+        found: cython.Py_ssize_t = -1
+        other: cython.Py_ssize_t
+        finer: QueueIndex
+        if self.size == 0 or cores < self.low:
+            return -1
+        if not self.indexed:
+            self.indexed = True
+            self.rebuild(self.size)
+            self.meet_all()
+        cls = self.classify(cores)
+        if cls >= self.width:
+            cls = covered = self.width - 1
+        else:
+            covered = cls if self.widest[cls] <= cores else cls - 1
+        if covered >= 0:
+            found = self.leftmost(covered, window, after)
+        if covered < cls and self.narrowest[cls] <= cores:
+            finer = self.child(cls)
+            other = finer.find(cores, window, after)
+            if found < 0 or (other >= 0 and self.precedes(other, found)):
+                found = other
+        return found
+
+    def meet_all(self):
+        """Let the classes know every job in the line."""
+        l: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        c: cython.longlong
+        cls: cython.Py_ssize_t
+        for l in range(self.used):
+            for k in range(l * LEAF, l * LEAF + self.count[l]):
+                c = self.cores[k]
+                cls = self.classify(c)
+                if self.narrowest[cls] == 0 or c < self.narrowest[cls]:
+                    self.narrowest[cls] = c
+                if c > self.widest[cls]:
+                    self.widest[cls] = c
+        return 0
+
+    def child(self, cls):
+        """The finer index of a class, made on first use from the jobs in the line."""
+        if self.children[cls] is not None:
+            return self.children[cls]
+        low: cython.longlong
+        span: cython.int
+        if self.shift < 0:
+            low = cython.cast(cython.longlong, 1) << cls
+            span = cython.cast(cython.int, cls)
+        else:
+            low = self.low + (cls << self.shift)
+            span = self.shift
+        shift: cython.int = span - DIGIT if span > DIGIT else 0
+        finer: QueueIndex = QueueIndex(self.jobs, 1 << (span - shift), low, shift)
+        l: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        for l in range(self.used):
+            for k in range(l * LEAF, l * LEAF + self.count[l]):
+                if self.classify(self.cores[k]) == cls:
+                    finer.insert(self.slot[k])
+        self.children[cls] = finer
+        return finer
+
+    def classify(self, cores):
+        cls: cython.Py_ssize_t = 0
+        if self.shift >= 0:
+            return (cores - self.low) >> self.shift
+        while cores >= 256:
+            cores >>= 8
+            cls += 8
+        while cores >= 2:
+            cores >>= 1
+            cls += 1
+        return cls
+
+    def ceiling(self, cls):
+        """The largest count in the class."""
+        if self.shift >= 0:
+            return self.low + ((cls + 1) << self.shift) - 1
+        return (cython.cast(cython.longlong, 2) << cls) - 1
+
+    def enter(self, leaf, slot):
+        """A job has come into the leaf."""
+        cores: cython.longlong = self.jobs.cores[slot]
+        estimate: cython.longlong = self.jobs.estimate[slot]
+        cls: cython.Py_ssize_t = self.classify(cores)
+        x: cython.Py_ssize_t = self.leaves + leaf
+        i: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        if self.narrowest[cls] == 0 or cores < self.narrowest[cls]:
+            self.narrowest[cls] = cores
+        if cores > self.widest[cls]:
+            self.widest[cls] = cores
+        while x > 0:
+            i = x * self.width + cls
+            end = x * self.width + self.width
+            if self.least[i] <= estimate:
+                break
+            while i < end and self.least[i] > estimate:
+                self.least[i] = estimate
+                i += 1
+            x >>= 1
+        finer: QueueIndex = self.children[cls]
+        if finer is not None:
+            finer.insert(slot)
+        return 0
+
+    def leave(self, leaf, slot, cores, estimate):
+        """A job has left the leaf."""
+        cls: cython.Py_ssize_t = self.classify(cores)
+        x: cython.Py_ssize_t = self.leaves + leaf
+        finer: QueueIndex = self.children[cls]
+        if finer is not None:
+            finer.remove(slot)
+        if self.least[x * self.width + cls] != estimate:
+            return 0
+        self.sum_leaf(leaf)
+        while self.least[x * self.width + cls] != estimate:  # equal: another job has the same estimate, nothing changes
+            x >>= 1
+            if x == 0 or self.least[x * self.width + cls] != estimate:
+                break
+            self.sum_node(x)
+        return 0
+
+    def sum_leaf(self, leaf):
+        base: cython.Py_ssize_t = (self.leaves + leaf) * self.width
+        k: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        for b in range(base, base + self.width):
+            self.least[b] = NOTHING
+        for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
+            b = base + self.classify(self.cores[k])
+            if self.estimate[k] < self.least[b]:
+                self.least[b] = self.estimate[k]
+        for b in range(base + 1, base + self.width):
+            if self.least[b - 1] < self.least[b]:
+                self.least[b] = self.least[b - 1]
+        return 0
+
+    def sum_node(self, node):
+        a: cython.Py_ssize_t = node * self.width
+        l: cython.Py_ssize_t = 2 * a
+        r: cython.Py_ssize_t = l + self.width
+        b: cython.Py_ssize_t
+        for b in range(self.width):
+            self.least[a + b] = self.least[l + b] if self.least[l + b] < self.least[r + b] else self.least[r + b]
+        return 0
+
+    def sum_all(self):
+        i: cython.Py_ssize_t
+        for i in range(self.leaves):
+            self.sum_leaf(i)
+        i = self.leaves - 1
+        while i > 0:
+            self.sum_node(i)
+            i -= 1
+        return 0
+
+    def leftmost(self, cls, window, after):
+        """The first job behind `after` in the classes up to `cls` with an estimate of at most `window`, or -1."""
+        least: cython.longlong[::1] = self.least
+        w: cython.Py_ssize_t = self.width
+        x: cython.Py_ssize_t = 1
+        l: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        ceiling: cython.longlong = self.ceiling(cls)
+        if least[w + cls] > window:
+            return -1
+        if after >= 0:
+            l = self.locate(self.jobs.key[after], self.jobs.seq[after])
+            if l == self.used:
+                return -1
+            k = 0
+            while k < self.count[l] and not self.precedes(after, self.slot[l * LEAF + k]):
+                k += 1
+            k = self.scan(l, k, ceiling, window)
+            if k >= 0:
+                return k
+            x = self.leaves + l
+            while True:  # the next subtree to the right that has one
+                while x & 1:
+                    x >>= 1
+                if x == 0:
+                    return -1
+                x += 1
+                if least[x * w + cls] <= window:
+                    break
+        while x < self.leaves:
+            x *= 2
+            if least[x * w + cls] > window:
+                x += 1
+        return self.scan(x - self.leaves, 0, ceiling, window)
+
+    def scan(self, leaf, k, ceiling, window):
+        i: cython.Py_ssize_t
+        for i in range(leaf * LEAF + k, leaf * LEAF + self.count[leaf]):
+            if self.cores[i] <= ceiling and self.estimate[i] <= window:
+                return self.slot[i]
+        return -1

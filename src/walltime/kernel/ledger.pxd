@@ -1,0 +1,51 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.profile cimport RunningProfile
+
+cdef class Ledger:
+    cdef readonly JobTable jobs
+    cdef readonly long long now
+    cdef readonly long long index
+    cdef readonly long long size
+    cdef readonly long long capacity
+    cdef readonly long long free
+    cdef readonly long long window
+    cdef readonly long long extra
+    cpdef bint possible(self, Py_ssize_t slot) except? -1
+    cpdef bint fits(self, Py_ssize_t slot) except? -1
+    cpdef int take(self, Py_ssize_t slot) except -1
+    cpdef int give(self, Py_ssize_t slot) except -1
+    cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
+    cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
+    cpdef int hold(self, Py_ssize_t slot, long long start) except -1
+    cpdef int unhold(self, Py_ssize_t slot) except -1
+    cpdef int release_holds(self) except -1
+    cpdef int set_capacity(self, long long cores) except -1
+    cpdef int set_time(self, long long now) except -1
+
+cdef class CoreLedger(Ledger):
+    cdef RunningProfile running
+    cdef bint profiled
+    cdef Py_ssize_t holds
+    cdef long long[::1] held_slot
+    cdef long long[::1] held_start
+    cdef long long[::1] held_end
+    cdef long long[::1] held_cores
+    cdef long long[::1] held_spare
+    cpdef bint possible(self, Py_ssize_t slot) except? -1
+    cpdef bint fits(self, Py_ssize_t slot) except? -1
+    cpdef int take(self, Py_ssize_t slot) except -1
+    cpdef int give(self, Py_ssize_t slot) except -1
+    cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
+    cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
+    cpdef int hold(self, Py_ssize_t slot, long long start) except -1
+    cpdef int unhold(self, Py_ssize_t slot) except -1
+    cpdef int release_holds(self) except -1
+    cpdef int set_capacity(self, long long cores) except -1
+    cpdef int set_time(self, long long now) except -1
+    cdef int profile(self) except -1
+    cdef int bound(self) noexcept
+    cdef long long available(self, long long time) noexcept
+    cdef bint clear_of_holds(self, Py_ssize_t slot, long long start) noexcept
+    cdef long long left(self, Py_ssize_t slot, long long time) noexcept
+    cdef long long next_release(self, long long time) except? -1
+    cdef int drop_hold(self, Py_ssize_t i) noexcept

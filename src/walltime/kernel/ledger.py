@@ -1,0 +1,320 @@
+"""What is free, now and later: the interface that policies know, and its form for a plain number of cores."""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from walltime.core.errors import EngineError
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+
+@cython.cclass
+class Ledger:
+    """Resources as slots of a job table ask for them; a job's duration is its `estimate`, its end `expected_end`.
+
+    A *hold* reserves what a job needs from a time on, for its estimate. `fits` respects every hold but the job's own.
+    `free`, `window` and `extra` are scalar bounds for the queue's index: a job that fits has cores <= extra, or
+    cores <= free and an estimate <= window. They are necessary; whether they suffice is for `fits` to say.
+    """
+
+    def __init__(self, jobs: JobTable, capacity, index=0) -> None:
+        self.jobs = jobs
+        self.index = index  # of the cluster whose resources these are
+        self.now = 0
+        self.size = capacity  # in full health
+        self.capacity = capacity
+        self.free = capacity
+        self.window = NEVER
+        self.extra = capacity
+
+    def possible(self, slot):
+        """Whether the job could ever run here, on an empty machine in full health."""
+        raise NotImplementedError(f"{type(self).__name__}.possible")
+
+    def fits(self, slot):
+        """Whether the job may start now, and hold its resources for its estimate, without touching a hold."""
+        raise NotImplementedError(f"{type(self).__name__}.fits")
+
+    def take(self, slot):
+        """The job gets its resources until its `expected_end`; its own hold is gone."""
+        raise NotImplementedError(f"{type(self).__name__}.take")
+
+    def give(self, slot):
+        """The job gives its resources back, now."""
+        raise NotImplementedError(f"{type(self).__name__}.give")
+
+    def prolong(self, slot, until):
+        """The running job's expected end moves to `until`."""
+        raise NotImplementedError(f"{type(self).__name__}.prolong")
+
+    def earliest(self, slot, after):
+        """The first time at or after `after` from which the job fits for its estimate, or NEVER."""
+        raise NotImplementedError(f"{type(self).__name__}.earliest")
+
+    def hold(self, slot, start):
+        """Reserve the job's resources from `start` for its estimate; replaces its earlier hold."""
+        raise NotImplementedError(f"{type(self).__name__}.hold")
+
+    def unhold(self, slot):
+        """Drop the job's hold, if it has one."""
+        raise NotImplementedError(f"{type(self).__name__}.unhold")
+
+    def release_holds(self):
+        """Drop every hold."""
+        raise NotImplementedError(f"{type(self).__name__}.release_holds")
+
+    def set_capacity(self, cores):
+        """The machine has grown or shrunk (failures, repairs); `free` may become negative until jobs are ended."""
+        raise NotImplementedError(f"{type(self).__name__}.set_capacity")
+
+    def set_time(self, now):
+        """The clock moved; called before each pass."""
+        self.now = now
+        return 0
+
+
+@cython.cclass
+class CoreLedger(Ledger):
+    """One number of cores. Exact: a job fits iff the bounds say so, or, with several holds, if each has room for it.
+
+    Between holds availability only grows, as running jobs end; so it is least at the holds' starts. Each hold keeps
+    `held_spare`: the cores left over at its start. The list of running jobs by expected end is kept only once
+    somebody has asked about the future.
+    """
+
+    def __init__(self, jobs: JobTable, capacity, index=0) -> None:
+        Ledger.__init__(self, jobs, capacity, index)
+        self.running = RunningProfile()
+        self.profiled = False
+        self.holds = 0
+        self.held_slot = array("q", [0]) * 8
+        self.held_start = array("q", [0]) * 8
+        self.held_end = array("q", [0]) * 8
+        self.held_cores = array("q", [0]) * 8
+        self.held_spare = array("q", [0]) * 8
+
+    def possible(self, slot):
+        return self.jobs.cores[slot] <= self.size
+
+    def fits(self, slot):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong
+        if cores > self.free:
+            return False
+        if self.holds == 0:
+            return True
+        end = self.now + self.jobs.estimate[slot]
+        for i in range(self.holds):
+            if self.held_start[i] < end and self.held_spare[i] < cores and self.held_slot[i] != slot:
+                return False
+        return True
+
+    def take(self, slot):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong = self.jobs.expected_end[slot]
+        if cores > self.free:
+            raise EngineError(f"{cores} cores taken where {self.free} are free")
+        self.free -= cores
+        self.jobs.holding[slot] = 1
+        if self.profiled:
+            self.running.insert(end, self.jobs.seq[slot], cores)
+        if self.holds > 0:
+            self.unhold(slot)
+            for i in range(self.holds):
+                if self.held_start[i] < end:
+                    self.held_spare[i] -= cores
+        self.bound()
+        return 0
+
+    def give(self, slot):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong = self.jobs.expected_end[slot]
+        self.free += cores
+        self.jobs.holding[slot] = 0
+        if self.profiled:
+            self.running.remove(end, self.jobs.seq[slot])
+        for i in range(self.holds):
+            if self.held_start[i] < end:
+                self.held_spare[i] += cores
+        self.bound()
+        return 0
+
+    def prolong(self, slot, until):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong = self.jobs.expected_end[slot]
+        if self.profiled:
+            self.running.remove(end, self.jobs.seq[slot])
+            self.running.insert(until, self.jobs.seq[slot], cores)
+        self.jobs.expected_end[slot] = until
+        for i in range(self.holds):
+            if end <= self.held_start[i] < until:
+                self.held_spare[i] -= cores
+            elif until <= self.held_start[i] < end:
+                self.held_spare[i] += cores
+        self.bound()
+        return 0
+
+    def earliest(self, slot, after):
+        cores: cython.longlong = self.jobs.cores[slot]
+        time: cython.longlong
+        if cores > self.capacity:
+            return NEVER
+        if not self.profiled:
+            self.profile()
+        time = after
+        if self.available(after) < cores:
+            time = self.running.when(cores - self.free)
+            if time < after:
+                time = after
+        if self.holds == 0 or time == NEVER:
+            return time
+        while time < NEVER and not self.clear_of_holds(slot, time):
+            time = self.next_release(time)
+        return time
+
+    def clear_of_holds(self, slot, start):
+        """Whether the job's cores are left from `start` for its estimate: least are left at `start` itself and at
+        the starts of holds."""
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong = start + self.jobs.estimate[slot]
+        if self.left(slot, start) < cores:
+            return False
+        for i in range(self.holds):
+            if start < self.held_start[i] < end and self.left(slot, self.held_start[i]) < cores:
+                return False
+        return True
+
+    def left(self, slot, time):
+        """Cores free at `time`, the holds of other jobs respected."""
+        i: cython.Py_ssize_t
+        left: cython.longlong = self.available(time)
+        for i in range(self.holds):
+            if self.held_start[i] <= time < self.held_end[i] and self.held_slot[i] != slot:
+                left -= self.held_cores[i]
+        return left
+
+    def next_release(self, time):
+        """The next time after `time` at which more may become free: an expected end, or the end of a hold."""
+        i: cython.Py_ssize_t
+        found: cython.longlong = NEVER
+        for entry in self.running.entries():
+            if entry[0] > time:
+                found = entry[0]
+                break
+        for i in range(self.holds):
+            if time < self.held_end[i] < found:
+                found = self.held_end[i]
+        return found
+
+    def available(self, time):
+        """Cores free at `time` by the expected ends, holds left aside."""
+        return self.free + self.running.released_by(time)
+
+    def hold(self, slot, start):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.cores[slot]
+        end: cython.longlong = start + self.jobs.estimate[slot]
+        spare: cython.longlong
+        if not self.profiled:
+            self.profile()
+        self.unhold(slot)
+        spare = self.available(start) - cores
+        for i in range(self.holds):
+            if start <= self.held_start[i] < end:
+                self.held_spare[i] -= cores
+            if self.held_start[i] <= start < self.held_end[i]:
+                spare -= self.held_cores[i]
+        if self.holds == len(self.held_slot):
+            self.held_slot = array("q", self.held_slot) * 2
+            self.held_start = array("q", self.held_start) * 2
+            self.held_end = array("q", self.held_end) * 2
+            self.held_cores = array("q", self.held_cores) * 2
+            self.held_spare = array("q", self.held_spare) * 2
+        i = self.holds
+        self.holds += 1
+        self.held_slot[i] = slot
+        self.held_start[i] = start
+        self.held_end[i] = end
+        self.held_cores[i] = cores
+        self.held_spare[i] = spare
+        self.bound()
+        return 0
+
+    def unhold(self, slot):
+        i: cython.Py_ssize_t
+        for i in range(self.holds):
+            if self.held_slot[i] == slot:
+                self.drop_hold(i)
+                break
+        self.bound()
+        return 0
+
+    def drop_hold(self, i):
+        k: cython.Py_ssize_t
+        start: cython.longlong = self.held_start[i]
+        end: cython.longlong = self.held_end[i]
+        cores: cython.longlong = self.held_cores[i]
+        self.holds -= 1
+        for k in range(i, self.holds):
+            self.held_slot[k] = self.held_slot[k + 1]
+            self.held_start[k] = self.held_start[k + 1]
+            self.held_end[k] = self.held_end[k + 1]
+            self.held_cores[k] = self.held_cores[k + 1]
+            self.held_spare[k] = self.held_spare[k + 1]
+        for k in range(self.holds):
+            if start <= self.held_start[k] < end:
+                self.held_spare[k] += cores
+        return 0
+
+    def release_holds(self):
+        self.holds = 0
+        self.bound()
+        return 0
+
+    def set_capacity(self, cores):
+        i: cython.Py_ssize_t
+        change: cython.longlong = cores - self.capacity
+        self.capacity = cores
+        self.free += change
+        for i in range(self.holds):
+            self.held_spare[i] += change
+        self.bound()
+        return 0
+
+    def set_time(self, now):
+        self.now = now
+        if self.holds > 0:
+            self.bound()
+        return 0
+
+    def bound(self):
+        """The scalar bounds, from the first hold."""
+        i: cython.Py_ssize_t
+        first: cython.longlong = NEVER
+        self.extra = self.free
+        for i in range(self.holds):
+            if self.held_start[i] < first:
+                first = self.held_start[i]
+                self.extra = self.held_spare[i] if self.held_spare[i] < self.free else self.free
+        self.window = first - self.now if first < NEVER else NEVER
+        return 0
+
+    def profile(self):
+        """Begin to keep the running jobs by expected end."""
+        s: cython.Py_ssize_t
+        self.profiled = True
+        for s in self.jobs.slots():
+            if self.jobs.holding[s] == 1 and self.jobs.cluster[s] == self.index:
+                self.running.insert(self.jobs.expected_end[s], self.jobs.seq[s], self.jobs.cores[s])
+        return 0

@@ -1,0 +1,191 @@
+"""The queue of one cluster: jobs in order, new ones at the tail, those at a limit parked aside."""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.index import QueueIndex
+from walltime.kernel.jobs import JobTable, Place
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    LINE, OUTSIDE, PARKED = Place.LINE, Place.OUTSIDE, Place.PARKED
+
+
+@cython.final
+@cython.cclass
+class Queue:
+    """Waiting jobs by (jobs.key, jobs.seq).
+
+    A job whose key is beyond all others goes to the *tail*, a plain array; the others into the *line*, which knows
+    its order and, once `find` is asked, an index. The tail is moved into the line when `find` needs it there. So a
+    job that starts as soon as it arrives costs two writes, and a policy that only looks at the head pays for no index.
+    `disturbed` tells that a job was put in anywhere but at the end since the last pass.
+    """
+
+    def __init__(self, jobs: JobTable, capacity) -> None:
+        self.jobs = jobs
+        self.line = QueueIndex(jobs, max(1, int(capacity).bit_length()))
+        self.size = 0
+        self.parked = 0
+        self.disturbed = False
+        self.tail = array("q", [0]) * 64
+        self.begin = self.end = self.seen = 0
+        self.last_key = -NEVER
+        self.last_seq = -1
+        self.parking = {}
+
+    def push(self, slot):
+        """Put a waiting job in, at jobs.key[slot]."""
+        key: cython.longlong = self.jobs.key[slot]
+        seq: cython.longlong = self.jobs.seq[slot]
+        if self.size == 0:
+            self.begin = self.end = self.seen = 0
+        elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
+            self.flush()
+            self.line.insert(slot)
+            self.jobs.place[slot] = LINE
+            self.size += 1
+            self.disturbed = True
+            return 0
+        self.last_key = key
+        self.last_seq = seq
+        if self.end == len(self.tail):
+            if self.begin > len(self.tail) // 2:
+                self.shift()
+            else:
+                self.tail = array("q", self.tail) * 2
+        self.tail[self.end] = slot
+        self.jobs.place[slot] = self.end
+        self.end += 1
+        self.size += 1
+        return 0
+
+    def shift(self):
+        """Move the tail to the front of its array."""
+        i: cython.Py_ssize_t
+        for i in range(self.begin, self.end):
+            self.tail[i - self.begin] = self.tail[i]
+            if self.tail[i] >= 0:
+                self.jobs.place[self.tail[i]] = i - self.begin
+        self.end -= self.begin
+        self.seen = self.seen - self.begin if self.seen > self.begin else 0
+        self.begin = 0
+        return 0
+
+    def remove(self, slot):
+        """Take a job out, wherever it stands; KeyError where it does not."""
+        place: cython.longlong = self.jobs.place[slot]
+        if place >= 0:
+            self.tail[place] = -1
+            while self.begin < self.end and self.tail[self.begin] < 0:
+                self.begin += 1
+        elif place == LINE:
+            self.line.remove(slot)
+        elif place == PARKED:
+            for waiting in self.parking.values():
+                waiting.pop(slot, None)
+            self.parked -= 1
+            self.size += 1
+        else:
+            raise KeyError(slot)
+        self.size -= 1
+        self.jobs.place[slot] = OUTSIDE
+        return 0
+
+    def head(self):
+        """The first job, or -1."""
+        if self.line.size > 0:
+            return self.line.head()
+        return self.tail[self.begin] if self.begin < self.end else -1
+
+    def next(self, slot):
+        """The job behind this one, or -1."""
+        i: cython.Py_ssize_t
+        found: cython.Py_ssize_t = -1
+        if self.jobs.place[slot] < 0 and self.line.size > 0:
+            found = self.line.next(slot)
+        if found >= 0:
+            return found
+        i = self.jobs.place[slot] + 1 if self.jobs.place[slot] >= 0 else self.begin
+        while i < self.end:
+            if self.tail[i] >= 0:
+                return self.tail[i]
+            i += 1
+        return -1
+
+    def find(self, free, extra, window, after):
+        """The first job behind `after` (-1: from the head) with cores <= extra, or with cores <= free and an estimate
+        of at most `window`; -1 where there is none."""
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        if free <= 0 or self.size == 0:
+            return -1
+        self.flush()
+        if window >= NEVER or extra >= free:
+            return self.line.find(free, NEVER, after)
+        a = self.line.find(free, window, after)
+        b = self.line.find(extra, NEVER, after)
+        if a < 0 or (b >= 0 and self.line.precedes(b, a)):
+            return b
+        return a
+
+    def flush(self):
+        """Move the tail into the line."""
+        i: cython.Py_ssize_t
+        for i in range(self.begin, self.end):
+            if self.tail[i] >= 0:
+                self.line.insert(self.tail[i])
+                self.jobs.place[self.tail[i]] = LINE
+        self.begin = self.end = self.seen = 0
+        return 0
+
+    def settle(self):
+        """A pass is over: what is in the tail has been seen."""
+        self.seen = self.end
+        self.disturbed = False
+        return 0
+
+    def ahead(self, slot):
+        """Whether some job stands before this one (which may have left already)."""
+        i: cython.Py_ssize_t = self.line.head() if self.line.size > 0 else -1
+        if i < 0 and self.begin < self.end:
+            i = self.tail[self.begin]
+        return i >= 0 and self.line.precedes(i, slot)
+
+    def park(self, slot, limit):
+        """Set a job aside until `unpark(limit)`: it is in no one's way and costs nothing."""
+        self.remove(slot)
+        self.parking.setdefault(limit, {})[slot] = True
+        self.jobs.place[slot] = PARKED
+        self.parked += 1
+        return 0
+
+    def unpark(self, limit):
+        """Put every job that is parked at the limit back at its key."""
+        waiting = self.parking.pop(limit, {})
+        for slot in waiting:
+            self.parked -= 1
+            self.push(slot)
+        return 0
+
+    def reorder(self):
+        """The keys have changed: sort everything anew."""
+        s: cython.Py_ssize_t
+        keyed = []
+        for s in self.slots():
+            keyed.append((self.jobs.key[s], self.jobs.seq[s], s))
+        self.line = QueueIndex(self.jobs, self.line.width)
+        self.size = 0
+        for _, _, slot in sorted(keyed):
+            self.push(slot)
+        self.disturbed = True
+        return 0
+
+    def slots(self) -> list:
+        """Everything that waits here and is not parked, in order."""
+        return self.line.slots() + [slot for slot in self.tail[self.begin : self.end] if slot >= 0]

@@ -1,0 +1,21 @@
+from walltime.kernel.jobs cimport JobTable
+
+cdef class Engine:
+    cdef readonly JobTable jobs
+    cdef readonly long long now
+    cdef readonly bint per_event
+    cpdef int finish(self, Py_ssize_t slot, int state) except -1
+    cpdef int requeue(self, Py_ssize_t slot) except -1
+    cpdef int suspend(self, Py_ssize_t slot) except -1
+    cpdef int resume(self, Py_ssize_t slot) except -1
+    cpdef int set_capacity(self, int cluster, long long cores) except -1
+
+cdef class Source:
+    cdef readonly Engine engine
+    cdef public long long next
+    cpdef int attach(self, Engine engine) except -1
+    cpdef int fire(self, long long now) except -1
+
+cdef class Observer:
+    cpdef int moved(self, Engine engine, Py_ssize_t slot, int before, int after) except -1
+    cpdef int promised(self, Engine engine, Py_ssize_t slot, long long time) except -1

@@ -1,0 +1,79 @@
+"""What happens when: sources of events, and the engine as they see it."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.jobs import JobTable
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+
+@cython.cclass
+class Engine:
+    """What a source may ask of the engine. The loop implements it; nothing else does."""
+
+    def __init__(self) -> None:
+        self.jobs = JobTable()
+        self.now = 0
+        self.per_event = False
+
+    def submit(self, **description) -> int:
+        """A new job, now: the columns of a workload by name, times in microseconds, labels as names; its slot."""
+        raise NotImplementedError(f"{type(self).__name__}.submit")
+
+    def finish(self, slot, state):
+        """The job leaves: completed, timeout, failed or cancelled."""
+        raise NotImplementedError(f"{type(self).__name__}.finish")
+
+    def requeue(self, slot):
+        """The running job is stopped and waits again; what it had done is lost unless the execution model kept it."""
+        raise NotImplementedError(f"{type(self).__name__}.requeue")
+
+    def suspend(self, slot):
+        """The running job stops and gives its resources back, its progress kept."""
+        raise NotImplementedError(f"{type(self).__name__}.suspend")
+
+    def resume(self, slot):
+        """The suspended job takes its resources again and runs on."""
+        raise NotImplementedError(f"{type(self).__name__}.resume")
+
+    def set_capacity(self, cluster, cores):
+        """The cluster has so many working cores from now on."""
+        raise NotImplementedError(f"{type(self).__name__}.set_capacity")
+
+
+@cython.cclass
+class Source:
+    """Something that happens at times of its own: arrivals, ends, failures, releases, timers, users.
+
+    `next` is when it wants to be called next (NEVER: not at all), and must be right whenever the loop looks at it.
+    `fire(now)` makes everything happen that is due at `now`; with `engine.per_event` one thing at a time.
+    """
+
+    def __init__(self) -> None:
+        self.engine = None
+        self.next = NEVER
+
+    def attach(self, engine: Engine):
+        """Called once, before the run."""
+        self.engine = engine
+        return 0
+
+    def fire(self, now):
+        """Make what is due happen, and set `next`."""
+        raise NotImplementedError(f"{type(self).__name__}.fire")
+
+
+@cython.cclass
+class Observer:
+    """Sees what happens and may not change it. Override what is of interest; the rest costs nothing much."""
+
+    def moved(self, engine: Engine, slot, before, after):
+        """A job went from one State to another, at `engine.now`."""
+        return 0
+
+    def promised(self, engine: Engine, slot, time):
+        """A policy reserved resources for a waiting job from `time` on."""
+        return 0

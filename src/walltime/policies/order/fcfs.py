@@ -1,0 +1,16 @@
+"""First come, first served."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.jobs import JobTable
+from walltime.policy.api import Order
+
+
+@cython.cclass
+class Fcfs(Order):
+    """Jobs in the order in which they became eligible."""
+
+    def key(self, jobs: JobTable, slot):
+        return jobs.eligible[slot]

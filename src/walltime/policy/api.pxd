@@ -1,0 +1,70 @@
+from walltime.kernel.jobs cimport WAITING, JobTable
+from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.queue cimport Queue
+
+cdef enum:
+    RELEASE = 1
+    ARRIVAL = 2
+    ORDER = 4
+    LIMIT = 8
+    CAPACITY = 16
+    TIMER = 32
+    ESTIMATE = 64
+
+cdef enum:
+    START = 0
+    RESERVE = 1
+    CANCEL = 2
+    PREEMPT = 3
+    WAKE = 4
+
+cdef class Policy:
+    cpdef int schedule(self, Pass p) except -1
+
+cdef class FunctionPolicy(Policy):
+    cdef readonly object function
+    cpdef int schedule(self, Pass p) except -1
+
+cdef class Order:
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
+
+cdef class Estimate:
+    cpdef long long estimate(self, JobTable jobs, Py_ssize_t slot) except? -1
+
+cdef class Broker:
+    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+
+cdef class Pass:
+    cdef readonly long long now
+    cdef readonly int causes
+    cdef readonly JobTable jobs
+    cdef readonly Queue queue
+    cdef readonly Ledger ledger
+    cdef readonly str cluster
+    cdef readonly object policy
+    cdef bint open
+    cdef long long[::1] kind
+    cdef long long[::1] slot
+    cdef long long[::1] value
+    cdef readonly Py_ssize_t decided
+
+    cpdef Py_ssize_t head(self) except? -1
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
+    cpdef Py_ssize_t candidate(self, Py_ssize_t after=*) except? -1
+    cpdef bint fits(self, Py_ssize_t slot) except? -1
+    cpdef int start(self, Py_ssize_t slot) except -1
+    cpdef long long earliest(self, Py_ssize_t slot) except *
+    cpdef long long reserve(self, Py_ssize_t slot) except *
+    cpdef int release(self) except -1
+    cpdef int cancel(self, Py_ssize_t slot) except -1
+    cpdef int preempt(self, Py_ssize_t slot) except -1
+    cpdef int wake(self, long long time) except -1
+    cpdef long long cores(self, Py_ssize_t slot) except *
+    cpdef long long requested(self, Py_ssize_t slot) except *
+    cpdef long long estimate(self, Py_ssize_t slot) except *
+    cpdef long long waited(self, Py_ssize_t slot) except *
+    cdef int begin(self, long long now, int causes) except -1
+    cdef int end(self) except -1
+    cdef int rollback(self) except -1
+    cdef int decide(self, int kind, Py_ssize_t slot, long long value) except -1
+    cdef int check(self, Py_ssize_t slot) except -1

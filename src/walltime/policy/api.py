@@ -1,0 +1,380 @@
+"""The plug-in interface: the parts of a scheduler, and the pass in which a policy decides.
+
+Built-in parts are compiled; a Python class that extends one of these bases and overrides its hook is called the same
+way. A job is a number (its slot), valid while the job is in the system; `Pass.job(slot)` gives a view with names.
+"""
+
+from __future__ import annotations
+
+import enum
+from array import array
+
+import cython
+
+from walltime.core.errors import PolicyError
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND
+from walltime.kernel.jobs import JobTable, State
+from walltime.kernel.ledger import Ledger
+from walltime.kernel.queue import Queue
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+
+class Cause(enum.IntFlag):
+    """Why a pass takes place. A shortcut in a policy names the causes under which it holds."""
+
+    RELEASE = 1  # resources were given back
+    ARRIVAL = 2  # a job joined the queue
+    ORDER = 4  # the queue changed otherwise: a job left it, keys moved
+    LIMIT = 8  # a limit moved
+    CAPACITY = 16  # the machine grew or shrank
+    TIMER = 32  # a policy or its rhythm asked to be called
+    ESTIMATE = 64  # a running job outlived its expected end
+
+
+class Decision(enum.IntEnum):
+    """What a policy can decide."""
+
+    START = 0
+    RESERVE = 1
+    CANCEL = 2
+    PREEMPT = 3
+    WAKE = 4
+
+
+if not cython.compiled:
+    WAITING = State.WAITING
+    START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
+
+
+@cython.cclass
+class Policy:
+    """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler."""
+
+    def schedule(self, p: Pass):
+        """Look at the pass and call its `start`, `reserve`, ...; called once per instant at which something changed."""
+        raise NotImplementedError(f"{type(self).__name__}.schedule")
+
+
+@cython.cclass
+class FunctionPolicy(Policy):
+    """A plain function of the pass as a policy."""
+
+    def __init__(self, function) -> None:
+        self.function = function
+
+    def schedule(self, p: Pass):
+        self.function(p)
+        return 0
+
+
+@cython.cclass
+class Order:
+    """Who is next: a job's key, lower first, ties by order of entry; asked when the job joins the queue."""
+
+    def key(self, jobs: JobTable, slot):
+        """The key as an integer (microseconds for times; `float_key` for anything else)."""
+        raise NotImplementedError(f"{type(self).__name__}.key")
+
+
+@cython.cclass
+class Estimate:
+    """How long the scheduler believes a job will run; asked when the job joins the queue. Never sets a kill limit."""
+
+    def estimate(self, jobs: JobTable, slot):
+        """The estimate in microseconds."""
+        raise NotImplementedError(f"{type(self).__name__}.estimate")
+
+
+@cython.cclass
+class Broker:
+    """Which cluster a job goes to."""
+
+    def route(self, slot, clusters):
+        """The number of a cluster, or -1: the job waits globally and is asked about again at the next change.
+
+        `clusters` are the engine's, with `name`, `ledger` and `queue`.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.route")
+
+
+def float_key(value: float) -> int:
+    """An integer that sorts as the float does, so that any quantity can be a key."""
+    bits = array("q", array("d", [value + 0.0]).tobytes())[0]
+    return bits if bits >= 0 else (~bits) ^ -0x8000000000000000
+
+
+class Job:
+    """A view of one job, by names; valid during the pass."""
+
+    __slots__ = ("_jobs", "_now", "slot")
+
+    def __init__(self, jobs: JobTable, slot: int, now: int) -> None:
+        self._jobs = jobs
+        self._now = now
+        self.slot = slot
+
+    def __repr__(self) -> str:
+        return f"<job {self.job_id}: {self.cores} cores, {self.requested_time:g} s requested, {self.state}>"
+
+    @property
+    def job_id(self) -> int:
+        return self._jobs.job_id[self.slot]
+
+    @property
+    def cores(self) -> int:
+        return self._jobs.cores[self.slot]
+
+    @property
+    def submit(self) -> float:
+        """Seconds."""
+        return self._jobs.submit[self.slot] / SECOND
+
+    @property
+    def eligible(self) -> float:
+        """Seconds."""
+        return self._jobs.eligible[self.slot] / SECOND
+
+    @property
+    def requested_time(self) -> float:
+        """Seconds."""
+        return self._jobs.requested[self.slot] / SECOND
+
+    @property
+    def estimate(self) -> float:
+        """Seconds."""
+        return self._jobs.estimate[self.slot] / SECOND
+
+    @property
+    def wait(self) -> float:
+        """Seconds since it became eligible."""
+        return (self._now - self._jobs.eligible[self.slot]) / SECOND
+
+    @property
+    def priority(self) -> int:
+        return self._jobs.priority[self.slot]
+
+    @property
+    def user(self) -> int:
+        """The user's code, -1 for none."""
+        return self._jobs.user[self.slot]
+
+    @property
+    def state(self) -> str:
+        return State(self._jobs.state[self.slot]).name.lower()
+
+
+@cython.final
+@cython.cclass
+class Pass:
+    """One scheduling pass over one cluster: what waits, what is free, and the decisions taken so far.
+
+    Decisions take effect on the pass's own view at once (the ledger and the queue), and in the simulation when the
+    pass is over; a policy that raises leaves nothing behind. After the pass, every call raises PolicyError.
+    """
+
+    def __init__(self, jobs: JobTable, queue: Queue, ledger: Ledger, cluster, policy) -> None:
+        self.jobs = jobs
+        self.queue = queue
+        self.ledger = ledger
+        self.cluster = cluster
+        self.policy = policy
+        self.now = 0
+        self.causes = 0
+        self.open = False
+        self.kind = array("q", [0]) * 64
+        self.slot = array("q", [0]) * 64
+        self.value = array("q", [0]) * 64
+        self.decided = 0
+
+    # ---- looking
+
+    def head(self):
+        """The first waiting job, or -1."""
+        if not self.open:
+            self.check(-1)
+        return self.queue.head()
+
+    def next(self, slot):
+        """The waiting job behind this one, or -1."""
+        if not self.open:
+            self.check(-1)
+        return self.queue.next(slot)
+
+    def candidate(self, after=-1):
+        """The first waiting job (behind `after`, if given) that fits now without touching a reservation, or -1."""
+        found: cython.Py_ssize_t = after
+        if not self.open:
+            self.check(-1)
+        while True:
+            found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found)
+            if found < 0 or self.ledger.fits(found):
+                return found
+
+    def fits(self, slot):
+        """Whether the job could start now, for its estimate, without touching another job's reservation."""
+        if not self.open:
+            self.check(-1)
+        return self.ledger.fits(slot)
+
+    def earliest(self, slot):
+        """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
+        if not self.open:
+            self.check(-1)
+        return self.ledger.earliest(slot, self.now)
+
+    def waiting(self) -> list:
+        """Every waiting job in queue order: convenient, and linear in the queue's length."""
+        if not self.open:
+            self.check(-1)
+        return self.queue.slots()
+
+    def job(self, slot) -> Job:
+        """A view of the job by names, times in seconds."""
+        return Job(self.jobs, slot, self.now)
+
+    def cores(self, slot):
+        """Cores that the job asks for."""
+        return self.jobs.cores[slot]
+
+    def requested(self, slot):
+        """The job's requested time in microseconds."""
+        return self.jobs.requested[slot]
+
+    def estimate(self, slot):
+        """The scheduler's estimate of the job's run time in microseconds."""
+        return self.jobs.estimate[slot]
+
+    def waited(self, slot):
+        """Microseconds since the job became eligible."""
+        return self.now - self.jobs.eligible[slot]
+
+    @property
+    def free(self) -> int:
+        """Cores free now."""
+        return self.ledger.free
+
+    @property
+    def size(self) -> int:
+        """How many jobs wait."""
+        return self.queue.size
+
+    # ---- deciding
+
+    def start(self, slot):
+        """Start the job now."""
+        self.check(slot)
+        if self.jobs.cores[slot] > self.ledger.free or not self.ledger.fits(slot):
+            raise self.violation(slot, f"started, but it does not fit: {self.ledger.free} cores are free")
+        self.jobs.expected_end[slot] = self.now + self.jobs.estimate[slot]
+        self.ledger.take(slot)
+        self.queue.remove(slot)
+        self.jobs.backfilled[slot] = self.queue.ahead(slot)
+        return self.decide(START, slot, 0)
+
+    def reserve(self, slot):
+        """Promise the job the earliest time at which it fits, and keep everybody else from delaying it; the time.
+
+        The promise stands until `release`, or until the job is reserved again, starts or leaves. NEVER, and no promise,
+        where the job cannot be planned (the machine has shrunk below it).
+        """
+        time: cython.longlong
+        self.check(slot)
+        self.ledger.unhold(slot)
+        time = self.ledger.earliest(slot, self.now)
+        if time < NEVER:
+            self.ledger.hold(slot, time)
+            self.decide(RESERVE, slot, time)
+        return time
+
+    def release(self):
+        """Take every reservation of this cluster back."""
+        if not self.open:
+            self.check(-1)
+        return self.ledger.release_holds()
+
+    def cancel(self, slot):
+        """Take a waiting job out of the system."""
+        self.check(slot)
+        self.queue.remove(slot)
+        return self.decide(CANCEL, slot, 0)
+
+    def preempt(self, slot):
+        """Stop a running job and queue it again; its resources are free once the pass is over."""
+        if not self.open:
+            self.check(-1)
+        if self.jobs.holding[slot] != 1 or self.jobs.state[slot] == WAITING:
+            raise self.violation(slot, "preempted, but it is not running")
+        return self.decide(PREEMPT, slot, 0)
+
+    def wake(self, time):
+        """Have another pass at this time (microseconds), whatever happens until then."""
+        if not self.open:
+            self.check(-1)
+        if time <= self.now:
+            raise self.violation(-1, f"asked to be woken at {time / SECOND:g} s, which is not in the future")
+        return self.decide(WAKE, -1, time)
+
+    # ---- for the engine
+
+    def begin(self, now, causes):
+        self.now = now
+        self.causes = causes
+        self.open = True
+        self.decided = 0
+        return self.ledger.set_time(now)
+
+    def end(self):
+        self.open = False
+        return self.queue.settle()
+
+    def rollback(self):
+        """Undo the decisions in the ledger and the queue, the last first."""
+        i: cython.Py_ssize_t = self.decided - 1
+        while i >= 0:
+            if self.kind[i] == START:
+                self.ledger.give(self.slot[i])
+                self.jobs.backfilled[self.slot[i]] = 0
+            if self.kind[i] == START or self.kind[i] == CANCEL:
+                self.queue.push(self.slot[i])
+            elif self.kind[i] == RESERVE:
+                self.ledger.unhold(self.slot[i])
+            i -= 1
+        self.decided = 0
+        return 0
+
+    def decide(self, kind, slot, value):
+        i: cython.Py_ssize_t = self.decided
+        if i == len(self.kind):
+            self.kind = array("q", self.kind) * 2
+            self.slot = array("q", self.slot) * 2
+            self.value = array("q", self.value) * 2
+        self.kind[i] = kind
+        self.slot[i] = slot
+        self.value[i] = value
+        self.decided = i + 1
+        return 0
+
+    def check(self, slot):
+        """Raise unless the pass is open and the job (-1: none) waits in this cluster."""
+        if not self.open:
+            raise PolicyError(f"{self.name()}: the pass is over; decide inside schedule()")
+        if slot < 0:
+            return 0
+        if slot >= self.jobs.size or self.jobs.state[slot] != WAITING or self.jobs.place[slot] == -1:
+            raise self.violation(slot, "is not waiting in this cluster's queue")
+        return 0
+
+    def violation(self, slot, what) -> PolicyError:
+        """The error that names the policy, the job, the time and the cluster."""
+        job = ""
+        i: cython.Py_ssize_t = slot
+        if 0 <= i < self.jobs.size:
+            job = f"job {self.jobs.job_id[i]} ({self.jobs.cores[i]} cores) "
+        return PolicyError(f"{self.name()}: {job}{what} (cluster {self.cluster}, time {self.now / SECOND:g} s)")
+
+    def name(self) -> str:
+        """The policy's name for messages."""
+        function = getattr(self.policy, "function", None)
+        return getattr(function, "__qualname__", None) or type(self.policy).__qualname__

@@ -1,0 +1,103 @@
+"""Importing what a person named as `module:attribute`, with messages that say what went wrong and where."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import traceback
+from typing import Any
+
+from walltime.core.errors import InputError
+
+
+def import_target(target: str, label: str) -> Any:
+    """What `module:attribute` names; raises InputError for a missing module or attribute, or an error inside it."""
+    module_name, _, attribute = target.partition(":")
+    if not re.fullmatch(r"\w+(\.\w+)*", module_name) or not re.fullmatch(r"\w+(\.\w+)*", attribute):
+        raise InputError(f"{label}: not of the form module:attribute", value=target)
+    found: Any = _import_module(module_name, label)
+    for step in attribute.split("."):
+        if not hasattr(found, step):
+            choices = [name for name in vars(found) if not name.startswith("_")] if hasattr(found, "__dict__") else []
+            raise InputError(f"{label}: nothing of this name in {module_name}", value=step, choices=choices)
+        found = getattr(found, step)
+    return found
+
+
+def _import_module(name: str, label: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise InputError(
+                f"{label}: no module named {error.name!r} (it is looked for in the current folder, in PYTHONPATH "
+                "and among installed packages)"
+            ) from None
+        raise _inside(error, name, label) from error
+    except (Exception, SystemExit) as error:
+        raise _inside(error, name, label) from error
+
+
+def _inside(error: BaseException, name: str, label: str) -> InputError:
+    """An error that the module itself raised, with the line of it."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return InputError(f"{label}: syntax error: {error.msg}", file=error.filename, line=error.lineno)
+    what = f"{label}: importing {name} failed: {type(error).__name__}: {error}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    frames = [frame for frame in frames if frame.filename != __file__]
+    return InputError(what, file=frames[-1].filename, line=frames[-1].lineno) if frames else InputError(what)
+
+
+def parameters_of(thing: Any, skip: int = 0) -> dict[str, inspect.Parameter]:
+    """The named parameters of a class's constructor or a function, without the first `skip` ones.
+
+    Compiled classes carry no signature, but their documentation begins with one.
+    """
+    try:
+        signature = inspect.signature(thing)
+    except (ValueError, TypeError):
+        signature = _documented_signature(thing)
+    found = list(signature.parameters.values())[skip:]
+    return {item.name: item for item in found if item.kind not in (item.VAR_POSITIONAL, item.POSITIONAL_ONLY)}
+
+
+def _documented_signature(thing: Any) -> inspect.Signature:
+    """The signature in the first line of a compiled class's documentation: `Easy(depth=1)`."""
+    first = (getattr(thing, "__doc__", None) or "").partition("\n")[0]
+    match = re.fullmatch(r"\w+(\(.*\))(\s*->.*)?", first.strip())
+    if not match:
+        return inspect.Signature()
+    try:
+        arguments = ast.parse(f"def documented{match[1]}: pass").body[0]
+    except SyntaxError:
+        return inspect.Signature()
+    assert isinstance(arguments, ast.FunctionDef)
+    return _signature(arguments.args)
+
+
+def _signature(arguments: ast.arguments) -> inspect.Signature:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    padding: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    named = [*zip(positional, [*padding, *arguments.defaults], strict=True)]
+    named += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    parameters = [
+        inspect.Parameter(
+            argument.arg,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if default is None else _literal(default),
+        )
+        for argument, default in named
+        if argument.arg != "self"
+    ]
+    if arguments.kwarg:
+        parameters.append(inspect.Parameter(arguments.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node)

@@ -1,0 +1,251 @@
+"""The one registry of parts: from a kind and a name in a scenario to an object that an engine can call.
+
+A name is a built-in one, one that an installed package registers as the entry point `kind.name` of the group
+`walltime.parts`, or `module:attribute`. Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.policy.importing import import_target, parameters_of
+from walltime.scenario import Part, Scenario
+
+KINDS: dict[str, str] = {
+    "order": "who is next",
+    "backfill": "who may overtake",
+    "estimate": "how long it will take",
+    "place": "where it runs",
+    "admit": "may it run now",
+    "preempt": "whom to displace",
+    "rhythm": "when to think",
+    "broker": "which cluster",
+    "execution": "how a started job unfolds",
+    "users": "how people react",
+}
+"""The kinds of parts, and the question that each answers."""
+
+GROUP = "walltime.parts"
+"""The entry points' group of third-party parts."""
+
+_CATALOGUE = "walltime.policies"  # by name, as any plug-in: this package must not import what builds upon it
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part that can be named: where it is, and what a person should know of it.
+
+    `target` is `module:attribute`, imported when first used; empty for a mode of the engine, which has no class.
+    """
+
+    kind: str
+    name: str
+    target: str
+    summary: str = ""
+    reference: str = ""
+
+    def load(self) -> Any:
+        """The class, function or object behind the name; raises InputError where it cannot be imported."""
+        return import_target(self.target, f"{self.kind} part {self.name!r}")
+
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The parameters that a scenario may give, from the signature."""
+        return parameters_of(self.load(), skip=self._skipped()) if self.target else {}
+
+    def describe(self) -> str:
+        """The summary, or the first line of the documentation."""
+        if self.summary or not self.target:
+            return self.summary
+        return (inspect.getdoc(self.load()) or "").partition("\n")[0]
+
+    def _skipped(self) -> int:
+        thing = self.load()
+        return 1 if inspect.isroutine(thing) else 0
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A whole scheduler under one name, for --policy."""
+
+    name: str
+    parts: Mapping[str, Any]
+    summary: str
+    reference: str = ""
+
+
+@dataclass
+class Registry:
+    """Entries by kind and name, and presets by name; a name that is taken is an error."""
+
+    entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    presets: dict[str, Preset] = field(default_factory=dict)
+
+    def add(self, item: Entry | Preset) -> None:
+        """Register an entry or a preset."""
+        if isinstance(item, Preset):
+            if item.name in self.presets:
+                raise InputError("a preset of this name is registered already", value=item.name)
+            self.presets[item.name] = item
+            return
+        if item.kind not in KINDS:
+            raise InputError(f"{item.target or item.name}: unknown kind of part", value=item.kind, choices=KINDS)
+        taken = self.entries.get((item.kind, item.name))
+        if taken is not None:
+            raise InputError(
+                f"two parts want the same name, {taken.target or 'the engine'} and {item.target}",
+                value=f"{item.kind}.{item.name}",
+            )
+        self.entries[item.kind, item.name] = item
+
+    def names(self, kind: str) -> list[str]:
+        """The registered names of a kind, in order of registration."""
+        return [name for found, name in self.entries if found == kind]
+
+    def find(self, kind: str, name: str) -> Entry:
+        """The entry of a name, or of a `module:attribute`; an unknown one raises InputError with the choices."""
+        if kind not in KINDS:
+            raise InputError("unknown kind of part", value=kind, choices=KINDS)
+        if (kind, name) in self.entries:
+            return self.entries[kind, name]
+        if ":" in name:
+            return Entry(kind, name, name)
+        choices = self.names(kind)
+        what = f"unknown {kind} part" if choices else f"no {kind} part exists in this version (yours: module:attribute)"
+        raise InputError(what, value=name, choices=choices)
+
+
+@functools.cache
+def registry() -> Registry:
+    """The registry of this process: built-in parts and those of installed packages."""
+    found = Registry()
+    catalogue = importlib.import_module(_CATALOGUE)
+    for item in (*catalogue.PARTS, *catalogue.PRESETS):
+        found.add(item)
+    for entry in _installed():
+        found.add(entry)
+    return found
+
+
+def entries(kind: str | None = None) -> list[Entry]:
+    """All registered parts, or those of one kind."""
+    return [entry for entry in registry().entries.values() if kind in (None, entry.kind)]
+
+
+def presets() -> list[Preset]:
+    """All presets."""
+    return list(registry().presets.values())
+
+
+def preset(name: str) -> dict[str, Any]:
+    """The scheduler's parts that a --policy name stands for; raises InputError with the choices.
+
+    >>> preset("easy")
+    {'order': 'fcfs', 'backfill': 'easy'}
+    >>> preset("mine:Policy")
+    {'order': 'fcfs', 'backfill': 'mine:Policy'}
+    """
+    known = registry().presets
+    if name in known:
+        return dict(known[name].parts)
+    if ":" in name:
+        return {"order": "fcfs", "backfill": name}
+    raise InputError("unknown policy", value=name, choices=known)
+
+
+def build(kind: str, part: Part, key: str = "") -> Any:
+    """The object that a part names, made with its parameters; raises InputError naming what is accepted.
+
+    A class is instantiated, a function for `backfill` is wrapped, an object is used as it is. A mode of the engine
+    gives its name. `key` is the part's dotted key, for the message.
+    """
+    make = _maker(kind, part, key)
+    label = _label(kind, part, key)
+    try:
+        return make()
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{label}: {error}") from error
+
+
+def check(scenario: Scenario) -> None:
+    """Raise InputError, with the file's line, for a part of the scenario that does not exist or refuses its parameters.
+
+    Everything is made once and thrown away, so that a run does not find out after reading a long trace.
+    """
+    for key, kind, part in scenario.parts():
+        if kind == "users" or (":" not in part.name and part.instance is None and not registry().names(kind)):
+            continue  # an engine refuses these itself, with its reason
+        try:
+            build(kind, part, key)
+        except InputError as error:
+            place = scenario.place(key)
+            raise InputError(error.what, value=error.value, choices=error.choices, **place) from error.__cause__
+
+
+def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:
+    """A call that makes the part, its parameters already checked against the signature."""
+    if part.instance is None:
+        entry = registry().find(kind, part.name)
+        if not entry.target:
+            _bind(kind, part, key, {})
+            return lambda: entry.name
+        thing = entry.load()
+    else:
+        thing = part.instance
+    if inspect.isclass(thing):
+        _bind(kind, part, key, parameters_of(thing))
+        return functools.partial(thing, **part.parameters)
+    if inspect.isroutine(thing):
+        if kind != "backfill":
+            raise InputError(f"{_label(kind, part, key)} is a function; {kind} takes a class or an object")
+        _bind(kind, part, key, parameters_of(thing, skip=1))
+        return functools.partial(_wrap, thing, part.parameters)
+    _bind(kind, part, key, {})
+    return lambda: thing
+
+
+def _wrap(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    from walltime.policy.api import FunctionPolicy
+
+    bound = functools.partial(function, **parameters)
+    return FunctionPolicy(functools.update_wrapper(bound, function) if parameters else function)
+
+
+def _bind(kind: str, part: Part, key: str, accepted: Mapping[str, inspect.Parameter]) -> None:
+    """Refuse unknown parameters and missing ones."""
+    label = _label(kind, part, key)
+    anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values())
+    names = [name for name, parameter in accepted.items() if parameter.kind is not parameter.VAR_KEYWORD]
+    for name in part.parameters:
+        if name not in names and not anything:
+            hint = "" if names else " (it takes none)"
+            raise InputError(f"{label} has no such parameter{hint}", value=name, choices=names)
+    missing = [
+        name for name in names if accepted[name].default is inspect.Parameter.empty and name not in part.parameters
+    ]
+    if missing:
+        raise InputError(f"{label} needs the parameter{'s' if len(missing) > 1 else ''} {', '.join(missing)}")
+
+
+def _label(kind: str, part: Part, key: str) -> str:
+    return f"{key}: {part.name}" if key else f"{kind} part {part.name!r}"
+
+
+def _installed() -> Iterable[Entry]:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP):
+        kind, dot, name = point.name.partition(".")
+        if not dot or kind not in KINDS or not name:
+            package = point.dist.name if point.dist else point.value
+            raise InputError(
+                f"the package {package} registers a part that is not named kind.name", value=point.name, choices=KINDS
+            )
+        yield Entry(kind, name, point.value)

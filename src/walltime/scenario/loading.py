@@ -1,0 +1,148 @@
+"""Scenarios from files and mappings, and back to YAML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.override import override
+from walltime.scenario.problems import dotted, explain
+from walltime.scenario.source import Source, read_source
+
+
+def load(path: str | Path, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
+    """The scenario of a YAML file; raises InputError with file, line, key, value and choices.
+
+    `settings` are (dotted key, value) pairs that replace what the file says, as `--set` does. A relative path of the
+    trace is taken from the file's folder.
+    """
+    return from_source(read_source(path), settings)
+
+
+def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
+    """The scenario of a mapping with the same keys as a file; raises InputError."""
+    data: Any = dict(mapping) if isinstance(mapping, Mapping) else mapping
+    for key, value in settings:
+        data = override(data, key, value)
+    try:
+        return Scenario.model_validate(data)
+    except ValidationError as error:
+        raise explain(error, Source(data, None)) from None
+
+
+def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
+    """The scenario of a file's data after the given settings; errors tell the file's lines, or `--set`."""
+    if not isinstance(source.data, dict):
+        raise InputError(
+            "a scenario is a mapping of keys and values, such as `workload: {trace: log.swf}`", file=source.file, line=1
+        )
+    data = source.data
+    replaced: list[str] = []
+    for key, value in settings:
+        data = override(data, key, value)
+        replaced.append(key)
+    try:
+        scenario = Scenario.model_validate(_with_base(data, Path(source.file or "").parent, replaced))
+    except ValidationError as error:
+        raise explain(error, _without_lines(source, data, replaced)) from None
+    if source.file is None:
+        return scenario
+    lines = {dotted(place): line for place, line in source.lines.items() if dotted(place) not in replaced}
+    return scenario.placed(source.file, lines)
+
+
+def load_cluster(path: str | Path) -> dict[str, Any]:
+    """The mapping of a cluster file: the keys of a scenario's `cluster`, alone or under that key; raises InputError."""
+    source = read_source(path)
+    data = source.data
+    if isinstance(data, dict) and set(data) == {"cluster"}:
+        data = data["cluster"]
+        source.lines = {place[1:]: line for place, line in source.lines.items() if place[:1] == ("cluster",)}
+    if not isinstance(data, dict):
+        raise InputError("a cluster file is a mapping, such as `cores: 240`", file=source.file, line=1)
+    source.data = data
+    try:
+        Cluster.model_validate(data)
+    except ValidationError as error:
+        raise explain(error, source, Cluster) from None
+    return data
+
+
+def resolve(scenario: Scenario, workload: Workload) -> Scenario:
+    """The scenario with every cluster's size known, from the workload where the scenario does not tell."""
+    if all(cluster.total_cores is not None for cluster in scenario.clusters):
+        return scenario
+    if workload.machine_cores is None or len(scenario.clusters) > 1:
+        unknown = next(cluster for cluster in scenario.clusters if cluster.total_cores is None)
+        raise InputError(
+            f"the size of {unknown.name} is not known, and {workload.source or 'the workload'} does not tell it: "
+            "give --cores N or --nodes NxC, or cores in the scenario's cluster"
+            if len(scenario.clusters) == 1
+            else f"give cores or nodes to each of the clusters; {unknown.name} has neither"
+        )
+    sized = scenario.clusters[0].model_copy(update={"cores": workload.machine_cores})
+    return scenario.model_copy(update={"clusters": (sized,)})
+
+
+def dump(scenario: Scenario) -> str:
+    """YAML that gives the same scenario again, whatever folder it is put in; only a Python table cannot be written."""
+    clusters = [
+        _drop_none(
+            {
+                "name": cluster.name,
+                "cores": cluster.cores,
+                "nodes": f"{cluster.nodes.count}x{cluster.nodes.cores}" if cluster.nodes else None,
+                "scheduler": _drop_none(
+                    {
+                        kind: [part.short() for part in value] if isinstance(value, tuple) else value and value.short()
+                        for kind in type(cluster.scheduler).model_fields
+                        for value in (getattr(cluster.scheduler, kind),)
+                    }
+                ),
+            }
+        )
+        for cluster in scenario.clusters
+    ]
+    workload = _drop_none(scenario.workload.model_dump())
+    if scenario.workload.trace is not None:
+        workload["trace"] = os.path.abspath(scenario.workload.trace)
+    data: dict[str, Any] = {"walltime": scenario.walltime, "seed": scenario.seed, "engine": scenario.engine}
+    data["workload"] = workload
+    data |= {"cluster": clusters[0]} if len(clusters) == 1 else {"clusters": clusters}
+    data["broker"] = scenario.broker and scenario.broker.short()
+    data["execution"] = {"model": scenario.execution.model.short(), "overrun": scenario.execution.overrun}
+    data["users"] = scenario.users and scenario.users.short()
+    data["record"] = scenario.record.model_dump()
+    data["until"] = scenario.until
+    return yaml.safe_dump(_drop_none(data), sort_keys=False, allow_unicode=True)
+
+
+def _drop_none(mapping: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if value is not None and value != []}
+
+
+def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
+    """The data with the file's own trace path joined to its folder; one given by --set is the caller's."""
+    workload = data.get("workload")
+    if any(key in ("workload", "workload.trace") for key in replaced):
+        return data
+    if isinstance(workload, str):
+        workload = {"trace": workload}
+    if isinstance(workload, dict) and isinstance(workload.get("trace"), str) and workload["trace"].strip():
+        trace = str(folder / os.path.expanduser(workload["trace"].strip()))
+        return data | {"workload": workload | {"trace": trace}}
+    return data
+
+
+def _without_lines(source: Source, data: Any, replaced: list[str]) -> Source:
+    """The source for messages: keys that were replaced have no line of their own in the file."""
+    lines = {place: line for place, line in source.lines.items() if dotted(place) not in replaced}
+    return Source(data, source.file, lines)

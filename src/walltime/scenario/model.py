@@ -1,0 +1,378 @@
+"""The scenario: everything that one simulation is made of, as validated and immutable models."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import fields
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from walltime.core.errors import InputError
+from walltime.core.time import parse_duration, seconds
+from walltime.core.workload import Workload
+
+SCHEMA = 1
+"""Version of the scenario file's layout."""
+
+_NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
+
+
+def _whole(value: Any) -> int:
+    """A whole number and nothing that merely converts to one (true, 2.0, "3")."""
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ValueError("must be a whole number") from None
+
+
+def _positive(value: Any) -> int:
+    number = _whole(value)
+    if not 0 < number < 1 << 31:
+        raise ValueError("must be at least 1" if number < 1 else "is too large")
+    return number
+
+
+def _seed(value: Any) -> int:
+    number = _whole(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError("must be 0 or more" if number < 0 else "is too large")
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _duration(value: Any) -> float:
+    """Seconds, from anything that parse_duration takes; never zero."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise InputError("")
+        length = seconds(parse_duration(value))
+    except InputError:
+        raise ValueError("is not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)") from None
+    if length <= 0:
+        raise ValueError("must be longer than zero")
+    return length
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a name")
+    return value.strip()
+
+
+Count = Annotated[int, BeforeValidator(_positive)]
+Seed = Annotated[int, BeforeValidator(_seed)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Duration = Annotated[float, BeforeValidator(_duration)]
+Name = Annotated[str, BeforeValidator(_name)]
+
+
+class Model(BaseModel):
+    """What all models share: unknown keys are errors, and a scenario never changes once made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+class Part(Model):
+    """A plug-in by name with its parameters: in YAML `easy`, or `{name: easy, depth: 3}`.
+
+    In Python an object, a class or a function may stand for the name; it is kept as `instance`.
+    """
+
+    name: Name = Field(description="A built-in name, an installed one, or `module:attribute`.")
+    parameters: dict[str, Any] = Field(default_factory=dict, description="Every other key is a parameter of the part.")
+    instance: Any = Field(default=None, exclude=True, repr=False, description="Python only: the part itself.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"name": value}
+        if isinstance(value, dict):
+            return _split_parameters(value)
+        if value is None or isinstance(value, bool | int | float | list | tuple):
+            raise PydanticCustomError("part", "must be a name, or a mapping with a name and parameters")
+        return value if isinstance(value, Part) else {"name": _describe(value), "instance": value}
+
+    def short(self) -> str | dict[str, Any]:
+        """The form in which a file writes it: the name alone where there are no parameters."""
+        return {"name": self.name, **self.parameters} if self.parameters else self.name
+
+
+def _split_parameters(value: dict[Any, Any]) -> dict[str, Any]:
+    if "name" not in value:
+        raise PydanticCustomError("part_name", "is a mapping without a name")
+    named = {str(key): item for key, item in value.items() if key not in ("name", "parameters", "instance")}
+    given = value.get("parameters")
+    if isinstance(given, dict):
+        named = {**given, **named}
+    elif given is not None:
+        named["parameters"] = given
+    return {"name": value["name"], "parameters": named, "instance": value.get("instance")}
+
+
+def _describe(thing: Any) -> str:
+    """`module:attribute` of a class or function, of its class for an object."""
+    kind = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+class Scheduler(Model):
+    """How one cluster schedules: a composition of small parts, each with one question to answer."""
+
+    order: Part = Field(default=Part(name="fcfs"), description="Who is next: the order of the waiting jobs.")
+    backfill: Part = Field(default=Part(name="easy"), description="Who may overtake a blocked job.")
+    estimate: Part = Field(
+        default=Part(name="request"), description="How long the scheduler believes that a job will run."
+    )
+    place: Part | None = Field(default=None, description="On which nodes a job runs.")
+    admit: tuple[Part, ...] = Field(default=(), description="Limits: may the job run now? All of them have to agree.")
+    preempt: Part | None = Field(default=None, description="Which running jobs may be displaced.")
+    rhythm: Part = Field(
+        default=Part(name="instant"),
+        description="When to think: `instant`, one pass after everything that happens at an instant; "
+        "`event`, a pass after every single event.",
+    )
+
+    @field_validator("admit", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        if value is None:
+            return ()
+        return value if isinstance(value, list | tuple) else (value,)
+
+
+class Nodes(Model):
+    """Equal nodes: in YAML `120x2`, or `{count: 120, cores: 2}`."""
+
+    count: Count = Field(description="How many nodes.")
+    cores: Count = Field(description="Cores of each node.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            match = _NODES.fullmatch(value.strip())
+            if not match:
+                raise PydanticCustomError("nodes", "must be NODESxCORES, such as 120x2")
+            return {"count": int(match[1]), "cores": int(match[2])}
+        if not isinstance(value, dict | Nodes):
+            raise PydanticCustomError("nodes", "must be NODESxCORES, such as 120x2, or a mapping of count and cores")
+        return value
+
+
+class Cluster(Model):
+    """A machine and its scheduler. Without `cores` and `nodes` its size is the one that the trace's header tells."""
+
+    name: Name = Field(default="cluster", description="Its name in results; unique.")
+    cores: Count | None = Field(default=None, description="Its size as one pool of cores. Not together with `nodes`.")
+    nodes: Nodes | None = Field(
+        default=None, description="Its size as nodes, such as `120x2`. Not together with `cores`."
+    )
+    scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if self.cores is not None and self.nodes is not None:
+            raise PydanticCustomError("size", "has both cores and nodes; give one of them")
+        return self
+
+    @property
+    def total_cores(self) -> int | None:
+        """Cores in total; None while the size is not resolved."""
+        return self.nodes.count * self.nodes.cores if self.nodes else self.cores
+
+
+class Generate(Model):
+    """An artificial workload; the same for the same seed."""
+
+    jobs: Count = Field(description="How many jobs.")
+    cores: Count = Field(description="The size of the machine that they are made for; no job is larger.")
+    load: float = Field(default=0.8, description="Offered load: the work submitted over the machine's capacity.")
+    model: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Other parameters of the generator, such as `users`, `median_run` (seconds), `spread_run`, "
+        "`serial`, `power_of_two`, `largest`, `exact_request`, `killed` (shares) and `rhythm`.",
+    )
+
+    @field_validator("load", mode="before")
+    @classmethod
+    def _sensible_load(cls, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError("must be a number")
+        if not 0 < value <= 100:
+            raise ValueError("must be above 0 and at most 100")
+        return float(value)
+
+    @field_validator("model")
+    @classmethod
+    def _known_parameters(cls, value: dict[str, Any]) -> dict[str, Any]:
+        from walltime.workload.generate import Model as Parameters
+
+        names = [field.name for field in fields(Parameters)]
+        for name, given in value.items():
+            if name not in names:
+                raise ValueError(str(InputError("has no such parameter", value=name, choices=names)))
+            if not isinstance(given, int | float):
+                raise ValueError(f"{name} must be a number")
+        try:
+            Parameters(**value)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return value
+
+
+class WorkloadSpec(Model):
+    """Where the jobs come from: exactly one of `trace` and `generate` (in Python also `table`)."""
+
+    trace: Name | None = Field(
+        default=None, description="A trace file; a relative path starts at the scenario file's folder."
+    )
+    generate: Generate | None = Field(default=None, description="An artificial workload instead of a trace.")
+    missing_request: Literal["exact", "max", "model"] = Field(
+        default="exact",
+        description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
+        "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
+    )
+    table: Any = Field(default=None, exclude=True, repr=False, description="Python only: a Workload.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"trace": value}
+        return {"table": value} if isinstance(value, Workload) else value
+
+    @field_validator("table", mode="after")
+    @classmethod
+    def _is_table(cls, value: Any) -> Any:
+        if value is not None and not isinstance(value, Workload):
+            raise ValueError("takes a walltime Workload, from Python only; a file says trace or generate")
+        return value
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        given = [name for name in ("trace", "generate", "table") if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = f"has both {given[0]} and {given[1]}; give one of them" if given else "needs trace or generate"
+            raise PydanticCustomError("source", "{what}", {"what": what})
+        return self
+
+    def read(self, seed: int) -> Workload:
+        """The jobs, read or generated, with every missing request filled in; raises InputError."""
+        from walltime.scenario.jobs import read_workload
+
+        return read_workload(self, seed)
+
+
+class Execution(Model):
+    """How a started job unfolds."""
+
+    model: Part = Field(
+        default=Part(name="trace"), description="What decides a job's run time; `trace`: the workload's own."
+    )
+    overrun: Literal["kill", "extend"] = Field(
+        default="kill",
+        description="A job that runs longer than it asked is killed at its limit (`kill`), or runs on and the "
+        "scheduler sees corrected ends (`extend`).",
+    )
+
+
+class Record(Model):
+    """What a result keeps besides the jobs and their allocations."""
+
+    series: Flag = Field(default=True, description="Time series of utilization, queue length and the like.")
+
+
+class Origin:
+    """Where a scenario was read; says nothing of what it is, so that all origins are equal."""
+
+    def __init__(self, file: str | None = None, lines: dict[str, int] | None = None) -> None:
+        self.file = file
+        self.lines = lines or {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Scenario(Model):
+    """Everything that one simulation is made of; the same scenario gives the same result, bit for bit."""
+
+    walltime: Literal[1] = Field(default=1, description="Version of this layout.")
+    seed: Seed = Field(default=0, description="The seed of every random stream.")
+    engine: Literal["native", "slurm"] = Field(default="native", description="What runs it.")
+    workload: WorkloadSpec = Field(description="Where the jobs come from; a plain text is a trace.")
+    clusters: tuple[Cluster, ...] = Field(
+        default=(Cluster(),), description="The machines; `cluster:` with one mapping where there is one."
+    )
+    broker: Part | None = Field(default=None, description="Which cluster a job goes to, where there are several.")
+    execution: Execution = Field(default_factory=lambda: Execution(), description="How a started job unfolds.")
+    users: Part | None = Field(default=None, description="A model of users who react to the system.")
+    record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
+    until: Duration | None = Field(
+        default=None,
+        description="Stop at this time after the trace's zero: seconds, `90s`, `15m`, `1.5h`, `2d`, `1-12:00:00`.",
+    )
+
+    _origin: Origin = PrivateAttr(default_factory=lambda: Origin())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_cluster(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "cluster" not in value:
+            return value
+        if "clusters" in value:
+            raise PydanticCustomError("clusters", "has both cluster and clusters; give one of them")
+        rest = {key: item for key, item in value.items() if key != "cluster"}
+        return rest | {"clusters": [{} if value["cluster"] is None else value["cluster"]]}
+
+    @model_validator(mode="after")
+    def _unique_names(self) -> Self:
+        if not self.clusters:
+            raise PydanticCustomError("no_clusters", "needs at least one cluster")
+        names = [cluster.name for cluster in self.clusters]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise PydanticCustomError("names", "two clusters have the name {name}", {"name": repr(twice[0])})
+        return self
+
+    def parts(self) -> list[tuple[str, str, Part]]:
+        """Every part in use as (dotted key, kind, part), in the order of the file."""
+        found: list[tuple[str, str, Part]] = []
+        for index, cluster in enumerate(self.clusters):
+            prefix = "cluster" if len(self.clusters) == 1 else f"clusters.{index}"
+            for kind in Scheduler.model_fields:
+                value = getattr(cluster.scheduler, kind)
+                several = value if isinstance(value, tuple) else () if value is None else (value,)
+                for place, part in enumerate(several):
+                    suffix = f".{place}" if isinstance(value, tuple) else ""
+                    found.append((f"{prefix}.scheduler.{kind}{suffix}", kind, part))
+        if self.broker is not None:
+            found.append(("broker", "broker", self.broker))
+        found.append(("execution.model", "execution", self.execution.model))
+        if self.users is not None:
+            found.append(("users", "users", self.users))
+        return found
+
+    def place(self, key: str) -> dict[str, Any]:
+        """`file` and `line` of a dotted key, for an InputError; empty for a scenario that was not read from a file."""
+        if self._origin.file is None:
+            return {}
+        return {"file": self._origin.file, "line": self._origin.lines.get(key)}
+
+    def placed(self, file: str, lines: dict[str, int]) -> Self:
+        """The same scenario, knowing the lines of its dotted keys; equal to the one that does not."""
+        self._origin = Origin(file, lines)
+        return self

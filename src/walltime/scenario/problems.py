@@ -1,0 +1,108 @@
+"""From what pydantic found to one message that names the file, the line, the key, the value and the choices."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from walltime.core.errors import InputError
+from walltime.scenario.model import Part, Scenario
+from walltime.scenario.source import Place, Source
+
+PYTHON_ONLY = {"table", "instance"}
+"""Fields that a file cannot give, and that are therefore never offered."""
+
+
+def explain(error: ValidationError, source: Source, model: type[BaseModel] = Scenario) -> InputError:
+    """One InputError for everything that is wrong; the first problem's parts where there is only one."""
+    problems = [_problem(detail, source, model) for detail in error.errors(include_url=False)]
+    unique = {str(problem): problem for problem in problems}
+    ordered = sorted(unique.values(), key=lambda problem: problem.line or 0)
+    if len(ordered) == 1:
+        return ordered[0]
+    lines = "".join(f"\n  {problem}" for problem in ordered)
+    return InputError(f"{source.file or 'the scenario'} has {len(ordered)} problems:{lines}")
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """The keys that a file may use there."""
+    keys = [name for name in model.model_fields if name not in PYTHON_ONLY]
+    return [*keys, "cluster"] if model is Scenario else keys
+
+
+def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
+    place = as_written(tuple(detail["loc"]), source.data)
+    key = dotted(place)
+    where: dict[str, Any] = {"file": source.file, "line": source.line(place)}
+    value = _shown(detail["input"])
+    match detail["type"]:
+        case "extra_forbidden":
+            around = dotted(place[:-1])
+            what = f"unknown key in {around}" if around else "unknown key"
+            return InputError(
+                what, value=place[-1], choices=keys_of(_model_at(model, tuple(detail["loc"])[:-1])), **where
+            )
+        case "missing":
+            return InputError(f"the key {key} is missing", **where)
+        case "literal_error":
+            choices = re.findall(r"'([^']*)'", detail["ctx"]["expected"]) or [str(detail["ctx"]["expected"])]
+            return InputError(key, value=value, choices=choices, **where)
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return InputError(f"{key or 'a scenario'} must be a mapping of keys and values", value=value, **where)
+        case "tuple_type" | "list_type":
+            return InputError(f"{key} must be a list", value=value, **where)
+        case "too_short":
+            return InputError(f"{key} must not be empty", **where)
+        case "value_error":
+            return InputError(f"{key} {detail['ctx']['error']}", value=value, **where)
+        case _:
+            return InputError(f"{key or 'the scenario'} {detail['msg']}", value=value, **where)
+
+
+def as_written(place: Place, data: Any) -> Place:
+    """The place as the file writes it: `cluster` for the only one, without pydantic's own steps."""
+    if place[:2] == ("clusters", 0) and isinstance(data, dict) and "cluster" in data:
+        return ("cluster", *place[2:])
+    return place
+
+
+def dotted(place: Place) -> str:
+    """`cluster.scheduler.backfill.depth`, the form that --set and grids use too."""
+    return ".".join(str(step) for step in place)
+
+
+def _shown(value: Any) -> Any:
+    """The offending value where it is short enough to be of help."""
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel]:
+    """The model that validates the given place."""
+    for step in place:
+        if isinstance(step, int) or step not in model.model_fields:
+            continue
+        inner = model_of(model.model_fields[step].annotation)
+        if inner is None:
+            break
+        model = inner
+    return model
+
+
+def model_of(annotation: Any) -> type[BaseModel] | None:
+    """The model inside an annotation such as `Part | None` or `tuple[Cluster, ...]`, where there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, typing.Annotated):
+        for inner in typing.get_args(annotation):
+            if (found := model_of(inner)) is not None:
+                return found
+    return None
+
+
+def is_part(annotation: Any) -> bool:
+    """Whether the annotation takes a part, whose other keys are parameters."""
+    return model_of(annotation) is Part

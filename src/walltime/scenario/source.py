@@ -1,0 +1,155 @@
+"""YAML text to plain data that remembers on which line each key stands."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from walltime.core.errors import InputError
+
+_LARGEST = 16 << 20
+_MOST_VALUES = 200_000  # far beyond any real file; stops an alias bomb
+
+Place = tuple[str | int, ...]
+"""A key's place in the data: ("clusters", 0, "cores")."""
+
+
+@dataclass
+class Source:
+    """A file's data, and the line of each of its keys; `file` is None for data that a program made."""
+
+    data: Any
+    file: str | None
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def line(self, place: Place) -> int | None:
+        """The line of the key, or of the nearest key around it."""
+        for length in range(len(place), -1, -1):
+            if place[:length] in self.lines:
+                return self.lines[place[:length]]
+        return None
+
+
+def read_source(path: str | Path) -> Source:
+    """The data of a YAML file; raises InputError for anything that is not one."""
+    file = Path(path)
+    if file.is_dir():
+        raise InputError("this is a folder; a scenario is a YAML file", file=file)
+    try:
+        raw = file.open("rb").read(_LARGEST + 1)
+    except FileNotFoundError:
+        raise missing_file(file) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=file) from None
+    if len(raw) > _LARGEST:
+        raise InputError("too large for a scenario", file=file)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "not a text file (a scenario is YAML in UTF-8)", file=file, line=raw[: error.start].count(b"\n") + 1
+        ) from None
+    return parse_source(text, str(file))
+
+
+def parse_source(text: str, file: str) -> Source:
+    """The data of a YAML text; raises InputError with the line of what is wrong."""
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            root = loader.get_single_node()
+            source = Source(None, file)
+            if root is None:
+                raise InputError("the file is empty", file=file)
+            source.data = _Builder(loader, source).build(root, ())
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else None
+        raise InputError("not a text file (it has control characters)", file=file, line=line) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = error.problem or error.context or "cannot be parsed"
+        raise InputError(f"not valid YAML: {problem}", file=file, line=mark.line + 1 if mark else None) from None
+    except RecursionError:
+        raise InputError("not valid YAML: nested too deeply", file=file) from None
+    return source
+
+
+class _Builder:
+    """Walks the parsed tree once, building values and noting lines."""
+
+    def __init__(self, loader: yaml.SafeLoader, source: Source) -> None:
+        self.loader = loader
+        self.source = source
+        self.values = 0
+        self.open: set[int] = set()
+
+    def build(self, node: yaml.Node, place: Place) -> Any:
+        self.values += 1
+        if self.values > _MOST_VALUES:
+            raise InputError("too many values (aliases within aliases?)", file=self.source.file)
+        self.source.lines.setdefault(place, node.start_mark.line + 1)
+        if isinstance(node, yaml.CollectionNode):
+            return self.build_collection(node, place)
+        try:
+            return self.loader.construct_object(node, deep=True)
+        except ValueError as error:  # a date such as 2024-02-31
+            raise InputError(
+                f"not a valid value ({error})", file=self.source.file, line=node.start_mark.line + 1
+            ) from None
+
+    def build_collection(self, node: yaml.CollectionNode, place: Place) -> Any:
+        if id(node) in self.open:
+            line = node.start_mark.line + 1
+            raise InputError("an alias contains itself", file=self.source.file, line=line)
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self.build_mapping(node, place)
+            return [self.build(item, (*place, index)) for index, item in enumerate(node.value)]
+        finally:
+            self.open.discard(id(node))
+
+    def build_mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
+        self.refuse_duplicates(node)
+        self.loader.flatten_mapping(node)
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = self.key(key_node)
+            self.source.lines[(*place, key)] = key_node.start_mark.line + 1
+            result[key] = self.build(value_node, (*place, key))
+        return result
+
+    def key(self, node: yaml.Node) -> str:
+        value = self.loader.construct_object(node, deep=True) if isinstance(node, yaml.ScalarNode) else None
+        if isinstance(value, bool):  # YAML 1.1 reads `on:` and `yes:` as booleans
+            value = node.value
+        if not isinstance(value, str | int | float):
+            raise InputError("a key must be a plain word", file=self.source.file, line=node.start_mark.line + 1)
+        return str(value)
+
+    def refuse_duplicates(self, node: yaml.MappingNode) -> None:
+        seen: dict[str, int] = {}
+        for key_node, _ in node.value:
+            line = key_node.start_mark.line + 1
+            name = str(key_node.value)
+            if name in seen and name != "<<":
+                raise InputError(
+                    f"the key {name!r} appears twice (first on line {seen[name]})", file=self.source.file, line=line
+                )
+            seen.setdefault(name, line)
+
+
+def missing_file(file: Path) -> InputError:
+    """The error for a file that is not there, with a similar name of the same folder where there is one."""
+    try:
+        names = [entry.name for entry in file.parent.iterdir()]
+    except OSError:
+        names = []
+    near = difflib.get_close_matches(file.name, names, n=1)
+    return InputError(f"no such file{f'; did you mean {near[0]!r}?' if near else ''}", file=file)

@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+
+FIELDS: tuple[str, ...]
+
+class Scanner:
+    file: str
+    line: int
+    in_order: bool
+    comments: list[bytes]
+    records: int
+    def __init__(self, file: str, capacity: int, ordered_only: bool = False) -> None: ...
+    def scan(self, data: bytes, start: int, end: int) -> int: ...
+    def labels(self) -> dict[str, list[str]]: ...
+    def take(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]: ...
+
+def looks_binary(line: bytes) -> bool: ...

@@ -1,0 +1,196 @@
+"""The registry: names, imports, parameters, and how each mistake is explained."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from walltime.core.errors import InputError
+from walltime.policy import registry
+from walltime.policy.importing import parameters_of
+from walltime.policy.registry import Entry, Preset, Registry, build, check, preset
+from walltime.scenario import Part, load, parse
+
+MODULE = """
+class Depth:
+    "Looks at some jobs."
+    def __init__(self, depth, slack=0.5, *, strict=False):
+        if depth < 0:
+            raise ValueError("depth must not be negative")
+        self.depth, self.slack = depth, slack
+
+class Open:
+    def __init__(self, **anything):
+        self.anything = anything
+
+def choose(scheduling_pass, share=1):
+    return []
+
+ready = Depth(3)
+"""
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "own_parts.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path  # type: ignore[misc]
+    sys.modules.pop("own_parts", None)
+
+
+def part(name: str, **parameters: Any) -> Part:
+    return Part(name=name, parameters=parameters)
+
+
+def test_built_in_names_are_unique_and_described() -> None:
+    found = registry.entries()
+    assert {(entry.kind, entry.name) for entry in found} >= {
+        ("order", "fcfs"),
+        ("backfill", "easy"),
+        ("rhythm", "event"),
+    }
+    assert all(entry.summary for entry in found)
+    assert all(item.summary for item in registry.presets())
+
+
+def test_every_built_in_can_be_built() -> None:
+    for entry in registry.entries():
+        assert build(entry.kind, part(entry.name)) is not None
+
+
+def test_presets_name_registered_parts() -> None:
+    for item in registry.presets():
+        scenario = parse({"workload": "a.swf", "cluster": {"cores": 4, "scheduler": preset(item.name)}})
+        check(scenario)
+
+
+def test_preset_of_a_module_attribute_is_a_backfill() -> None:
+    assert preset("own:Policy") == {"order": "fcfs", "backfill": "own:Policy"}
+    with pytest.raises(InputError, match="unknown policy: 'esay'; did you mean 'easy'"):
+        preset("esay")
+
+
+def test_duplicate_names_are_errors() -> None:
+    table = Registry()
+    table.add(Entry("order", "x", "a:B"))
+    table.add(Entry("backfill", "x", "a:B"))
+    with pytest.raises(InputError, match=r"same name, a:B and c:D: 'order\.x'"):
+        table.add(Entry("order", "x", "c:D"))
+    table.add(Preset("p", {}, "one"))
+    with pytest.raises(InputError, match="already"):
+        table.add(Preset("p", {}, "two"))
+    with pytest.raises(InputError, match="unknown kind"):
+        table.add(Entry("ordr", "x", "c:D"))
+
+
+def test_unknown_name_gets_the_choices() -> None:
+    with pytest.raises(InputError, match=r"unknown backfill part: 'esy'; did you mean 'easy'\? \(choices: none, easy"):
+        build("backfill", part("esy"))
+
+
+def test_class_is_instantiated_with_parameters(parts: Path) -> None:
+    made = build("backfill", part("own_parts:Depth", depth=4))
+    assert (made.depth, made.slack) == (4, 0.5)
+    assert build("order", part("own_parts:Open", a=1)).anything == {"a": 1}
+
+
+def test_instance_is_used_as_it_is(parts: Path) -> None:
+    made = build("backfill", part("own_parts:ready"))
+    assert made.depth == 3
+    assert build("backfill", part("own_parts:ready")) is made
+    with pytest.raises(InputError, match="it takes none"):
+        build("backfill", part("own_parts:ready", depth=2))
+    assert build("order", Part(name="x", instance=made)) is made
+
+
+def test_function_is_wrapped_for_backfill_only(parts: Path) -> None:
+    from walltime.policy.api import FunctionPolicy
+
+    assert isinstance(build("backfill", part("own_parts:choose")), FunctionPolicy)
+    assert isinstance(build("backfill", part("own_parts:choose", share=2)), FunctionPolicy)
+    with pytest.raises(InputError, match="no such parameter: 'shar'; did you mean 'share'"):
+        build("backfill", part("own_parts:choose", shar=2))
+    with pytest.raises(InputError, match="takes a class or an object"):
+        build("order", part("own_parts:choose"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "needs the parameter depth"),
+        ({"depth": 1, "slak": 2}, "no such parameter: 'slak'; did you mean 'slack'"),
+        ({"depth": -1}, "depth must not be negative"),
+        ({"depth": "two"}, "own_parts:Depth"),
+    ],
+)
+def test_wrong_parameters_are_explained(parts: Path, parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        build("backfill", part("own_parts:Depth", **parameters))
+
+
+def test_import_errors_are_explained(parts: Path) -> None:
+    (parts / "broken_syntax.py").write_text("x = 1\ndef f(:\n")
+    (parts / "broken_inside.py").write_text("x = 1\n\ny = x / 0\n")
+    (parts / "broken_import.py").write_text("import nothing_of_that_name\n")
+    for name, words, line in [
+        ("nowhere_to_be_found:X", "no module named 'nowhere_to_be_found'", None),
+        ("own_parts:Dept", "nothing of this name in own_parts: 'Dept'; did you mean 'Depth'", None),
+        ("broken_syntax:X", "syntax error", 2),
+        ("broken_inside:X", "ZeroDivisionError", 3),
+        ("broken_import:X", "nothing_of_that_name", 1),
+        ("own parts:X", "module:attribute", None),
+        ("own_parts:", "module:attribute", None),
+    ]:
+        with pytest.raises(InputError) as caught:
+            build("backfill", part(name))
+        assert words in str(caught.value), name
+        assert caught.value.line == line
+        if line:
+            assert name.partition(":")[0] + ".py" in str(caught.value.file)
+
+
+def test_check_tells_the_line_of_the_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("workload: a.swf\ncluster:\n  cores: 4\n  scheduler:\n    backfill: esy\n")
+    with pytest.raises(InputError, match="did you mean 'easy'") as caught:
+        check(load(path))
+    assert (caught.value.file, caught.value.line) == (str(path), 5)
+
+
+def test_entry_points_of_packages_are_found(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = parts / "own_parts-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-parts\nVersion: 1.0\n")
+    points = info / "entry_points.txt"
+    points.write_text("[walltime.parts]\nbackfill.deep = own_parts:Depth\n")
+    importlib.invalidate_caches()
+    registry.registry.cache_clear()
+    try:
+        entry = registry.registry().find("backfill", "deep")
+        assert list(entry.parameters()) == ["depth", "slack", "strict"]
+        assert entry.describe() == "Looks at some jobs."
+        assert build("backfill", part("deep", depth=1)).depth == 1
+        points.write_text("[walltime.parts]\nbackfill.easy = own_parts:Depth\n")
+        registry.registry.cache_clear()
+        with pytest.raises(InputError, match="same name"):
+            registry.registry()
+        points.write_text("[walltime.parts]\neasy = own_parts:Depth\n")
+        registry.registry.cache_clear()
+        with pytest.raises(InputError, match=r"own-parts registers a part that is not named kind\.name"):
+            registry.registry()
+    finally:
+        registry.registry.cache_clear()
+
+
+def test_parameters_of_a_compiled_class_come_from_its_documentation() -> None:
+    documented = type(
+        "Compiled", (), {"__doc__": "Compiled(depth=1, *, slack: float = 0.5, **rest)\nMore.", "__signature__": 3}
+    )
+    found = parameters_of(documented)
+    assert found["depth"].default == 1
+    assert found["slack"].default == 0.5
+    assert "rest" in found
