@@ -96,6 +96,21 @@ class Result:
             return None
         return "perfect estimates" if count >= jobs else f"perfect estimates for {count} of {jobs} jobs"
 
+    def observe(self, *, warmup: float | None = None, cooldown: float | None = None) -> Result:
+        """The same result, its summary with another observation window.
+
+        It begins `warmup` seconds after the first submission and ends `cooldown` seconds before the last one.
+        """
+        from walltime.analysis.metrics import summarise
+
+        summary = summarise(self.record, warmup=warmup, cooldown=cooldown)
+        kept: dict[str, Any] = {
+            "series": self.__dict__.get("series"),
+            "provenance": self.provenance,
+            "folder": self.folder,
+        }
+        return Result(self.scenario, self.record, self.label, summary=summary, **kept)
+
     def by(self, key: str) -> pl.DataFrame:
         """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size or cluster."""
         from walltime.analysis.metrics import by

@@ -23,7 +23,7 @@ def replace_word(text: str) -> str:
         ("".join([*GOOD[:4], "3 21 5 40\n", *GOOD[5:]]), ["bad.swf:5"]),
         ("".join([*GOOD[:-1], GOOD[-1][:9]]), ["bad.swf:7"]),
         (bytes(range(256)) * 40, ["bad.swf"]),
-        ("", ["bad.swf", "no job"]),
+        ("", ["bad.swf", "empty"]),
         ("; MaxProcs: 16\n", ["bad.swf", "no job"]),
     ],
     ids=["word", "short line", "cut off", "noise", "empty", "header only"],

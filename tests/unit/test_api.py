@@ -137,6 +137,14 @@ def test_figures_and_tables(jobs):
     assert table.columns[:3] == ["metric", "fcfs", "easy"]
 
 
+def test_another_observation_window(jobs):
+    result = walltime.simulate(jobs, cores=4)
+    seen = result.observe(warmup=0, cooldown=0)
+    assert (seen.summary["window"]["start"], seen.summary["window"]["end"]) == (0.0, 2.0)
+    assert seen.summary["utilization_window"] == 0.75
+    assert (seen.digest, seen.label) == (result.digest, result.label)
+
+
 def test_html_is_escaped(jobs):
     shown = walltime.simulate(jobs, cores=4, label="<b>&")._repr_html_()
     assert "&lt;b&gt;&amp;" in shown

@@ -70,13 +70,13 @@ def compare(
 
 
 def _expand(given: str) -> list[Path]:
-    """The result itself, or the results inside a folder that a run of several policies made."""
+    """The result itself, or the results inside a folder that a run of several policies made, in that run's order."""
     from walltime.core.folder import is_result
 
     path = Path(given)
     if path.is_dir() and not (path / "summary.json").exists():
-        inside = sorted(entry for entry in path.iterdir() if not entry.name.startswith(".") and is_result(entry))
-        return inside or [path]
+        inside = [entry for entry in path.iterdir() if not entry.name.startswith(".") and is_result(entry)]
+        return sorted(inside, key=lambda entry: ((entry / "summary.json").stat().st_mtime_ns, entry.name)) or [path]
     return [path]
 
 
@@ -95,9 +95,14 @@ def _differences(summaries: dict[str, Any]) -> list[str]:
         for metric in METRICS:
             old, new = first.get(metric.key), summary.get(metric.key)
             if old and new is not None and metric.text(old) != metric.text(new):
-                changes.append(f"{metric.heading} {100 * (new - old) / old:+.1f} %")
+                changes.append(f"{metric.heading} {_change((new - old) / old, 1)}")
         lines.append(f"{name} against {base}: {', '.join(changes) or 'the same figures'}.")
     return lines
+
+
+def _change(relative: float, digits: int = 0) -> str:
+    """A change relative to the baseline: a percentage, or a factor where a percentage would be hard to read."""
+    return f"×{1 + relative:,.0f}" if relative >= 9.5 else f"{100 * relative:+.{digits}f} %"
 
 
 def _print_groups(table: pl.DataFrame, key: str, labels: list[str]) -> None:
@@ -115,7 +120,7 @@ def _print_groups(table: pl.DataFrame, key: str, labels: list[str]) -> None:
         cells = [format_duration(row[base])]
         for name in others:
             change = row[f"{name} relative"]
-            cells.append(format_duration(row[name]) + ("" if change is None else f" ({100 * change:+.0f} %)"))
+            cells.append(format_duration(row[name]) + ("" if change is None else f" ({_change(change)})"))
         view.add_row("(none)" if row[key] is None else str(row[key]), f"{row['jobs']:,}", *cells)
     out().print(view)
     if table.height > SHOWN:

@@ -24,6 +24,8 @@ REPORT = (
     "which WALLTIME_DEBUG=1 shows."
 )
 
+PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of calls."
+
 app = typer.Typer(
     name="walltime",
     help="Tells you what would happen to a batch cluster before you touch it.\n\n"
@@ -84,7 +86,7 @@ def _run() -> int:
 
 
 def _tell(error: object, code: int) -> int:
-    if os.environ.get("WALLTIME_DEBUG") and isinstance(error, BaseException):
+    if isinstance(error, BaseException) and os.environ.get("WALLTIME_DEBUG"):
         import traceback
 
         traceback.print_exception(error)
@@ -102,14 +104,32 @@ def _tell(error: object, code: int) -> int:
 
 
 def _tell_fault(error: Exception) -> int:
-    """An exception that nobody meant: short for a person, in full for whoever debugs."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    where = f" ({os.path.basename(last.tb_frame.f_code.co_filename)}:{last.tb_lineno})" if last else ""
-    _tell(error if os.environ.get("WALLTIME_DEBUG") else f"{type(error).__name__}: {error}{where}", 1)
-    print(REPORT, file=sys.stderr)
-    return 1
+    """An exception that nobody meant: short for a person, in full for whoever debugs.
+
+    Where a plug-in's own code raised it, that file and line are named, and nobody is asked to report it to us.
+    """
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [frame for frame in frames if _is_foreign(frame.filename)]
+    place = foreign[-1] if foreign else frames[-1] if frames else None
+    where = "" if place is None else f"{os.path.basename(place.filename)}:{place.lineno}: "
+    advice = PLUGIN if foreign else REPORT
+    text = f"{where}{type(error).__name__}: {error}\n{advice}"
+    if os.environ.get("WALLTIME_DEBUG"):
+        traceback.print_exception(error)
+    return _tell(text, 1)
+
+
+def _is_foreign(file: str) -> bool:
+    """Whether a file of code is neither ours nor a library's: a policy that somebody is writing."""
+    import sysconfig
+
+    if not os.path.exists(file):  # compiled modules name their sources by a path of the machine that built them
+        return False
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    libraries = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return not any(os.path.abspath(file).startswith(folder + os.sep) for folder in (ours, *libraries))
 
 
 def _flush(code: int) -> int:

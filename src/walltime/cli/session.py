@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,6 @@ class Session:
     title: str
     results: dict[str, Result] = field(default_factory=dict)
     written: dict[str, Path] = field(default_factory=dict)
-    elapsed: float = 0.0
 
     def simulate(
         self,
@@ -37,18 +35,16 @@ class Session:
         quiet: bool = False,
     ) -> None:
         """Add the result of one scenario."""
-        began = time.perf_counter()
         self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet)
-        self.elapsed += time.perf_counter() - began
 
     def show(self) -> None:
         """Print the comparison, what one has to know to read it, and where the results are."""
         summaries = {name: result.summary for name, result in self.results.items()}
         first = next(iter(summaries.values()))
         machine = " + ".join(f"{cores:,}" for cores in (first.get("clusters") or {}).values())
-        total = first["jobs"] * len(summaries)
-        speed = f"{total / self.elapsed:,.0f} jobs/s" if self.elapsed > 0 else ""
-        say(f"{self.title}: {jobs(first['jobs'])} on {machine} cores; simulated in {self.elapsed:.2f} s ({speed})")
+        elapsed = sum(result.record.durations.get("wall", 0.0) for result in self.results.values())
+        speed = f" ({first['jobs'] * len(summaries) / elapsed:,.0f} jobs/s)" if elapsed > 0 else ""
+        say(f"{self.title}: {jobs(first['jobs'])} on {machine} cores; simulated in {elapsed:.2f} s{speed}")
         say()
         show_comparison(summaries)
         say()

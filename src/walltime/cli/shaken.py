@@ -39,7 +39,7 @@ class Shaken:
         say()
         differences = differ(self.summaries)
         for difference in differences:
-            say(f"{_capital(difference.verdict)}.")
+            say(f"{difference.verdict}.")
         if differences:
             say()
         show_notes({name: given[0] for name, given in self.summaries.items()})
@@ -70,12 +70,11 @@ class Shaken:
         from rich.table import Table
 
         table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
-        table.add_column("policy", no_wrap=True)
-        shown = [metric for metric in METRICS if metric.key not in ("max_wait", "makespan")]
-        for metric in shown:
-            table.add_column("\n".join(metric.heading.rsplit(" ", 1)), justify="right", no_wrap=True)
-        for name, given in self.summaries.items():
-            table.add_row(name, *(_cell(metric, given) for metric in shown))
+        table.add_column("", no_wrap=True)
+        for name in self.summaries:
+            table.add_column(name, justify="right", overflow="fold")
+        for metric in METRICS:
+            table.add_row(metric.heading, *(_cell(metric, given) for given in self.summaries.values()))
         out().print(table)
 
 
@@ -109,8 +108,6 @@ def _cell(metric: Metric, given: list[dict[str, Any]]) -> str:
         return "–"
     found = estimate(values)
     half = 0.0 if found.high is None else found.high - found.mean
-    return f"{metric.text(found.mean)} ± {metric.text(half)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    mean, spread = metric.text(found.mean), metric.text(half)
+    number, _, unit = mean.rpartition(" ")
+    return f"{number if unit and spread.endswith(f' {unit}') else mean} ± {spread}"

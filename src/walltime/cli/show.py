@@ -41,10 +41,12 @@ METRICS = (
     Metric("utilization_window", "utilization", percent, +1),
     Metric("makespan", "makespan", format_duration),
 )
+WIDE = 95
+"""Characters that a table of all metrics needs; the makespan is left out where there are fewer."""
 
 LEGEND = (
     "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
-    "Utilization: in the observation window."
+    "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
 )
 
 
@@ -53,15 +55,16 @@ def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
-    table.add_column("policy", no_wrap=True, overflow="ellipsis")
-    for metric in METRICS:
+    table.add_column("policy", overflow="fold", min_width=12)
+    metrics = [metric for metric in METRICS if metric.key != "makespan" or out().width >= WIDE]
+    for metric in metrics:
         table.add_column("\n".join(metric.heading.rsplit(" ", 1)), justify="right", no_wrap=True)
-    best = {metric.key: _best(metric, list(summaries.values())) for metric in METRICS}
+    best = {metric.key: _best(metric, list(summaries.values())) for metric in metrics}
     for name, summary in summaries.items():
-        table.add_row(name, *(_cell(metric, summary, best[metric.key]) for metric in METRICS))
+        table.add_row(name, *(_cell(metric, summary, best[metric.key]) for metric in metrics))
     recorded = _recorded(summaries)
     if recorded is not None:
-        cells = [format_duration(recorded.get(metric.key)) if metric.key in recorded else "" for metric in METRICS]
+        cells = [format_duration(recorded.get(metric.key)) if metric.key in recorded else "" for metric in metrics]
         table.add_row("in the trace", *cells, style="dim")
     out().print(table)
     if any(value is not None for value in best.values()):
@@ -113,7 +116,7 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run (too large).")
     if summary.get("perfect_estimates"):
         count, total = summary["perfect_estimates"], summary["jobs"]
-        which = "every job" if count == total else f"{count:,} of {total:,} jobs"
+        which = "any job" if count == total else f"{count:,} of {total:,} jobs"
         notes.append(
             f"Perfect estimates: the trace has no requested time for {which}; the exact run time was taken instead, "
             "which no real scheduler knows (--missing-request)."

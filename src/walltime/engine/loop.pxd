@@ -63,6 +63,8 @@ cdef class Simulation(Engine):
     cdef readonly list live_jobs
     cdef readonly bint extend
     cdef Cluster only
+    cdef long long[::1] legal
+    cdef bint watched
     cdef list unrouted
     cdef object progress
     cdef double reported
@@ -70,6 +72,7 @@ cdef class Simulation(Engine):
     cdef readonly long long ended
 
     cdef int enter(self, Py_ssize_t slot, long long begin, long long cancel) except -1
+    cdef bint possible(self, Py_ssize_t slot) except? -1
     cdef int become_eligible(self, Py_ssize_t slot) except -1
     cdef int route(self) except -1
     cdef int instant(self) except -1

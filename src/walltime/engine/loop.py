@@ -10,6 +10,7 @@ import enum
 import time as clock
 
 import cython
+import numpy as np
 
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
@@ -69,8 +70,6 @@ TRANSITIONS = {
     State.SUSPENDED: (State.RUNNING, State.ENDING, State.FAILED, State.CANCELLED),
     State.ENDING: (State.COMPLETED, State.TIMEOUT, State.FAILED, State.CANCELLED),
 }
-_LEGAL = cython.declare(list)
-_LEGAL = [sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State]
 
 
 @cython.cclass
@@ -254,11 +253,13 @@ class Simulation(Engine):
         self.releases = Releases()
         self.timers = Timers()
         self.recorder = Recorder()
+        self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
         self.only = None
         self.unrouted = []
         self.live_jobs = []
         self.observers = list(observers)
+        self.watched = bool(self.observers)
         self.progress = progress
         self.reported = clock.monotonic()
         self.instants = 0
@@ -289,12 +290,12 @@ class Simulation(Engine):
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(self.sources)
         for i in range(n):
-            source = self.sources[i]
+            source = cython.cast(Source, self.sources[i])
             source.attach(self)
         while True:
             time = NEVER
             for i in range(n):
-                source = self.sources[i]
+                source = cython.cast(Source, self.sources[i])
                 if source.next < time:
                     time = source.next
             if time >= NEVER or time > last:
@@ -318,7 +319,7 @@ class Simulation(Engine):
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
         while again:
             for i in range(len(self.sources)):
-                source = self.sources[i]
+                source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
                     source.fire(self.now)
                     if self.per_event:
@@ -327,13 +328,13 @@ class Simulation(Engine):
             if self.unrouted:
                 self.route()
             for i in range(len(self.clusters)):
-                cluster = self.clusters[i]
+                cluster = cython.cast(Cluster, self.clusters[i])
                 # With nobody waiting the causes are kept for the next pass: there is nothing to decide.
                 if cluster.causes != 0 and (cluster.queue.size > 0 or cluster.causes & TIMER):
                     self.run_pass(cluster)
             again = False
             for i in range(len(self.sources)):
-                source = self.sources[i]
+                source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
                     again = True
             rounds += 1
@@ -470,7 +471,7 @@ class Simulation(Engine):
     def stop(self, slot, outcome, keep):
         """The job no longer runs here: resources back, the interval written down; stale events lose their stamp."""
         jobs: JobTable = self.jobs
-        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
         elapsed: cython.longlong = self.now - jobs.start[slot]
         if outcome == COMPLETED:
             jobs.progress[slot] += elapsed
@@ -492,7 +493,7 @@ class Simulation(Engine):
     def correct(self, slot):
         """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
         jobs: JobTable = self.jobs
-        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
         step: cython.Py_ssize_t = jobs.corrections[slot]
         until: cython.longlong = jobs.expected_end[slot]
         until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
@@ -531,7 +532,7 @@ class Simulation(Engine):
 
     def resume(self, slot):
         jobs: JobTable = self.jobs
-        cluster: Cluster = self.clusters[jobs.cluster[slot]]
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
         cluster.ledger.set_time(self.now)
         jobs.expected_end[slot] = self.now + jobs.estimate[slot] - jobs.progress[slot]
         cluster.ledger.take(slot)
@@ -557,14 +558,14 @@ class Simulation(Engine):
         """Every transition of every job is made here."""
         before: cython.int = self.jobs.state[slot]
         observer: Observer
-        legal: cython.longlong = _LEGAL[before]
-        if not (legal >> state) & 1:
+        if not (self.legal[before] >> state) & 1:
             raise EngineError(
                 f"job {self.jobs.job_id[slot]} cannot go from {State(before).name} to {State(state).name}"
             )
         self.jobs.state[slot] = state
-        for observer in self.observers:
-            observer.moved(self, slot, before, state)
+        if self.watched:
+            for observer in self.observers:
+                observer.moved(self, slot, before, state)
         return 0
 
     def close(self):

@@ -17,7 +17,7 @@ from walltime.engine.loop import Simulation
 from walltime.engine.tables import build_tables
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.source import Observer
-from walltime.policies import registry
+from walltime.policy import registry
 from walltime.scenario import Scenario
 
 NAME = "native"

@@ -1,8 +1,10 @@
-"""What the engine writes down: a row for each job that leaves, a row for each interval in which one held resources."""
+"""What the engine writes down: a row for each job that leaves, a row for each interval in which one held resources.
+
+The rows are narrow, because at a million jobs a second it is the memory that costs: what the workload tells is left
+out, and the four small numbers (state or outcome, backfilled, cluster, attempt) share a word.
+"""
 
 from __future__ import annotations
-
-from array import array
 
 import cython
 import numpy as np
@@ -10,11 +12,8 @@ import numpy as np
 from walltime.kernel.jobs import JobTable
 
 CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on
-
-JOB_WORDS = (
-    "seq row eligible first_start end progress held state attempt backfilled lost cluster submit requested cores"
-).split()
-ALLOCATION_WORDS = "seq row attempt cluster start end cores outcome job_id".split()
+JOB = ("seq", "row", "eligible", "first_start", "end", "progress", "held", "lost", "packed")
+ALLOCATION = ("seq", "start", "end", "cores", "packed")
 
 
 @cython.final
@@ -26,26 +25,31 @@ class Rows:
         self.width = width
         self.size = 0
         self.full = []
-        self.chunk = array("q", [0]) * (CHUNK * width)
+        self.chunk = np.empty(CHUNK * width, np.int64)
         self.room = CHUNK
 
     def next(self):
         """Where in `chunk` the next row goes."""
         if self.room == 0:
-            self.full.append(self.chunk)
-            self.chunk = array("q", [0]) * (CHUNK * self.width)
+            self.full.append(np.asarray(self.chunk))
+            self.chunk = np.empty(CHUNK * self.width, np.int64)
             self.room = CHUNK
         at: cython.Py_ssize_t = (CHUNK - self.room) * self.width
         self.room -= 1
         self.size += 1
         return at
 
-    def column(self, i, order=None):
-        """Column i as a NumPy array, its rows in the given order."""
-        parts = [np.asarray(chunk).reshape(-1, self.width)[:, i] for chunk in self.full]
-        parts.append(np.asarray(self.chunk).reshape(-1, self.width)[: CHUNK - self.room, i])
-        values = np.concatenate(parts)
-        return values if order is None else values[order]
+    def columns(self, names) -> dict:
+        """The table as one NumPy array a column, `packed` taken apart."""
+        used = (CHUNK - self.room) * self.width
+        pieces = [piece.reshape(-1, self.width) for piece in [*self.full, np.asarray(self.chunk)[:used]]]
+        table = {name: np.concatenate([piece[:, i] for piece in pieces]) for i, name in enumerate(names)}
+        packed = table.pop("packed")
+        table["state"] = packed & 0xFF
+        table["backfilled"] = (packed >> 8) & 1
+        table["cluster"] = (packed >> 16) & 0xFFFF
+        table["attempt"] = packed >> 32
+        return table
 
 
 @cython.final
@@ -54,8 +58,8 @@ class Recorder:
     """The two tables of a run."""
 
     def __init__(self) -> None:
-        self.jobs = Rows(15)
-        self.allocations = Rows(9)
+        self.jobs = Rows(len(JOB))
+        self.allocations = Rows(len(ALLOCATION))
 
     def job(self, t: JobTable, slot, end):
         """The job has left (or the simulation has, `end` < 0)."""
@@ -68,14 +72,8 @@ class Recorder:
         c[at + 4] = end
         c[at + 5] = t.progress[slot]
         c[at + 6] = t.held[slot]
-        c[at + 7] = t.state[slot]
-        c[at + 8] = t.attempt[slot]
-        c[at + 9] = t.backfilled[slot]
-        c[at + 10] = t.lost[slot]
-        c[at + 11] = t.cluster[slot]
-        c[at + 12] = t.submit[slot]
-        c[at + 13] = t.requested[slot]
-        c[at + 14] = t.cores[slot]
+        c[at + 7] = t.lost[slot]
+        c[at + 8] = t.state[slot] | t.backfilled[slot] << 8 | t.cluster[slot] << 16 | t.attempt[slot] << 32
         return 0
 
     def allocation(self, t: JobTable, slot, end, outcome):
@@ -83,12 +81,8 @@ class Recorder:
         at: cython.Py_ssize_t = self.allocations.next()
         c: cython.longlong[::1] = self.allocations.chunk
         c[at] = t.seq[slot]
-        c[at + 1] = t.row[slot]
-        c[at + 2] = t.attempt[slot]
-        c[at + 3] = t.cluster[slot]
-        c[at + 4] = t.start[slot]
-        c[at + 5] = end
-        c[at + 6] = t.cores[slot]
-        c[at + 7] = outcome
-        c[at + 8] = t.job_id[slot]
+        c[at + 1] = t.start[slot]
+        c[at + 2] = end
+        c[at + 3] = t.cores[slot]
+        c[at + 4] = outcome | t.cluster[slot] << 16 | t.attempt[slot] << 32
         return 0

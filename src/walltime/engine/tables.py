@@ -7,58 +7,55 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import ALLOCATIONS, JOBS, STATES, label_series, time_series, workload_columns
+from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.recorder import ALLOCATION_WORDS, JOB_WORDS
+from walltime.engine.recorder import ALLOCATION, JOB
 from walltime.kernel.jobs import State
 
+PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
 STATE_CODES = np.array(
-    [STATES.index({"future": "waiting", "held": "waiting"}.get(name, name)) if name in STATES or name in ("future", "held")
-     else STATES.index("running") for name in (state.name.lower() for state in State)],
-    np.int32,
+    [STATES.index(PUBLISHED.get(name, name)) for name in (state.name.lower() for state in State)], np.int32
 )
 """The published state behind each of the engine's; a suspended or ending job still runs."""
 
 
 def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of entry and the allocations table in order of start."""
-    return (
-        _jobs(simulation.recorder.jobs, arrivals, simulation.live_jobs, clusters),
-        _allocations(simulation.recorder.allocations, clusters),
-    )
+    recorded = simulation.recorder.jobs.columns(JOB)
+    order = np.argsort(recorded["seq"], kind="stable")
+    recorded = {name: values[order] for name, values in recorded.items()}
+    described = _descriptions(arrivals, simulation.live_jobs, recorded["row"])
+    jobs = _jobs(recorded, described, clusters)
+    allocations = _allocations(simulation.recorder.allocations.columns(ALLOCATION), described["job_id"], clusters)
+    return jobs, allocations
 
 
-def _jobs(rows: Any, arrivals: Arrivals, live: list[dict[str, Any]], clusters: list[str]) -> pl.DataFrame:
-    order = np.argsort(rows.column(JOB_WORDS.index("seq")), kind="stable")
-
-    def word(name: str) -> np.ndarray:
-        return rows.column(JOB_WORDS.index(name), order)
-
-    described = _descriptions(arrivals, live, word("row"))
-    submit, start, end, held = word("submit"), word("first_start"), word("end"), word("held")
-    state = STATE_CODES[word("state")]
+def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clusters: list[str]) -> pl.DataFrame:
+    start, end = recorded["first_start"], recorded["end"]
+    submit = described["submit"].to_numpy()
+    state = STATE_CODES[recorded["state"]]
     still_running = (state == STATES.index("running")) & (start >= 0)
-    wait = np.where(start < 0, -1, np.where(still_running, start - submit, end - submit - held))
+    wait = np.where(still_running, start - submit, end - submit - recorded["held"])
+    cluster = np.where(state == STATES.index("rejected"), -1, recorded["cluster"])
     columns = {
         **described,
-        "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, word("cluster")), clusters),
+        "cluster": label_series("cluster", cluster, clusters),
         "submit": time_series("submit", submit),
-        "eligible": time_series("eligible", word("eligible")),
+        "eligible": time_series("eligible", recorded["eligible"]),
         "start": time_series("start", start),
         "end": time_series("end", end),
-        "cores": pl.Series("cores", word("cores")),
-        "requested_time": time_series("requested_time", word("requested")),
-        "run_time": time_series("run_time", np.where(start < 0, -1, word("progress"))),
-        "wait": time_series("wait", wait),
+        "requested_time": time_series("requested_time", described["requested_time"].to_numpy()),
+        "run_time": time_series("run_time", np.where(start < 0, -1, recorded["progress"])),
+        "wait": time_series("wait", np.where(start < 0, -1, wait)),
         "state": label_series("state", state, list(STATES)),
-        "restarts": pl.Series("restarts", word("attempt")),
-        "backfilled": pl.Series("backfilled", word("backfilled") != 0),
-        "lost_core_seconds": pl.Series("lost_core_seconds", word("lost") / SECOND),
-        "phase": pl.repeat(None, len(order), dtype=pl.String, eager=True),
-        "workflow": pl.repeat(None, len(order), dtype=pl.String, eager=True),
+        "restarts": pl.Series("restarts", recorded["attempt"]),
+        "backfilled": pl.Series("backfilled", recorded["backfilled"] != 0),
+        "lost_core_seconds": pl.Series("lost_core_seconds", recorded["lost"] / SECOND),
+        "phase": constant("phase", None, len(state)),
+        "workflow": constant("workflow", None, len(state)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 
@@ -72,13 +69,23 @@ def _descriptions(arrivals: Arrivals, live: list[dict[str, Any]], row: np.ndarra
         row = np.where(row < 0, arrived - 1 - row, row)
     if not batches:
         batches = [Workload({"submit": np.zeros(0, np.int64), "run_time": np.zeros(0, np.int64)})]
-    parts = [workload_columns(batch) for batch in batches]
+    parts = [_described(batch) for batch in batches]
     out = {}
     whole = np.array_equal(row, np.arange(sum(len(batch) for batch in batches)))
     for name in parts[0]:
-        series = parts[0][name] if len(parts) == 1 else pl.concat([part[name].cast(JOBS[name]) for part in parts])
+        pieces = [part[name] for part in parts]
+        same = all(piece.dtype == pieces[0].dtype for piece in pieces)
+        series = pl.concat(pieces if same else [piece.cast(JOBS[name]) for piece in pieces])
         out[name] = series if whole else series.gather(row)
     return out
+
+
+def _described(batch: Workload) -> dict[str, pl.Series]:
+    """What the jobs table takes from a batch; times still in microseconds."""
+    columns = workload_columns(batch)
+    for name in ("submit", "requested_time", "cores"):
+        columns[name] = pl.Series(name, batch.column(name))
+    return columns
 
 
 def _live_workload(live: list[dict[str, Any]]) -> Workload:
@@ -92,20 +99,17 @@ def _live_workload(live: list[dict[str, Any]]) -> Workload:
     return Workload.from_columns(**columns)
 
 
-def _allocations(rows: Any, clusters: list[str]) -> pl.DataFrame:
-    order = np.lexsort((rows.column(ALLOCATION_WORDS.index("seq")), rows.column(ALLOCATION_WORDS.index("start"))))
-
-    def word(name: str) -> np.ndarray:
-        return rows.column(ALLOCATION_WORDS.index(name), order)
-
+def _allocations(recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: list[str]) -> pl.DataFrame:
+    order = np.lexsort((recorded["seq"], recorded["start"]))
+    recorded = {name: values[order] for name, values in recorded.items()}
     columns = {
-        "job_id": pl.Series("job_id", word("job_id")),
-        "attempt": pl.Series("attempt", word("attempt")),
-        "cluster": label_series("cluster", word("cluster"), clusters),
-        "start": time_series("start", word("start")),
-        "end": time_series("end", word("end")),
-        "cores": pl.Series("cores", word("cores")),
-        "nodes": pl.repeat(None, len(order), dtype=pl.String, eager=True),
-        "outcome": label_series("outcome", STATE_CODES[word("outcome")], list(STATES)),
+        "job_id": job_id.gather(recorded["seq"]),
+        "attempt": pl.Series("attempt", recorded["attempt"]),
+        "cluster": label_series("cluster", recorded["cluster"], clusters),
+        "start": time_series("start", recorded["start"]),
+        "end": time_series("end", recorded["end"]),
+        "cores": pl.Series("cores", recorded["cores"]),
+        "nodes": constant("nodes", None, len(order)),
+        "outcome": label_series("outcome", STATE_CODES[recorded["state"]], list(STATES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
+from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -21,7 +20,7 @@ class EventHeap:
     """
 
     def __init__(self) -> None:
-        self.entries = array("q", [0]) * (WORDS * 256)
+        self.entries = integers(WORDS * 256)
         self.size = 0
         self.time = self.seq = self.stamp = 0
         self.slot = -1
@@ -51,7 +50,7 @@ class EventHeap:
         return 0
 
     def grow(self):
-        self.entries = array("q", self.entries) * 2
+        self.entries = doubled(self.entries)
         return 0
 
     def next_time(self):

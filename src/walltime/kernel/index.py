@@ -16,10 +16,9 @@ short ones.
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
+from walltime.kernel.arrays import integers
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
 
@@ -45,8 +44,8 @@ class QueueIndex:
         self.low = low
         self.shift = shift
         self.width = width
-        self.narrowest = array("q", [0]) * width
-        self.widest = array("q", [0]) * width
+        self.narrowest = integers(width)
+        self.widest = integers(width)
         self.children = [None] * width
         self.allot(8)
 
@@ -184,13 +183,13 @@ class QueueIndex:
         """Empty arrays for so many leaves."""
         self.leaves = leaves
         self.used = self.first = 0
-        self.slot = array("q", [0]) * (leaves * LEAF)
-        self.cores = array("q", [0]) * (leaves * LEAF)
-        self.estimate = array("q", [0]) * (leaves * LEAF)
-        self.count = array("q", [0]) * leaves
-        self.top_key = array("q", [0]) * leaves
-        self.top_seq = array("q", [0]) * leaves
-        self.least = array("q", [NOTHING]) * (2 * leaves * self.width if self.indexed else 1)
+        self.slot = integers(leaves * LEAF)
+        self.cores = integers(leaves * LEAF)
+        self.estimate = integers(leaves * LEAF)
+        self.count = integers(leaves)
+        self.top_key = integers(leaves)
+        self.top_seq = integers(leaves)
+        self.least = integers(2 * leaves * self.width if self.indexed else 1, NOTHING)
         return 0
 
     def rebuild(self, room):
@@ -251,7 +250,7 @@ class QueueIndex:
                 break
             if slack < 4:
                 slack += 1
-        slots = array("q", [0]) * total
+        slots = integers(total)
         held: cython.longlong[::1] = slots
         n = 0
         for i in range(lo, hi):

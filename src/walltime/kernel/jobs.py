@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from array import array
 
 import cython
+
+from walltime.kernel.arrays import doubled, integers
 
 class State(enum.IntEnum):
     """Where a job is in its life; the compiled modules know the same numbers from jobs.pxd."""
@@ -52,39 +53,39 @@ class JobTable:
         self.live = 0
         self.entered = 0
         self.spares = 0
-        self.spare = array("q", [0]) * 64
-        empty = array("q", [0]) * 64
-        self.seq = empty[:]
-        self.row = empty[:]
-        self.job_id = empty[:]
-        self.stamp = empty[:]
-        self.submit = empty[:]
-        self.eligible = empty[:]
-        self.cores = empty[:]
-        self.requested = empty[:]
-        self.user = empty[:]
-        self.group = empty[:]
-        self.account = empty[:]
-        self.queue = empty[:]
-        self.priority = empty[:]
-        self.run_time = empty[:]
-        self.known_end = empty[:]
-        self.state = empty[:]
-        self.cluster = empty[:]
-        self.attempt = empty[:]
-        self.start = empty[:]
-        self.first_start = empty[:]
-        self.held = empty[:]
-        self.progress = empty[:]
-        self.lost = empty[:]
-        self.backfilled = empty[:]
-        self.limit = empty[:]
-        self.estimate = empty[:]
-        self.expected_end = empty[:]
-        self.corrections = empty[:]
-        self.key = empty[:]
-        self.place = empty[:]
-        self.holding = empty[:]
+        self.spare = integers(64)
+        empty = integers(64)
+        self.seq = empty.copy()
+        self.row = empty.copy()
+        self.job_id = empty.copy()
+        self.stamp = empty.copy()
+        self.submit = empty.copy()
+        self.eligible = empty.copy()
+        self.cores = empty.copy()
+        self.requested = empty.copy()
+        self.user = empty.copy()
+        self.group = empty.copy()
+        self.account = empty.copy()
+        self.queue = empty.copy()
+        self.priority = empty.copy()
+        self.run_time = empty.copy()
+        self.known_end = empty.copy()
+        self.state = empty.copy()
+        self.cluster = empty.copy()
+        self.attempt = empty.copy()
+        self.start = empty.copy()
+        self.first_start = empty.copy()
+        self.held = empty.copy()
+        self.progress = empty.copy()
+        self.lost = empty.copy()
+        self.backfilled = empty.copy()
+        self.limit = empty.copy()
+        self.estimate = empty.copy()
+        self.expected_end = empty.copy()
+        self.corrections = empty.copy()
+        self.key = empty.copy()
+        self.place = empty.copy()
+        self.holding = empty.copy()
 
     def add(self, submit, run_time, requested, cores):
         """A slot for a new job, in the state FUTURE, labels and the rest at their defaults."""
@@ -126,7 +127,7 @@ class JobTable:
     def drop(self, slot):
         """Give the slot back; whoever still has an event for it finds another stamp."""
         if self.spares == len(self.spare):
-            self.spare = array("q", self.spare) * 2
+            self.spare = doubled(self.spare)
         self.spare[self.spares] = slot
         self.spares += 1
         self.stamp[slot] += 1
@@ -169,11 +170,7 @@ class JobTable:
 
     def slots(self) -> list:
         """The slots in use, in order of entry."""
-        free = set(self.spare[: self.spares])
+        free = {self.spare[i] for i in range(self.spares)}
         seq = list(self.seq)
         return sorted((s for s in range(self.size) if s not in free), key=seq.__getitem__)
 
-
-def doubled(values):
-    """A copy twice as long."""
-    return array("q", values) * 2

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
+from walltime.kernel.arrays import doubled, integers
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
@@ -93,11 +92,11 @@ class CoreLedger(Ledger):
         self.running = RunningProfile()
         self.profiled = False
         self.holds = 0
-        self.held_slot = array("q", [0]) * 8
-        self.held_start = array("q", [0]) * 8
-        self.held_end = array("q", [0]) * 8
-        self.held_cores = array("q", [0]) * 8
-        self.held_spare = array("q", [0]) * 8
+        self.held_slot = integers(8)
+        self.held_start = integers(8)
+        self.held_end = integers(8)
+        self.held_cores = integers(8)
+        self.held_spare = integers(8)
 
     def possible(self, slot):
         return self.jobs.cores[slot] <= self.size
@@ -236,11 +235,11 @@ class CoreLedger(Ledger):
             if self.held_start[i] <= start < self.held_end[i]:
                 spare -= self.held_cores[i]
         if self.holds == len(self.held_slot):
-            self.held_slot = array("q", self.held_slot) * 2
-            self.held_start = array("q", self.held_start) * 2
-            self.held_end = array("q", self.held_end) * 2
-            self.held_cores = array("q", self.held_cores) * 2
-            self.held_spare = array("q", self.held_spare) * 2
+            self.held_slot = doubled(self.held_slot)
+            self.held_start = doubled(self.held_start)
+            self.held_end = doubled(self.held_end)
+            self.held_cores = doubled(self.held_cores)
+            self.held_spare = doubled(self.held_spare)
         i = self.holds
         self.holds += 1
         self.held_slot[i] = slot

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
-
 import cython
+import numpy as np
 
+from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -22,15 +22,15 @@ class RunningProfile:
 
     def __init__(self) -> None:
         room: cython.Py_ssize_t = 64
-        self.time = array("q", [0]) * (room * BLOCK)
-        self.seq = array("q", [0]) * (room * BLOCK)
-        self.cores = array("q", [0]) * (room * BLOCK)
-        self.order = array("q", [0]) * room  # where block p's entries lie
-        self.count = array("q", [0]) * room
-        self.last_time = array("q", [0]) * room
-        self.last_seq = array("q", [0]) * room
-        self.total = array("q", [0]) * room
-        self.spare = array("q", range(room - 1, -1, -1))
+        self.time = integers(room * BLOCK)
+        self.seq = integers(room * BLOCK)
+        self.cores = integers(room * BLOCK)
+        self.order = integers(room)  # where block p's entries lie
+        self.count = integers(room)
+        self.last_time = integers(room)
+        self.last_seq = integers(room)
+        self.total = integers(room)
+        self.spare = np.arange(room - 1, -1, -1)
         self.spares = room - 1
         self.order[0] = 0
         self.last_time[0] = -1
@@ -185,15 +185,15 @@ class RunningProfile:
 
     def grow(self):
         room = len(self.order)
-        self.time = array("q", self.time) * 2
-        self.seq = array("q", self.seq) * 2
-        self.cores = array("q", self.cores) * 2
-        self.order = array("q", self.order) * 2
-        self.count = array("q", self.count) * 2
-        self.last_time = array("q", self.last_time) * 2
-        self.last_seq = array("q", self.last_seq) * 2
-        self.total = array("q", self.total) * 2
-        self.spare = array("q", range(2 * room - 1, -1, -1))  # at this point every block is in use
+        self.time = doubled(self.time)
+        self.seq = doubled(self.seq)
+        self.cores = doubled(self.cores)
+        self.order = doubled(self.order)
+        self.count = doubled(self.count)
+        self.last_time = doubled(self.last_time)
+        self.last_seq = doubled(self.last_seq)
+        self.total = doubled(self.total)
+        self.spare = np.arange(2 * room - 1, -1, -1)  # at this point every block is in use
         self.spares = room
         return 0
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
+from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.index import QueueIndex
 from walltime.kernel.jobs import JobTable, Place
@@ -33,7 +32,7 @@ class Queue:
         self.size = 0
         self.parked = 0
         self.disturbed = False
-        self.tail = array("q", [0]) * 64
+        self.tail = integers(64)
         self.begin = self.end = self.seen = 0
         self.last_key = -NEVER
         self.last_seq = -1
@@ -58,7 +57,7 @@ class Queue:
             if self.begin > len(self.tail) // 2:
                 self.shift()
             else:
-                self.tail = array("q", self.tail) * 2
+                self.tail = doubled(self.tail)
         self.tail[self.end] = slot
         self.jobs.place[slot] = self.end
         self.end += 1

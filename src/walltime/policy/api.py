@@ -11,6 +11,7 @@ from array import array
 
 import cython
 
+from walltime.kernel.arrays import doubled, integers
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
@@ -183,9 +184,9 @@ class Pass:
         self.now = 0
         self.causes = 0
         self.open = False
-        self.kind = array("q", [0]) * 64
-        self.slot = array("q", [0]) * 64
-        self.value = array("q", [0]) * 64
+        self.kind = integers(64)
+        self.slot = integers(64)
+        self.value = integers(64)
         self.decided = 0
 
     # ---- looking
@@ -347,9 +348,9 @@ class Pass:
     def decide(self, kind, slot, value):
         i: cython.Py_ssize_t = self.decided
         if i == len(self.kind):
-            self.kind = array("q", self.kind) * 2
-            self.slot = array("q", self.slot) * 2
-            self.value = array("q", self.value) * 2
+            self.kind = doubled(self.kind)
+            self.slot = doubled(self.slot)
+            self.value = doubled(self.value)
         self.kind[i] = kind
         self.slot[i] = slot
         self.value[i] = value

@@ -1,0 +1,18 @@
+"""Arrays of 64-bit integers that grow; views of one are void once it has grown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def integers(size: int, value: int = 0) -> np.ndarray:
+    """A new array of one value."""
+    return np.full(size, value, np.int64) if value else np.zeros(size, np.int64)
+
+
+def doubled(values: object) -> np.ndarray:
+    """A copy twice as long, zeros behind."""
+    old = np.asarray(values)
+    new = np.zeros(2 * len(old), np.int64)
+    new[: len(old)] = old
+    return new
