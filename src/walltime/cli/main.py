@@ -1,61 +1,20 @@
-"""The command `walltime`: puts the commands together and turns every end into an exit code.
+"""The command `walltime`: turns every end into an exit code.
 
 0 done, 1 our fault, 2 bad input, 3 some runs failed or a schedule is illegal, 130 interrupted.
+Nothing is imported before `main` runs but what every Python has loaded, so that Ctrl-C is heard from the first moment.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
-
-import typer
-
-from walltime.cli.audit import audit
-from walltime.cli.compare import compare
-from walltime.cli.demo import demo
-from walltime.cli.policies import policies
-from walltime.cli.run import run
-from walltime.cli.workload import app as workload_app
 
 INTERRUPTED = 130
 REPORT = (
     "This is a fault of Walltime, not of your input. Please report it with the command and the trace of calls, "
     "which WALLTIME_DEBUG=1 shows."
 )
-
 PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of calls."
-
-app = typer.Typer(
-    name="walltime",
-    help="Tells you what would happen to a batch cluster before you touch it.\n\n"
-    "Replays a workload on a cluster under one or more scheduling policies, and compares the outcomes.",
-    epilog="Begin with: walltime demo",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (run, compare, policies, audit, demo):
-    app.command()(command)
-app.add_typer(workload_app, name="workload", help="Look at workloads, convert and generate them.")
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from walltime import __version__
-
-        typer.echo(f"walltime {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Options of the command itself."""
 
 
 def main() -> None:
@@ -66,9 +25,9 @@ def main() -> None:
 
 
 def _run() -> int:
-    from walltime.core.errors import WalltimeError
-
     try:
+        from walltime.cli.app import app
+
         app(prog_name="walltime")
     except SystemExit as end:
         return _flush(end.code if isinstance(end.code, int) else 0 if end.code is None else 1)
@@ -76,13 +35,17 @@ def _run() -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _silence()
-    except WalltimeError as error:
-        return _tell(error, error.exit_code)
     except MemoryError:
         return _tell("out of memory", 1)
     except Exception as error:
-        return _tell_fault(error)
+        return _tell_error(error)
     return _flush(0)
+
+
+def _tell_error(error: Exception) -> int:
+    from walltime.core.errors import WalltimeError
+
+    return _tell(error, error.exit_code) if isinstance(error, WalltimeError) else _tell_fault(error)
 
 
 def _tell(error: object, code: int) -> int:

@@ -90,18 +90,18 @@ class Arrivals(Source):
         while self.next <= now:
             i = self.i
             slot = jobs.add(self.submit[i], self.run_time[i], self.requested[i], self.cores[i])
-            jobs.row[slot] = self.first_row + i
-            jobs.job_id[slot] = self.job_id[i]
+            jobs.at[slot].row = self.first_row + i
+            jobs.at[slot].job_id = self.job_id[i]
             if self.user is not None:
-                jobs.user[slot] = self.user[i]
+                jobs.at[slot].user = self.user[i]
             if self.group is not None:
-                jobs.group[slot] = self.group[i]
+                jobs.at[slot].group = self.group[i]
             if self.account is not None:
-                jobs.account[slot] = self.account[i]
+                jobs.at[slot].account = self.account[i]
             if self.queue is not None:
-                jobs.queue[slot] = self.queue[i]
+                jobs.at[slot].queue = self.queue[i]
             if self.priority is not None:
-                jobs.priority[slot] = self.priority[i]
+                jobs.at[slot].priority = self.priority[i]
             sim.enter(
                 slot,
                 self.begin[i] if self.begin is not None else -1,

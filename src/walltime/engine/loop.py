@@ -91,9 +91,9 @@ class Cluster:
 
     def join(self, jobs: JobTable, slot):
         """A job begins to wait here."""
-        jobs.cluster[slot] = self.index
-        jobs.estimate[slot] = self.estimate.estimate(jobs, slot)
-        jobs.key[slot] = self.order.key(jobs, slot)
+        jobs.at[slot].cluster = self.index
+        jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
+        jobs.at[slot].key = self.order.key(jobs, slot)
         self.queue.push(slot)
         if self.queue.size > self.longest_queue:
             self.longest_queue = self.queue.size
@@ -115,10 +115,10 @@ class Limits(Source):
         sim: Simulation = self.engine
         jobs: JobTable = sim.jobs
         time: cython.longlong = sim.kill_time(slot)
-        if jobs.expected_end[slot] < time:
-            time = jobs.expected_end[slot]
-        if jobs.known_end[slot] > time:
-            self.due.push(time, jobs.seq[slot], slot, jobs.stamp[slot])
+        if jobs.at[slot].expected_end < time:
+            time = jobs.at[slot].expected_end
+        if jobs.at[slot].known_end > time:
+            self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
             self.next = self.due.next_time()
         return 0
 
@@ -128,7 +128,7 @@ class Limits(Source):
         while self.due.next_time() <= now:
             self.due.pop()
             slot = self.due.slot
-            if sim.jobs.stamp[slot] != self.due.stamp:
+            if sim.jobs.at[slot].stamp != self.due.stamp:
                 continue
             if now >= sim.kill_time(slot):
                 sim.finish(slot, TIMEOUT)
@@ -152,7 +152,7 @@ class Cancellations(Source):
 
     def plan(self, slot, time):
         """The job will be cancelled then, if it is still there."""
-        self.due.push(time, self.engine.jobs.seq[slot], slot, 0)
+        self.due.push(time, self.engine.jobs.at[slot].seq, slot, 0)
         self.next = self.due.next_time()
         return 0
 
@@ -161,7 +161,7 @@ class Cancellations(Source):
         while self.due.next_time() <= now:
             self.due.pop()
             slot = self.due.slot
-            if self.engine.jobs.seq[slot] != self.due.seq or self.engine.jobs.state[slot] >= COMPLETED:
+            if self.engine.jobs.at[slot].seq != self.due.seq or self.engine.jobs.at[slot].state >= COMPLETED:
                 continue  # the slot has another job now, or the job has ended
             self.engine.finish(slot, CANCELLED)
             if self.engine.per_event:
@@ -181,7 +181,7 @@ class Releases(Source):
 
     def plan(self, slot, time):
         """The held job becomes eligible then."""
-        self.due.push(time, self.engine.jobs.seq[slot], slot, self.engine.jobs.stamp[slot])
+        self.due.push(time, self.engine.jobs.at[slot].seq, slot, self.engine.jobs.at[slot].stamp)
         self.next = self.due.next_time()
         return 0
 
@@ -189,7 +189,7 @@ class Releases(Source):
         sim: Simulation = self.engine
         while self.due.next_time() <= now:
             self.due.pop()
-            if sim.jobs.stamp[self.due.slot] == self.due.stamp:
+            if sim.jobs.at[self.due.slot].stamp == self.due.stamp:
                 sim.become_eligible(self.due.slot)
                 if sim.per_event:
                     break
@@ -393,10 +393,10 @@ class Simulation(Engine):
             submitted, description["run_time"], description["requested_time"], description.get("cores", 1)
         )
         self.live_jobs.append(description)
-        self.jobs.row[slot] = -len(self.live_jobs)
-        self.jobs.job_id[slot] = description.setdefault("job_id", self.jobs.entered)
+        self.jobs.at[slot].row = -len(self.live_jobs)
+        self.jobs.at[slot].job_id = description.setdefault("job_id", self.jobs.entered)
         description["submit"] = self.now
-        self.jobs.priority[slot] = description.get("priority", 0)
+        self.jobs.at[slot].priority = description.get("priority", 0)
         self.enter(slot, description.get("begin", -1), description.get("cancel", -1))
         return slot
 
@@ -404,7 +404,7 @@ class Simulation(Engine):
         """A new job stands at the door."""
         jobs: JobTable = self.jobs
         if self.extend:
-            jobs.limit[slot] = NEVER
+            jobs.at[slot].limit = NEVER
         if not self.possible(slot):
             self.move(slot, HELD)
             return self.leave(slot, REJECTED)
@@ -428,7 +428,7 @@ class Simulation(Engine):
         return False
 
     def become_eligible(self, slot):
-        self.jobs.eligible[slot] = self.now
+        self.jobs.at[slot].eligible = self.now
         self.move(slot, WAITING)
         if self.only is not None:
             return self.only.join(self.jobs, slot)
@@ -450,7 +450,7 @@ class Simulation(Engine):
             cluster = self.clusters[number]
             if not cluster.ledger.possible(slot):
                 raise PolicyError(
-                    f"{type(self.broker).__qualname__}: sent job {self.jobs.job_id[slot]} to cluster {cluster.name}, "
+                    f"{type(self.broker).__qualname__}: sent job {self.jobs.at[slot].job_id} to cluster {cluster.name}, "
                     f"which is too small for it (time {self.now / SECOND:g} s)"
                 )
             cluster.join(self.jobs, slot)
@@ -462,25 +462,25 @@ class Simulation(Engine):
         """The pass gave the job its resources: it runs."""
         jobs: JobTable = self.jobs
         self.move(slot, RUNNING)
-        jobs.start[slot] = self.now
-        if jobs.first_start[slot] < 0:
-            jobs.first_start[slot] = self.now
-        jobs.known_end[slot] = self.execution.begin(slot)
+        jobs.at[slot].start = self.now
+        if jobs.at[slot].first_start < 0:
+            jobs.at[slot].first_start = self.now
+        jobs.at[slot].known_end = self.execution.begin(slot)
         return self.limits.watch(slot)
 
     def stop(self, slot, outcome, keep):
         """The job no longer runs here: resources back, the interval written down; stale events lose their stamp."""
         jobs: JobTable = self.jobs
-        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
-        elapsed: cython.longlong = self.now - jobs.start[slot]
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
+        elapsed: cython.longlong = self.now - jobs.at[slot].start
         if outcome == COMPLETED:
-            jobs.progress[slot] += elapsed
+            jobs.at[slot].progress += elapsed
         else:
             self.execution.interrupt(slot, keep)
             if not keep:
-                jobs.lost[slot] += elapsed * jobs.cores[slot]
-        jobs.held[slot] += elapsed
-        jobs.stamp[slot] += 1
+                jobs.at[slot].lost += elapsed * jobs.at[slot].cores
+        jobs.at[slot].held += elapsed
+        jobs.at[slot].stamp += 1
         cluster.ledger.give(slot)
         cluster.causes |= RELEASE
         return self.recorder.allocation(jobs, slot, self.now, outcome)
@@ -488,42 +488,42 @@ class Simulation(Engine):
     def kill_time(self, slot):
         """When the running job reaches its limit; NEVER or beyond where it has none."""
         jobs: JobTable = self.jobs
-        return jobs.start[slot] + jobs.limit[slot] - jobs.progress[slot]
+        return jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].progress
 
     def correct(self, slot):
         """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
         jobs: JobTable = self.jobs
-        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
-        step: cython.Py_ssize_t = jobs.corrections[slot]
-        until: cython.longlong = jobs.expected_end[slot]
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
+        step: cython.Py_ssize_t = jobs.at[slot].corrections
+        until: cython.longlong = jobs.at[slot].expected_end
         until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
         if until > self.kill_time(slot):
             until = self.kill_time(slot)
         cluster.ledger.prolong(slot, until)
-        jobs.corrections[slot] = step + 1
+        jobs.at[slot].corrections = step + 1
         cluster.causes |= ESTIMATE
         return 0
 
     def finish(self, slot, state):
         cluster: Cluster
         jobs: JobTable = self.jobs
-        if jobs.state[slot] == RUNNING:
+        if jobs.at[slot].state == RUNNING:
             self.stop(slot, state, True)
-        elif jobs.state[slot] == WAITING and jobs.place[slot] != OUTSIDE:
-            cluster = self.clusters[jobs.cluster[slot]]
+        elif jobs.at[slot].state == WAITING and jobs.at[slot].place != OUTSIDE:
+            cluster = self.clusters[jobs.at[slot].cluster]
             cluster.queue.remove(slot)
             cluster.ledger.unhold(slot)
             cluster.causes |= ORDER
-        elif jobs.state[slot] == WAITING:
+        elif jobs.at[slot].state == WAITING:
             self.unrouted.remove(slot)
         return self.leave(slot, state)
 
     def requeue(self, slot):
-        cluster: Cluster = self.clusters[self.jobs.cluster[slot]]
+        cluster: Cluster = self.clusters[self.jobs.at[slot].cluster]
         self.stop(slot, FAILED, False)
         self.move(slot, WAITING)
-        self.jobs.attempt[slot] += 1
-        self.jobs.corrections[slot] = 0
+        self.jobs.at[slot].attempt += 1
+        self.jobs.at[slot].corrections = 0
         return cluster.join(self.jobs, slot)
 
     def suspend(self, slot):
@@ -532,9 +532,9 @@ class Simulation(Engine):
 
     def resume(self, slot):
         jobs: JobTable = self.jobs
-        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.cluster[slot]])
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         cluster.ledger.set_time(self.now)
-        jobs.expected_end[slot] = self.now + jobs.estimate[slot] - jobs.progress[slot]
+        jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate - jobs.at[slot].progress
         cluster.ledger.take(slot)
         cluster.causes |= CAPACITY
         return self.start(slot)
@@ -556,13 +556,13 @@ class Simulation(Engine):
 
     def move(self, slot, state):
         """Every transition of every job is made here."""
-        before: cython.int = self.jobs.state[slot]
+        before: cython.int = self.jobs.at[slot].state
         observer: Observer
         if not (self.legal[before] >> state) & 1:
             raise EngineError(
-                f"job {self.jobs.job_id[slot]} cannot go from {State(before).name} to {State(state).name}"
+                f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}"
             )
-        self.jobs.state[slot] = state
+        self.jobs.at[slot].state = state
         if self.watched:
             for observer in self.observers:
                 observer.moved(self, slot, before, state)
@@ -572,7 +572,7 @@ class Simulation(Engine):
         """The simulation is over: write down those who are still in it."""
         slot: cython.Py_ssize_t
         for slot in self.jobs.slots():
-            if self.jobs.state[slot] == RUNNING:
+            if self.jobs.at[slot].state == RUNNING:
                 self.recorder.allocation(self.jobs, slot, -1, RUNNING)
             self.recorder.job(self.jobs, slot, -1)
 

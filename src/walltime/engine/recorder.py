@@ -65,24 +65,24 @@ class Recorder:
         """The job has left (or the simulation has, `end` < 0)."""
         at: cython.Py_ssize_t = self.jobs.next()
         c: cython.longlong[::1] = self.jobs.chunk
-        c[at] = t.seq[slot]
-        c[at + 1] = t.row[slot]
-        c[at + 2] = t.eligible[slot]
-        c[at + 3] = t.first_start[slot]
+        c[at] = t.at[slot].seq
+        c[at + 1] = t.at[slot].row
+        c[at + 2] = t.at[slot].eligible
+        c[at + 3] = t.at[slot].first_start
         c[at + 4] = end
-        c[at + 5] = t.progress[slot]
-        c[at + 6] = t.held[slot]
-        c[at + 7] = t.lost[slot]
-        c[at + 8] = t.state[slot] | t.backfilled[slot] << 8 | t.cluster[slot] << 16 | t.attempt[slot] << 32
+        c[at + 5] = t.at[slot].progress
+        c[at + 6] = t.at[slot].held
+        c[at + 7] = t.at[slot].lost
+        c[at + 8] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
     def allocation(self, t: JobTable, slot, end, outcome):
         """The job no longer holds its resources; `end` < 0 where it still does at the end of the simulation."""
         at: cython.Py_ssize_t = self.allocations.next()
         c: cython.longlong[::1] = self.allocations.chunk
-        c[at] = t.seq[slot]
-        c[at + 1] = t.start[slot]
+        c[at] = t.at[slot].seq
+        c[at + 1] = t.at[slot].start
         c[at + 2] = end
-        c[at + 3] = t.cores[slot]
-        c[at + 4] = outcome | t.cluster[slot] << 16 | t.attempt[slot] << 32
+        c[at + 3] = t.at[slot].cores
+        c[at + 4] = outcome | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0

@@ -26,17 +26,17 @@ class TraceExecution(Execution):
     def begin(self, slot):
         jobs: JobTable = self.engine.jobs
         end: cython.longlong
-        if jobs.run_time[slot] < 0:
+        if jobs.at[slot].run_time < 0:
             return NEVER
-        end = self.engine.now + jobs.run_time[slot] - jobs.progress[slot]
-        self.ends.push(end, jobs.seq[slot], slot, jobs.stamp[slot])
+        end = self.engine.now + jobs.at[slot].run_time - jobs.at[slot].progress
+        self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
         self.next = self.ends.next_time()
         return end
 
     def interrupt(self, slot, keep):
         jobs: JobTable = self.engine.jobs
         if keep:
-            jobs.progress[slot] += self.engine.now - jobs.start[slot]
+            jobs.at[slot].progress += self.engine.now - jobs.at[slot].start
         return 0
 
     def fire(self, now):
@@ -44,7 +44,7 @@ class TraceExecution(Execution):
         ends: EventHeap = self.ends
         while ends.next_time() <= now:
             ends.pop()
-            if jobs.stamp[ends.slot] == ends.stamp:
+            if jobs.at[ends.slot].stamp == ends.stamp:
                 self.engine.finish(ends.slot, COMPLETED)
                 if self.engine.per_event:
                     break

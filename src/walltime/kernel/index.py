@@ -53,8 +53,8 @@ class QueueIndex:
 
     def insert(self, slot):
         """Add a waiting job at its key."""
-        key: cython.longlong = self.jobs.key[slot]
-        seq: cython.longlong = self.jobs.seq[slot]
+        key: cython.longlong = self.jobs.at[slot].key
+        seq: cython.longlong = self.jobs.at[slot].seq
         l: cython.Py_ssize_t = self.locate(key, seq)
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -82,8 +82,8 @@ class QueueIndex:
             self.estimate[i] = self.estimate[i - 1]
             i -= 1
         self.slot[k] = slot
-        self.cores[k] = self.jobs.cores[slot]
-        self.estimate[k] = self.jobs.estimate[slot]
+        self.cores[k] = self.jobs.at[slot].cores
+        self.estimate[k] = self.jobs.at[slot].estimate
         self.count[l] += 1
         self.size += 1
         if l < self.first:
@@ -100,7 +100,7 @@ class QueueIndex:
         cores: cython.longlong
         estimate: cython.longlong
         if self.used == 0 or self.count[l] == 0 or self.slot[l * LEAF] != slot:
-            l = self.locate(self.jobs.key[slot], self.jobs.seq[slot])
+            l = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
         k = l * LEAF
         e = k + self.count[l] if l < self.used else k
         while k < e and self.slot[k] != slot:
@@ -133,7 +133,7 @@ class QueueIndex:
 
     def next(self, slot):
         """The job after this one (which need not be in the line any more), or -1."""
-        l: cython.Py_ssize_t = self.locate(self.jobs.key[slot], self.jobs.seq[slot])
+        l: cython.Py_ssize_t = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
         k: cython.Py_ssize_t
         while l < self.used:
             for k in range(l * LEAF, l * LEAF + self.count[l]):
@@ -151,8 +151,8 @@ class QueueIndex:
         return out
 
     def precedes(self, a, b):
-        return self.jobs.key[a] < self.jobs.key[b] or (
-            self.jobs.key[a] == self.jobs.key[b] and self.jobs.seq[a] < self.jobs.seq[b]
+        return self.jobs.at[a].key < self.jobs.at[b].key or (
+            self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
         )
 
     def locate(self, key, seq):
@@ -174,7 +174,7 @@ class QueueIndex:
         s: cython.Py_ssize_t
         while k < self.count[leaf]:
             s = self.slot[leaf * LEAF + k]
-            if self.jobs.key[s] > key or (self.jobs.key[s] == key and self.jobs.seq[s] > seq):
+            if self.jobs.at[s].key > key or (self.jobs.at[s].key == key and self.jobs.at[s].seq > seq):
                 break
             k += 1
         return k
@@ -217,8 +217,8 @@ class QueueIndex:
             self.count[l] = FILL if (l + 1) * FILL <= n else n - l * FILL
             k = l * LEAF + (self.count[l] - 1 if self.count[l] > 0 else 0)
             if self.count[l] > 0:
-                self.top_key[l] = self.jobs.key[self.slot[k]]
-                self.top_seq[l] = self.jobs.seq[self.slot[k]]
+                self.top_key[l] = self.jobs.at[self.slot[k]].key
+                self.top_seq[l] = self.jobs.at[self.slot[k]].seq
             elif l > 0:
                 self.top_key[l] = self.top_key[l - 1]
                 self.top_seq[l] = self.top_seq[l - 1]
@@ -266,12 +266,12 @@ class QueueIndex:
             self.count[i] = total * (i - lo + 1) // span - total * (i - lo) // span
             for k in range(i * LEAF, i * LEAF + self.count[i]):
                 self.slot[k] = held[n]
-                self.cores[k] = self.jobs.cores[held[n]]
-                self.estimate[k] = self.jobs.estimate[held[n]]
+                self.cores[k] = self.jobs.at[held[n]].cores
+                self.estimate[k] = self.jobs.at[held[n]].estimate
                 n += 1
             if i < hi - 1:  # the last leaf keeps the window's upper separator
-                self.top_key[i] = self.jobs.key[held[n - 1]]
-                self.top_seq[i] = self.jobs.seq[held[n - 1]]
+                self.top_key[i] = self.jobs.at[held[n - 1]].key
+                self.top_seq[i] = self.jobs.at[held[n - 1]].seq
         if self.first > lo:
             self.first = lo
         if self.indexed:
@@ -377,8 +377,8 @@ class QueueIndex:
 
     def enter(self, leaf, slot):
         """A job has come into the leaf."""
-        cores: cython.longlong = self.jobs.cores[slot]
-        estimate: cython.longlong = self.jobs.estimate[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        estimate: cython.longlong = self.jobs.at[slot].estimate
         cls: cython.Py_ssize_t = self.classify(cores)
         x: cython.Py_ssize_t = self.leaves + leaf
         i: cython.Py_ssize_t
@@ -463,7 +463,7 @@ class QueueIndex:
         if least[w + cls] > window:
             return -1
         if after >= 0:
-            l = self.locate(self.jobs.key[after], self.jobs.seq[after])
+            l = self.locate(self.jobs.at[after].key, self.jobs.at[after].seq)
             if l == self.used:
                 return -1
             k = 0

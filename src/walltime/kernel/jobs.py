@@ -5,8 +5,20 @@ from __future__ import annotations
 import enum
 
 import cython
+import numpy as np
 
 from walltime.kernel.arrays import doubled, integers
+
+FIELDS = (
+    "key seq cores estimate expected_end place state holding stamp start first_start limit progress known_end run_time "
+    "corrections row eligible held lost backfilled cluster attempt job_id submit requested user group account queue "
+    "priority"
+).split()
+"""As in JobFields of jobs.pxd, in its order."""
+
+HIDDEN = ("run_time", "known_end")
+"""What only the engine may know: the scheduler never sees how long a job will really run."""
+
 
 class State(enum.IntEnum):
     """Where a job is in its life; the compiled modules know the same numbers from jobs.pxd."""
@@ -40,12 +52,12 @@ if not cython.compiled:
 @cython.final
 @cython.cclass
 class JobTable:
-    """Columns indexed by slot, all 64-bit integers, times in microseconds.
+    """Jobs by slot; every field is a 64-bit integer, times in microseconds.
 
-    `seq` is the order of entry and breaks every tie; `stamp` changes with each use of the slot and each attempt, so
-    that an event can tell whether it is still meant; `row` is the job's line in the tables of descriptions.
-    `run_time` and `known_end` are hidden from policies: the scheduler never sees how long a job will really run.
-    Adding a job may move every column: keep no view of one across a call that may add jobs.
+    Compiled code reads and writes `at[slot].field`; Python sees a column as `jobs.field[slot]`. `seq` is the order of
+    entry and breaks every tie; `stamp` changes with each use of the slot and each attempt, so that an event can tell
+    whether it is still meant; `row` is the job's line in the tables of descriptions. Adding a job may move the table:
+    keep no view of it across a call that may add jobs.
     """
 
     def __init__(self) -> None:
@@ -54,38 +66,19 @@ class JobTable:
         self.entered = 0
         self.spares = 0
         self.spare = integers(64)
-        empty = integers(64)
-        self.seq = empty.copy()
-        self.row = empty.copy()
-        self.job_id = empty.copy()
-        self.stamp = empty.copy()
-        self.submit = empty.copy()
-        self.eligible = empty.copy()
-        self.cores = empty.copy()
-        self.requested = empty.copy()
-        self.user = empty.copy()
-        self.group = empty.copy()
-        self.account = empty.copy()
-        self.queue = empty.copy()
-        self.priority = empty.copy()
-        self.run_time = empty.copy()
-        self.known_end = empty.copy()
-        self.state = empty.copy()
-        self.cluster = empty.copy()
-        self.attempt = empty.copy()
-        self.start = empty.copy()
-        self.first_start = empty.copy()
-        self.held = empty.copy()
-        self.progress = empty.copy()
-        self.lost = empty.copy()
-        self.backfilled = empty.copy()
-        self.limit = empty.copy()
-        self.estimate = empty.copy()
-        self.expected_end = empty.copy()
-        self.corrections = empty.copy()
-        self.key = empty.copy()
-        self.place = empty.copy()
-        self.holding = empty.copy()
+        self.table = np.zeros(64, [(name, np.int64) for name in FIELDS])
+        if not cython.compiled:
+            self.table = self.table.view(np.recarray)
+        self.at = self.table
+        self.views = {}
+
+    def __getattr__(self, name):
+        """A field as a column for Python: a NumPy view, by slot."""
+        if name not in self.views:
+            if name not in FIELDS or name in HIDDEN:
+                raise AttributeError(f"a job has no field {name!r} that a policy may see")
+            self.views[name] = self.table[name]
+        return self.views[name]
 
     def add(self, submit, run_time, requested, cores):
         """A slot for a new job, in the state FUTURE, labels and the rest at their defaults."""
@@ -94,34 +87,41 @@ class JobTable:
             self.spares -= 1
             s = self.spare[self.spares]
         else:
-            if self.size == len(self.seq):
+            if self.size == len(self.at):
                 self.grow()
             s = self.size
             self.size += 1
         self.live += 1
-        self.seq[s] = self.entered
-        self.row[s] = self.entered
-        self.job_id[s] = self.entered + 1
+        self.at[s].seq = self.entered
+        self.at[s].row = self.entered
+        self.at[s].job_id = self.entered + 1
         self.entered += 1
-        self.stamp[s] += 1
-        self.submit[s] = submit
-        self.eligible[s] = submit
-        self.cores[s] = cores
-        self.requested[s] = requested
-        self.run_time[s] = run_time
-        self.user[s] = self.group[s] = self.account[s] = self.queue[s] = -1
-        self.priority[s] = 0
-        self.state[s] = FUTURE
-        self.cluster[s] = 0
-        self.attempt[s] = 0
-        self.start[s] = self.first_start[s] = -1
-        self.held[s] = self.progress[s] = self.lost[s] = self.backfilled[s] = 0
-        self.limit[s] = requested
-        self.estimate[s] = requested
-        self.corrections[s] = 0
-        self.key[s] = 0
-        self.place[s] = OUTSIDE
-        self.holding[s] = 0
+        self.at[s].stamp += 1
+        self.at[s].submit = submit
+        self.at[s].eligible = submit
+        self.at[s].cores = cores
+        self.at[s].requested = requested
+        self.at[s].limit = requested
+        self.at[s].estimate = requested
+        self.at[s].run_time = run_time
+        self.at[s].user = -1
+        self.at[s].group = -1
+        self.at[s].account = -1
+        self.at[s].queue = -1
+        self.at[s].priority = 0
+        self.at[s].state = FUTURE
+        self.at[s].cluster = 0
+        self.at[s].attempt = 0
+        self.at[s].start = -1
+        self.at[s].first_start = -1
+        self.at[s].held = 0
+        self.at[s].progress = 0
+        self.at[s].lost = 0
+        self.at[s].backfilled = 0
+        self.at[s].corrections = 0
+        self.at[s].key = 0
+        self.at[s].place = OUTSIDE
+        self.at[s].holding = 0
         return s
 
     def drop(self, slot):
@@ -130,47 +130,20 @@ class JobTable:
             self.spare = doubled(self.spare)
         self.spare[self.spares] = slot
         self.spares += 1
-        self.stamp[slot] += 1
+        self.at[slot].stamp += 1
         self.live -= 1
         return 0
 
     def grow(self):
-        self.seq = doubled(self.seq)
-        self.row = doubled(self.row)
-        self.job_id = doubled(self.job_id)
-        self.stamp = doubled(self.stamp)
-        self.submit = doubled(self.submit)
-        self.eligible = doubled(self.eligible)
-        self.cores = doubled(self.cores)
-        self.requested = doubled(self.requested)
-        self.user = doubled(self.user)
-        self.group = doubled(self.group)
-        self.account = doubled(self.account)
-        self.queue = doubled(self.queue)
-        self.priority = doubled(self.priority)
-        self.run_time = doubled(self.run_time)
-        self.known_end = doubled(self.known_end)
-        self.state = doubled(self.state)
-        self.cluster = doubled(self.cluster)
-        self.attempt = doubled(self.attempt)
-        self.start = doubled(self.start)
-        self.first_start = doubled(self.first_start)
-        self.held = doubled(self.held)
-        self.progress = doubled(self.progress)
-        self.lost = doubled(self.lost)
-        self.backfilled = doubled(self.backfilled)
-        self.limit = doubled(self.limit)
-        self.estimate = doubled(self.estimate)
-        self.expected_end = doubled(self.expected_end)
-        self.corrections = doubled(self.corrections)
-        self.key = doubled(self.key)
-        self.place = doubled(self.place)
-        self.holding = doubled(self.holding)
+        larger = np.zeros(2 * len(self.table), self.table.dtype)
+        larger[: len(self.table)] = self.table
+        self.table = larger if cython.compiled else larger.view(np.recarray)
+        self.at = self.table
+        self.views = {}
         return 0
 
     def slots(self) -> list:
         """The slots in use, in order of entry."""
         free = {self.spare[i] for i in range(self.spares)}
-        seq = list(self.seq)
-        return sorted((s for s in range(self.size) if s not in free), key=seq.__getitem__)
-
+        used = [slot for slot in range(self.size) if slot not in free]
+        return sorted(used, key=self.table["seq"].__getitem__)

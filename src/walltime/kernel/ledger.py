@@ -99,17 +99,17 @@ class CoreLedger(Ledger):
         self.held_spare = integers(8)
 
     def possible(self, slot):
-        return self.jobs.cores[slot] <= self.size
+        return self.jobs.at[slot].cores <= self.size
 
     def fits(self, slot):
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
         end: cython.longlong
         if cores > self.free:
             return False
         if self.holds == 0:
             return True
-        end = self.now + self.jobs.estimate[slot]
+        end = self.now + self.jobs.at[slot].estimate
         for i in range(self.holds):
             if self.held_start[i] < end and self.held_spare[i] < cores and self.held_slot[i] != slot:
                 return False
@@ -117,14 +117,14 @@ class CoreLedger(Ledger):
 
     def take(self, slot):
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
-        end: cython.longlong = self.jobs.expected_end[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = self.jobs.at[slot].expected_end
         if cores > self.free:
             raise EngineError(f"{cores} cores taken where {self.free} are free")
         self.free -= cores
-        self.jobs.holding[slot] = 1
+        self.jobs.at[slot].holding = 1
         if self.profiled:
-            self.running.insert(end, self.jobs.seq[slot], cores)
+            self.running.insert(end, self.jobs.at[slot].seq, cores)
         if self.holds > 0:
             self.unhold(slot)
             for i in range(self.holds):
@@ -135,12 +135,12 @@ class CoreLedger(Ledger):
 
     def give(self, slot):
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
-        end: cython.longlong = self.jobs.expected_end[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = self.jobs.at[slot].expected_end
         self.free += cores
-        self.jobs.holding[slot] = 0
+        self.jobs.at[slot].holding = 0
         if self.profiled:
-            self.running.remove(end, self.jobs.seq[slot])
+            self.running.remove(end, self.jobs.at[slot].seq)
         for i in range(self.holds):
             if self.held_start[i] < end:
                 self.held_spare[i] += cores
@@ -149,12 +149,12 @@ class CoreLedger(Ledger):
 
     def prolong(self, slot, until):
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
-        end: cython.longlong = self.jobs.expected_end[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = self.jobs.at[slot].expected_end
         if self.profiled:
-            self.running.remove(end, self.jobs.seq[slot])
-            self.running.insert(until, self.jobs.seq[slot], cores)
-        self.jobs.expected_end[slot] = until
+            self.running.remove(end, self.jobs.at[slot].seq)
+            self.running.insert(until, self.jobs.at[slot].seq, cores)
+        self.jobs.at[slot].expected_end = until
         for i in range(self.holds):
             if end <= self.held_start[i] < until:
                 self.held_spare[i] -= cores
@@ -164,7 +164,7 @@ class CoreLedger(Ledger):
         return 0
 
     def earliest(self, slot, after):
-        cores: cython.longlong = self.jobs.cores[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
         time: cython.longlong
         if cores > self.capacity:
             return NEVER
@@ -185,8 +185,8 @@ class CoreLedger(Ledger):
         """Whether the job's cores are left from `start` for its estimate: least are left at `start` itself and at
         the starts of holds."""
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
-        end: cython.longlong = start + self.jobs.estimate[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = start + self.jobs.at[slot].estimate
         if self.left(slot, start) < cores:
             return False
         for i in range(self.holds):
@@ -222,8 +222,8 @@ class CoreLedger(Ledger):
 
     def hold(self, slot, start):
         i: cython.Py_ssize_t
-        cores: cython.longlong = self.jobs.cores[slot]
-        end: cython.longlong = start + self.jobs.estimate[slot]
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = start + self.jobs.at[slot].estimate
         spare: cython.longlong
         if not self.profiled:
             self.profile()
@@ -314,6 +314,6 @@ class CoreLedger(Ledger):
         s: cython.Py_ssize_t
         self.profiled = True
         for s in self.jobs.slots():
-            if self.jobs.holding[s] == 1 and self.jobs.cluster[s] == self.index:
-                self.running.insert(self.jobs.expected_end[s], self.jobs.seq[s], self.jobs.cores[s])
+            if self.jobs.at[s].holding == 1 and self.jobs.at[s].cluster == self.index:
+                self.running.insert(self.jobs.at[s].expected_end, self.jobs.at[s].seq, self.jobs.at[s].cores)
         return 0

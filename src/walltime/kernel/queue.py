@@ -39,15 +39,15 @@ class Queue:
         self.parking = {}
 
     def push(self, slot):
-        """Put a waiting job in, at jobs.key[slot]."""
-        key: cython.longlong = self.jobs.key[slot]
-        seq: cython.longlong = self.jobs.seq[slot]
+        """Put a waiting job in, at jobs.at[slot].key."""
+        key: cython.longlong = self.jobs.at[slot].key
+        seq: cython.longlong = self.jobs.at[slot].seq
         if self.size == 0:
             self.begin = self.end = self.seen = 0
         elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
             self.flush()
             self.line.insert(slot)
-            self.jobs.place[slot] = LINE
+            self.jobs.at[slot].place = LINE
             self.size += 1
             self.disturbed = True
             return 0
@@ -59,7 +59,7 @@ class Queue:
             else:
                 self.tail = doubled(self.tail)
         self.tail[self.end] = slot
-        self.jobs.place[slot] = self.end
+        self.jobs.at[slot].place = self.end
         self.end += 1
         self.size += 1
         return 0
@@ -70,7 +70,7 @@ class Queue:
         for i in range(self.begin, self.end):
             self.tail[i - self.begin] = self.tail[i]
             if self.tail[i] >= 0:
-                self.jobs.place[self.tail[i]] = i - self.begin
+                self.jobs.at[self.tail[i]].place = i - self.begin
         self.end -= self.begin
         self.seen = self.seen - self.begin if self.seen > self.begin else 0
         self.begin = 0
@@ -78,7 +78,7 @@ class Queue:
 
     def remove(self, slot):
         """Take a job out, wherever it stands; KeyError where it does not."""
-        place: cython.longlong = self.jobs.place[slot]
+        place: cython.longlong = self.jobs.at[slot].place
         if place >= 0:
             self.tail[place] = -1
             while self.begin < self.end and self.tail[self.begin] < 0:
@@ -93,7 +93,7 @@ class Queue:
         else:
             raise KeyError(slot)
         self.size -= 1
-        self.jobs.place[slot] = OUTSIDE
+        self.jobs.at[slot].place = OUTSIDE
         return 0
 
     def head(self):
@@ -106,11 +106,11 @@ class Queue:
         """The job behind this one, or -1."""
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = -1
-        if self.jobs.place[slot] < 0 and self.line.size > 0:
+        if self.jobs.at[slot].place < 0 and self.line.size > 0:
             found = self.line.next(slot)
         if found >= 0:
             return found
-        i = self.jobs.place[slot] + 1 if self.jobs.place[slot] >= 0 else self.begin
+        i = self.jobs.at[slot].place + 1 if self.jobs.at[slot].place >= 0 else self.begin
         while i < self.end:
             if self.tail[i] >= 0:
                 return self.tail[i]
@@ -139,7 +139,7 @@ class Queue:
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
                 self.line.insert(self.tail[i])
-                self.jobs.place[self.tail[i]] = LINE
+                self.jobs.at[self.tail[i]].place = LINE
         self.begin = self.end = self.seen = 0
         return 0
 
@@ -160,7 +160,7 @@ class Queue:
         """Set a job aside until `unpark(limit)`: it is in no one's way and costs nothing."""
         self.remove(slot)
         self.parking.setdefault(limit, {})[slot] = True
-        self.jobs.place[slot] = PARKED
+        self.jobs.at[slot].place = PARKED
         self.parked += 1
         return 0
 
@@ -177,7 +177,7 @@ class Queue:
         s: cython.Py_ssize_t
         keyed = []
         for s in self.slots():
-            keyed.append((self.jobs.key[s], self.jobs.seq[s], s))
+            keyed.append((self.jobs.at[s].key, self.jobs.at[s].seq, s))
         self.line = QueueIndex(self.jobs, self.line.width)
         self.size = 0
         for _, _, slot in sorted(keyed):

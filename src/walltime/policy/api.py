@@ -121,49 +121,49 @@ class Job:
 
     @property
     def job_id(self) -> int:
-        return self._jobs.job_id[self.slot]
+        return int(self._jobs.job_id[self.slot])
 
     @property
     def cores(self) -> int:
-        return self._jobs.cores[self.slot]
+        return int(self._jobs.cores[self.slot])
 
     @property
     def submit(self) -> float:
         """Seconds."""
-        return self._jobs.submit[self.slot] / SECOND
+        return int(self._jobs.submit[self.slot]) / SECOND
 
     @property
     def eligible(self) -> float:
         """Seconds."""
-        return self._jobs.eligible[self.slot] / SECOND
+        return int(self._jobs.eligible[self.slot]) / SECOND
 
     @property
     def requested_time(self) -> float:
         """Seconds."""
-        return self._jobs.requested[self.slot] / SECOND
+        return int(self._jobs.requested[self.slot]) / SECOND
 
     @property
     def estimate(self) -> float:
         """Seconds."""
-        return self._jobs.estimate[self.slot] / SECOND
+        return int(self._jobs.estimate[self.slot]) / SECOND
 
     @property
     def wait(self) -> float:
         """Seconds since it became eligible."""
-        return (self._now - self._jobs.eligible[self.slot]) / SECOND
+        return (self._now - int(self._jobs.eligible[self.slot])) / SECOND
 
     @property
     def priority(self) -> int:
-        return self._jobs.priority[self.slot]
+        return int(self._jobs.priority[self.slot])
 
     @property
     def user(self) -> int:
         """The user's code, -1 for none."""
-        return self._jobs.user[self.slot]
+        return int(self._jobs.user[self.slot])
 
     @property
     def state(self) -> str:
-        return State(self._jobs.state[self.slot]).name.lower()
+        return State(int(self._jobs.state[self.slot])).name.lower()
 
 
 @cython.final
@@ -237,19 +237,19 @@ class Pass:
 
     def cores(self, slot):
         """Cores that the job asks for."""
-        return self.jobs.cores[slot]
+        return self.jobs.at[slot].cores
 
     def requested(self, slot):
         """The job's requested time in microseconds."""
-        return self.jobs.requested[slot]
+        return self.jobs.at[slot].requested
 
     def estimate(self, slot):
         """The scheduler's estimate of the job's run time in microseconds."""
-        return self.jobs.estimate[slot]
+        return self.jobs.at[slot].estimate
 
     def waited(self, slot):
         """Microseconds since the job became eligible."""
-        return self.now - self.jobs.eligible[slot]
+        return self.now - self.jobs.at[slot].eligible
 
     @property
     def free(self) -> int:
@@ -266,12 +266,12 @@ class Pass:
     def start(self, slot):
         """Start the job now."""
         self.check(slot)
-        if self.jobs.cores[slot] > self.ledger.free or not self.ledger.fits(slot):
+        if self.jobs.at[slot].cores > self.ledger.free or not self.ledger.fits(slot):
             raise self.violation(slot, f"started, but it does not fit: {self.ledger.free} cores are free")
-        self.jobs.expected_end[slot] = self.now + self.jobs.estimate[slot]
+        self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
         self.ledger.take(slot)
         self.queue.remove(slot)
-        self.jobs.backfilled[slot] = self.queue.ahead(slot)
+        self.jobs.at[slot].backfilled = self.queue.ahead(slot)
         return self.decide(START, slot, 0)
 
     def reserve(self, slot):
@@ -305,7 +305,7 @@ class Pass:
         """Stop a running job and queue it again; its resources are free once the pass is over."""
         if not self.open:
             self.check(-1)
-        if self.jobs.holding[slot] != 1 or self.jobs.state[slot] == WAITING:
+        if self.jobs.at[slot].holding != 1 or self.jobs.at[slot].state == WAITING:
             raise self.violation(slot, "preempted, but it is not running")
         return self.decide(PREEMPT, slot, 0)
 
@@ -336,7 +336,7 @@ class Pass:
         while i >= 0:
             if self.kind[i] == START:
                 self.ledger.give(self.slot[i])
-                self.jobs.backfilled[self.slot[i]] = 0
+                self.jobs.at[self.slot[i]].backfilled = 0
             if self.kind[i] == START or self.kind[i] == CANCEL:
                 self.queue.push(self.slot[i])
             elif self.kind[i] == RESERVE:
@@ -363,7 +363,7 @@ class Pass:
             raise PolicyError(f"{self.name()}: the pass is over; decide inside schedule()")
         if slot < 0:
             return 0
-        if slot >= self.jobs.size or self.jobs.state[slot] != WAITING or self.jobs.place[slot] == -1:
+        if slot >= self.jobs.size or self.jobs.at[slot].state != WAITING or self.jobs.at[slot].place == -1:
             raise self.violation(slot, "is not waiting in this cluster's queue")
         return 0
 
@@ -372,7 +372,7 @@ class Pass:
         job = ""
         i: cython.Py_ssize_t = slot
         if 0 <= i < self.jobs.size:
-            job = f"job {self.jobs.job_id[i]} ({self.jobs.cores[i]} cores) "
+            job = f"job {self.jobs.at[i].job_id} ({self.jobs.at[i].cores} cores) "
         return PolicyError(f"{self.name()}: {job}{what} (cluster {self.cluster}, time {self.now / SECOND:g} s)")
 
     def name(self) -> str:

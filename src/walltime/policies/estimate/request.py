@@ -13,4 +13,4 @@ class Request(Estimate):
     """A job will run as long as its user asked for."""
 
     def estimate(self, jobs: JobTable, slot):
-        return jobs.requested[slot]
+        return jobs.at[slot].requested

@@ -13,4 +13,4 @@ class Fcfs(Order):
     """Jobs in the order in which they became eligible."""
 
     def key(self, jobs: JobTable, slot):
-        return jobs.eligible[slot]
+        return jobs.at[slot].eligible

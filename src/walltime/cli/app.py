@@ -1,0 +1,45 @@
+"""The commands put together. What a command needs is imported when it runs: `walltime --help` is quick."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from walltime.cli.audit import audit
+from walltime.cli.compare import compare
+from walltime.cli.demo import demo
+from walltime.cli.policies import policies
+from walltime.cli.run import run
+from walltime.cli.workload import app as workload_app
+
+app = typer.Typer(
+    name="walltime",
+    help="Tells you what would happen to a batch cluster before you touch it.\n\n"
+    "Replays a workload on a cluster under one or more scheduling policies, and compares the outcomes.",
+    epilog="Begin with: walltime demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (run, compare, policies, audit, demo):
+    app.command()(command)
+app.add_typer(workload_app, name="workload", help="Look at workloads, convert and generate them.")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from walltime import __version__
+
+        typer.echo(f"walltime {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options of the command itself."""
