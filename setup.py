@@ -25,6 +25,7 @@ COMPILED = [
     "execution.model",
     "execution.trace",
     "engine.recorder",
+    "engine.sources",
     "engine.loop",
     "engine.arrivals",
 ]

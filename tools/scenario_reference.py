@@ -35,7 +35,8 @@ until: 30d
 
 Any value can be replaced from the command line by its dotted key, typed as in YAML:
 `walltime run scenario.yaml --set cluster.scheduler.backfill=none --set seed=3`. One of several clusters is
-`clusters.NAME`. Setting a parameter of a part (`--set cluster.scheduler.backfill.depth=3`) keeps its name.
+`clusters.NAME`. A further step reaches a parameter of a part and keeps its name:
+`--set cluster.scheduler.backfill.depth=3`.
 
 This page is made from the program by `tools/scenario_reference.py`.
 """
@@ -117,8 +118,8 @@ def parts() -> str:
     text = [
         "## Parts",
         "A part is a name, or a mapping with a `name` whose other keys are parameters: `backfill: easy`, "
-        "`backfill: {name: easy, depth: 3}`. A name is one of the following, one that an installed package registers, "
-        "or `module:attribute`: your own Python class or function.",
+        "`backfill: {name: mine:Policy, depth: 3}`. A name is one of the following, one that an installed package "
+        "registers, or `module:attribute`: your own Python class or function.",
         "| kind | name | meaning | reference |\n|---|---|---|---|",
     ]
     rows = [

@@ -104,6 +104,8 @@ def test_usage_errors_exit_with_2(command: Command, trace: Path, arguments: list
         ("workload: log.swf\ncluster:\n  cors: 16\n", ["s.yaml:3", "'cors'", "did you mean 'cores'"]),
         ("workload: log.swf\ncluster:\n  cores: 0\n", ["s.yaml:3", "cluster.cores", "0"]),
         ("workload: log.swf\ncluster:\n  scheduler:\n    backfill: esay\n", ["s.yaml:4", "did you mean 'easy'"]),
+        ("workload: log.swf\ncluster:\n  scheduler:\n    place: best\n", ["native", "cluster.scheduler.place"]),
+        ("workload: log.swf\nclusters: [{name: a, cores: 4}, {name: b, cores: 4}]\n", ["native", "broker"]),
         ("workload: nowhere.swf\n", ["nowhere.swf", "no such file"]),
         ("workload: [log.swf\n", ["s.yaml:2", "YAML"]),
         ("", ["s.yaml", "empty"]),

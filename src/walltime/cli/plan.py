@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from walltime.core.errors import InputError
+from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import parse_duration, seconds
 
 if TYPE_CHECKING:
@@ -134,8 +134,13 @@ def _check_choices(options: Options) -> None:
 
 
 def _check_engine(scenario: Scenario) -> None:
+    """Refuse what the engine cannot honour, by name."""
     if scenario.engine != "native":
         raise InputError("this version has no such engine", value=scenario.engine, choices=("native",))
+    from walltime.engine import native
+
+    if problems := native.unsupported(scenario):
+        raise UnsupportedError(native.NAME, problems)
 
 
 def _read_source(options: Options) -> Any:

@@ -1,10 +1,10 @@
 from cpython.exc cimport PyErr_CheckSignals
 
 from walltime.engine.recorder cimport Recorder
+from walltime.engine.sources cimport Cancellations, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
-from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, ENDING, FAILED, FUTURE, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, TIMEOUT, WAITING, JobTable
+    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable
 )
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.queue cimport Queue
@@ -27,26 +27,6 @@ cdef class Cluster:
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
     cdef int join(self, JobTable jobs, Py_ssize_t slot) except -1
-
-cdef class Limits(Source):
-    cdef EventHeap due
-    cdef int watch(self, Py_ssize_t slot) except -1
-    cpdef int fire(self, long long now) except -1
-
-cdef class Cancellations(Source):
-    cdef EventHeap due
-    cdef int plan(self, Py_ssize_t slot, long long time) except -1
-    cpdef int fire(self, long long now) except -1
-
-cdef class Releases(Source):
-    cdef EventHeap due
-    cdef int plan(self, Py_ssize_t slot, long long time) except -1
-    cpdef int fire(self, long long now) except -1
-
-cdef class Timers(Source):
-    cdef EventHeap due
-    cdef int plan(self, int cluster, long long time) except -1
-    cpdef int fire(self, long long now) except -1
 
 cdef class Simulation(Engine):
     cdef readonly list clusters
@@ -73,7 +53,6 @@ cdef class Simulation(Engine):
 
     cdef int enter(self, Py_ssize_t slot, long long begin, long long cancel) except -1
     cdef bint possible(self, Py_ssize_t slot) except? -1
-    cdef int become_eligible(self, Py_ssize_t slot) except -1
     cdef int route(self) except -1
     cdef int instant(self) except -1
     cdef int run_pass(self, Cluster c) except -1
@@ -82,11 +61,13 @@ cdef class Simulation(Engine):
     cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
     cdef int move(self, Py_ssize_t slot, int state) except -1
     cdef int poll(self) except -1
-    cdef long long kill_time(self, Py_ssize_t slot) noexcept
-    cdef int correct(self, Py_ssize_t slot) except -1
     cdef int leave(self, Py_ssize_t slot, int state) except -1
     cpdef int finish(self, Py_ssize_t slot, int state) except -1
     cpdef int requeue(self, Py_ssize_t slot) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1
     cpdef int set_capacity(self, int cluster, long long cores) except -1
+    cpdef int admit(self, Py_ssize_t slot) except -1
+    cpdef int wake(self, Py_ssize_t cluster) except -1
+    cpdef long long kill_time(self, Py_ssize_t slot) noexcept
+    cpdef int correct(self, Py_ssize_t slot) except -1

@@ -16,8 +16,8 @@ from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.engine.recorder import Recorder
+from walltime.engine.sources import Cancellations, Limits, Releases, Timers
 from walltime.execution.model import Execution
-from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, Place, State
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import Queue
@@ -27,7 +27,9 @@ from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    globals().update(State.__members__, **Cause.__members__, **Decision.__members__)
+    FUTURE, HELD, WAITING, RUNNING, SUSPENDED, ENDING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
+    RELEASE, ARRIVAL, ORDER, LIMIT, CAPACITY, TIMER, ESTIMATE = Cause
+    START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
     OUTSIDE = Place.OUTSIDE
 
     def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
@@ -98,128 +100,6 @@ class Cluster:
         if self.queue.size > self.longest_queue:
             self.longest_queue = self.queue.size
         self.causes |= ARRIVAL
-        return 0
-
-
-@cython.final
-@cython.cclass
-class Limits(Source):
-    """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
-
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def watch(self, slot):
-        """Keep a timer for a job that has started or was corrected, where it will need one."""
-        sim: Simulation = self.engine
-        jobs: JobTable = sim.jobs
-        time: cython.longlong = sim.kill_time(slot)
-        if jobs.at[slot].expected_end < time:
-            time = jobs.at[slot].expected_end
-        if jobs.at[slot].known_end > time:
-            self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
-            self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        sim: Simulation = self.engine
-        slot: cython.Py_ssize_t
-        while self.due.next_time() <= now:
-            self.due.pop()
-            slot = self.due.slot
-            if sim.jobs.at[slot].stamp != self.due.stamp:
-                continue
-            if now >= sim.kill_time(slot):
-                sim.finish(slot, TIMEOUT)
-            else:
-                sim.correct(slot)
-                self.watch(slot)
-            if sim.per_event:
-                break
-        self.next = self.due.next_time()
-        return 0
-
-
-@cython.final
-@cython.cclass
-class Cancellations(Source):
-    """Users who withdraw their jobs, waiting or running."""
-
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, slot, time):
-        """The job will be cancelled then, if it is still there."""
-        self.due.push(time, self.engine.jobs.at[slot].seq, slot, 0)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        slot: cython.Py_ssize_t
-        while self.due.next_time() <= now:
-            self.due.pop()
-            slot = self.due.slot
-            if self.engine.jobs.at[slot].seq != self.due.seq or self.engine.jobs.at[slot].state >= COMPLETED:
-                continue  # the slot has another job now, or the job has ended
-            self.engine.finish(slot, CANCELLED)
-            if self.engine.per_event:
-                break
-        self.next = self.due.next_time()
-        return 0
-
-
-@cython.final
-@cython.cclass
-class Releases(Source):
-    """Jobs that wait for their begin time."""
-
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, slot, time):
-        """The held job becomes eligible then."""
-        self.due.push(time, self.engine.jobs.at[slot].seq, slot, self.engine.jobs.at[slot].stamp)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        sim: Simulation = self.engine
-        while self.due.next_time() <= now:
-            self.due.pop()
-            if sim.jobs.at[self.due.slot].stamp == self.due.stamp:
-                sim.become_eligible(self.due.slot)
-                if sim.per_event:
-                    break
-        self.next = self.due.next_time()
-        return 0
-
-
-@cython.final
-@cython.cclass
-class Timers(Source):
-    """Passes that a policy asked for."""
-
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, cluster, time):
-        """A pass of the cluster at that time."""
-        self.due.push(time, cluster, cluster, 0)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        sim: Simulation = self.engine
-        cluster: Cluster
-        while self.due.next_time() <= now:
-            self.due.pop()
-            cluster = sim.clusters[self.due.slot]
-            cluster.causes |= TIMER
-        self.next = self.due.next_time()
         return 0
 
 
@@ -327,12 +207,13 @@ class Simulation(Engine):
                         break
             if self.unrouted:
                 self.route()
+            again = False
             for i in range(len(self.clusters)):
                 cluster = cython.cast(Cluster, self.clusters[i])
                 # With nobody waiting the causes are kept for the next pass: there is nothing to decide.
                 if cluster.causes != 0 and (cluster.queue.size > 0 or cluster.causes & TIMER):
                     self.run_pass(cluster)
-            again = False
+                    again |= cluster.causes != 0 and cluster.queue.size > 0  # its decisions changed it: a requeue
             for i in range(len(self.sources)):
                 source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
@@ -417,17 +298,22 @@ class Simulation(Engine):
             self.move(slot, HELD)
             self.releases.plan(slot, begin)
             return 0
-        return self.become_eligible(slot)
+        return self.admit(slot)
 
     def possible(self, slot):
         """Whether some cluster could ever run the job."""
         cluster: Cluster
-        for cluster in self.clusters:
+        for cluster in self.clusters:  # noqa: SIM110 - a generator would be an object a job
             if cluster.ledger.possible(slot):
                 return True
         return False
 
-    def become_eligible(self, slot):
+    def wake(self, cluster):
+        target: Cluster = self.clusters[cluster]
+        target.causes |= TIMER
+        return 0
+
+    def admit(self, slot):
         self.jobs.at[slot].eligible = self.now
         self.move(slot, WAITING)
         if self.only is not None:
@@ -449,8 +335,9 @@ class Simulation(Engine):
                 continue
             cluster = self.clusters[number]
             if not cluster.ledger.possible(slot):
+                job = self.jobs.at[slot].job_id
                 raise PolicyError(
-                    f"{type(self.broker).__qualname__}: sent job {self.jobs.at[slot].job_id} to cluster {cluster.name}, "
+                    f"{type(self.broker).__qualname__}: sent job {job} to cluster {cluster.name}, "
                     f"which is too small for it (time {self.now / SECOND:g} s)"
                 )
             cluster.join(self.jobs, slot)
@@ -486,12 +373,10 @@ class Simulation(Engine):
         return self.recorder.allocation(jobs, slot, self.now, outcome)
 
     def kill_time(self, slot):
-        """When the running job reaches its limit; NEVER or beyond where it has none."""
         jobs: JobTable = self.jobs
         return jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].progress
 
     def correct(self, slot):
-        """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
         jobs: JobTable = self.jobs
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         step: cython.Py_ssize_t = jobs.at[slot].corrections

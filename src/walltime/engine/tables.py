@@ -91,7 +91,18 @@ def _described(batch: Workload) -> dict[str, pl.Series]:
 def _live_workload(live: list[dict[str, Any]]) -> Workload:
     """What live sources submitted, as a table; its rows are in order of entry."""
     columns: dict[str, list[Any]] = {}
-    for name in ("job_id", "submit", "run_time", "requested_time", "cores", "user", "group", "account", "queue", "name"):
+    for name in (
+        "job_id",
+        "submit",
+        "run_time",
+        "requested_time",
+        "cores",
+        "user",
+        "group",
+        "account",
+        "queue",
+        "name",
+    ):
         values = [job.get(name) for job in live]
         if any(value is not None for value in values):
             times = name in ("submit", "run_time", "requested_time")

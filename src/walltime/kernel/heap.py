@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 WORDS = cython.declare(cython.Py_ssize_t, 4)  # an entry: time, seq, slot, stamp

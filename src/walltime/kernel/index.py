@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import integers
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 
 NOTHING = cython.declare(cython.longlong, _NEVER + 1)  # the least estimate where there is no job: beyond any window
@@ -55,27 +55,27 @@ class QueueIndex:
         """Add a waiting job at its key."""
         key: cython.longlong = self.jobs.at[slot].key
         seq: cython.longlong = self.jobs.at[slot].seq
-        l: cython.Py_ssize_t = self.locate(key, seq)
+        leaf: cython.Py_ssize_t = self.locate(key, seq)
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        if l == self.used:  # beyond every separator: at the end
+        if leaf == self.used:  # beyond every separator: at the end
             if self.used > 0 and self.count[self.used - 1] < LEAF:
-                l = self.used - 1
+                leaf = self.used - 1
             elif self.used < self.leaves:
                 self.used += 1
             else:
                 self.rebuild(2 * self.size)
-                l = self.used - 1
-            self.top_key[l] = key
-            self.top_seq[l] = seq
-            k = self.count[l]
+                leaf = self.used - 1
+            self.top_key[leaf] = key
+            self.top_seq[leaf] = seq
+            k = self.count[leaf]
         else:
-            if self.count[l] == LEAF:
-                self.spread(l)
-                l = self.locate(key, seq)
-            k = self.position(l, key, seq)
-        i = l * LEAF + self.count[l]
-        k += l * LEAF
+            if self.count[leaf] == LEAF:
+                self.spread(leaf)
+                leaf = self.locate(key, seq)
+            k = self.position(leaf, key, seq)
+        i = leaf * LEAF + self.count[leaf]
+        k += leaf * LEAF
         while i > k:
             self.slot[i] = self.slot[i - 1]
             self.cores[i] = self.cores[i - 1]
@@ -84,25 +84,25 @@ class QueueIndex:
         self.slot[k] = slot
         self.cores[k] = self.jobs.at[slot].cores
         self.estimate[k] = self.jobs.at[slot].estimate
-        self.count[l] += 1
+        self.count[leaf] += 1
         self.size += 1
-        if l < self.first:
-            self.first = l
+        if leaf < self.first:
+            self.first = leaf
         if self.indexed:
-            self.enter(l, slot)
+            self.enter(leaf, slot)
         return 0
 
     def remove(self, slot):
         """Take a job out; KeyError where it is not in."""
-        l: cython.Py_ssize_t = self.first
+        leaf: cython.Py_ssize_t = self.first
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t
         cores: cython.longlong
         estimate: cython.longlong
-        if self.used == 0 or self.count[l] == 0 or self.slot[l * LEAF] != slot:
-            l = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
-        k = l * LEAF
-        e = k + self.count[l] if l < self.used else k
+        if self.used == 0 or self.count[leaf] == 0 or self.slot[leaf * LEAF] != slot:
+            leaf = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
+        k = leaf * LEAF
+        e = k + self.count[leaf] if leaf < self.used else k
         while k < e and self.slot[k] != slot:
             k += 1
         if k == e:
@@ -115,10 +115,10 @@ class QueueIndex:
             self.cores[k] = self.cores[k + 1]
             self.estimate[k] = self.estimate[k + 1]
             k += 1
-        self.count[l] -= 1
+        self.count[leaf] -= 1
         self.size -= 1
         if self.indexed:
-            self.leave(l, slot, cores, estimate)
+            self.leave(leaf, slot, cores, estimate)
         if self.size == 0:
             self.used = self.first = 0
         return 0
@@ -133,20 +133,20 @@ class QueueIndex:
 
     def next(self, slot):
         """The job after this one (which need not be in the line any more), or -1."""
-        l: cython.Py_ssize_t = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
+        leaf: cython.Py_ssize_t = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
         k: cython.Py_ssize_t
-        while l < self.used:
-            for k in range(l * LEAF, l * LEAF + self.count[l]):
+        while leaf < self.used:
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
                 if self.precedes(slot, self.slot[k]):
                     return self.slot[k]
-            l += 1
+            leaf += 1
         return -1
 
     def slots(self) -> list:
         """Every job, as the line has them (in order, unless keys were changed behind its back)."""
         out = []
-        for l in range(self.used):
-            for k in range(l * LEAF, l * LEAF + self.count[l]):
+        for leaf in range(self.used):
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
                 out.append(self.slot[k])
         return out
 
@@ -195,7 +195,7 @@ class QueueIndex:
     def rebuild(self, room):
         """The same jobs, FILL in a leaf, in arrays for about `room` of them."""
         leaves: cython.Py_ssize_t = 8
-        l: cython.Py_ssize_t
+        leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         slot: cython.longlong[::1] = self.slot
@@ -206,22 +206,22 @@ class QueueIndex:
         while leaves * FILL < room + LEAF:
             leaves *= 2
         self.allot(leaves)
-        for l in range(used):
-            for k in range(l * LEAF, l * LEAF + count[l]):
+        for leaf in range(used):
+            for k in range(leaf * LEAF, leaf * LEAF + count[leaf]):
                 self.slot[n // FILL * LEAF + n % FILL] = slot[k]
                 self.cores[n // FILL * LEAF + n % FILL] = cores[k]
                 self.estimate[n // FILL * LEAF + n % FILL] = estimate[k]
                 n += 1
         self.used = n // FILL + 1
-        for l in range(self.used):
-            self.count[l] = FILL if (l + 1) * FILL <= n else n - l * FILL
-            k = l * LEAF + (self.count[l] - 1 if self.count[l] > 0 else 0)
-            if self.count[l] > 0:
-                self.top_key[l] = self.jobs.at[self.slot[k]].key
-                self.top_seq[l] = self.jobs.at[self.slot[k]].seq
-            elif l > 0:
-                self.top_key[l] = self.top_key[l - 1]
-                self.top_seq[l] = self.top_seq[l - 1]
+        for leaf in range(self.used):
+            self.count[leaf] = FILL if (leaf + 1) * FILL <= n else n - leaf * FILL
+            k = leaf * LEAF + (self.count[leaf] - 1 if self.count[leaf] > 0 else 0)
+            if self.count[leaf] > 0:
+                self.top_key[leaf] = self.jobs.at[self.slot[k]].key
+                self.top_seq[leaf] = self.jobs.at[self.slot[k]].seq
+            elif leaf > 0:
+                self.top_key[leaf] = self.top_key[leaf - 1]
+                self.top_seq[leaf] = self.top_seq[leaf - 1]
         if self.indexed:
             self.sum_all()
         return 0
@@ -320,12 +320,12 @@ class QueueIndex:
 
     def meet_all(self):
         """Let the classes know every job in the line."""
-        l: cython.Py_ssize_t
+        leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         c: cython.longlong
         cls: cython.Py_ssize_t
-        for l in range(self.used):
-            for k in range(l * LEAF, l * LEAF + self.count[l]):
+        for leaf in range(self.used):
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
                 c = self.cores[k]
                 cls = self.classify(c)
                 if self.narrowest[cls] == 0 or c < self.narrowest[cls]:
@@ -348,10 +348,10 @@ class QueueIndex:
             span = self.shift
         shift: cython.int = span - DIGIT if span > DIGIT else 0
         finer: QueueIndex = QueueIndex(self.jobs, 1 << (span - shift), low, shift)
-        l: cython.Py_ssize_t
+        leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        for l in range(self.used):
-            for k in range(l * LEAF, l * LEAF + self.count[l]):
+        for leaf in range(self.used):
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
                 if self.classify(self.cores[k]) == cls:
                     finer.insert(self.slot[k])
         self.children[cls] = finer
@@ -434,12 +434,13 @@ class QueueIndex:
         return 0
 
     def sum_node(self, node):
-        a: cython.Py_ssize_t = node * self.width
-        l: cython.Py_ssize_t = 2 * a
-        r: cython.Py_ssize_t = l + self.width
+        above: cython.Py_ssize_t = node * self.width
+        left: cython.Py_ssize_t = 2 * above
+        right: cython.Py_ssize_t = left + self.width
         b: cython.Py_ssize_t
+        least: cython.longlong[::1] = self.least
         for b in range(self.width):
-            self.least[a + b] = self.least[l + b] if self.least[l + b] < self.least[r + b] else self.least[r + b]
+            least[above + b] = least[left + b] if least[left + b] < least[right + b] else least[right + b]
         return 0
 
     def sum_all(self):
@@ -457,22 +458,22 @@ class QueueIndex:
         least: cython.longlong[::1] = self.least
         w: cython.Py_ssize_t = self.width
         x: cython.Py_ssize_t = 1
-        l: cython.Py_ssize_t
+        leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         ceiling: cython.longlong = self.ceiling(cls)
         if least[w + cls] > window:
             return -1
         if after >= 0:
-            l = self.locate(self.jobs.at[after].key, self.jobs.at[after].seq)
-            if l == self.used:
+            leaf = self.locate(self.jobs.at[after].key, self.jobs.at[after].seq)
+            if leaf == self.used:
                 return -1
             k = 0
-            while k < self.count[l] and not self.precedes(after, self.slot[l * LEAF + k]):
+            while k < self.count[leaf] and not self.precedes(after, self.slot[leaf * LEAF + k]):
                 k += 1
-            k = self.scan(l, k, ceiling, window)
+            k = self.scan(leaf, k, ceiling, window)
             if k >= 0:
                 return k
-            x = self.leaves + l
+            x = self.leaves + leaf
             while True:  # the next subtree to the right that has one
                 while x & 1:
                     x >>= 1

@@ -10,10 +10,38 @@ import numpy as np
 from walltime.kernel.arrays import doubled, integers
 
 FIELDS = (
-    "key seq cores estimate expected_end place state holding stamp start first_start limit progress known_end run_time "
-    "corrections row eligible held lost backfilled cluster attempt job_id submit requested user group account queue "
-    "priority"
-).split()
+    "key",
+    "seq",
+    "cores",
+    "estimate",
+    "expected_end",
+    "place",
+    "state",
+    "holding",
+    "stamp",
+    "start",
+    "first_start",
+    "limit",
+    "progress",
+    "known_end",
+    "run_time",
+    "corrections",
+    "row",
+    "eligible",
+    "held",
+    "lost",
+    "backfilled",
+    "cluster",
+    "attempt",
+    "job_id",
+    "submit",
+    "requested",
+    "user",
+    "group",
+    "account",
+    "queue",
+    "priority",
+)
 """As in JobFields of jobs.pxd, in its order."""
 
 HIDDEN = ("run_time", "known_end")

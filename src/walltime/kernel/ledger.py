@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import doubled, integers
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.profile import RunningProfile
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)

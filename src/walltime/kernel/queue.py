@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import doubled, integers
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.index import QueueIndex
 from walltime.kernel.jobs import JobTable, Place
 

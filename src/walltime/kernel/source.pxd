@@ -9,6 +9,10 @@ cdef class Engine:
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1
     cpdef int set_capacity(self, int cluster, long long cores) except -1
+    cpdef int admit(self, Py_ssize_t slot) except -1
+    cpdef int wake(self, Py_ssize_t cluster) except -1
+    cpdef long long kill_time(self, Py_ssize_t slot) noexcept
+    cpdef int correct(self, Py_ssize_t slot) except -1
 
 cdef class Source:
     cdef readonly Engine engine

@@ -43,6 +43,22 @@ class Engine:
         """The cluster has so many working cores from now on."""
         raise NotImplementedError(f"{type(self).__name__}.set_capacity")
 
+    def admit(self, slot):
+        """The held job becomes eligible: it begins to wait."""
+        raise NotImplementedError(f"{type(self).__name__}.admit")
+
+    def wake(self, cluster):
+        """The cluster's scheduler gets a pass, with the cause TIMER."""
+        raise NotImplementedError(f"{type(self).__name__}.wake")
+
+    def kill_time(self, slot):
+        """When the running job reaches its limit; NEVER or beyond where it has none."""
+        return NEVER
+
+    def correct(self, slot):
+        """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
+        raise NotImplementedError(f"{type(self).__name__}.correct")
+
 
 @cython.cclass
 class Source:

@@ -11,10 +11,10 @@ from array import array
 
 import cython
 
-from walltime.kernel.arrays import doubled, integers
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import Queue

@@ -84,7 +84,7 @@ class Model(BaseModel):
 
 
 class Part(Model):
-    """A plug-in by name with its parameters: in YAML `easy`, or `{name: easy, depth: 3}`.
+    """A plug-in by name with its parameters: in YAML `easy`, or `{name: mine:Policy, depth: 3}`.
 
     In Python an object, a class or a function may stand for the name; it is kept as `instance`.
     """
