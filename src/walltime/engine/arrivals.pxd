@@ -17,6 +17,9 @@ cdef class Arrivals(Source):
     cdef const long long[::1] cores
     cdef const long long[::1] priority
     cdef const long long[::1] begin
+    cdef const long long[::1] nodes
+    cdef const long long[::1] per_node
+    cdef const long long[::1] deadline
     cdef const long long[::1] cancel
     cdef const int[::1] user
     cdef const int[::1] group

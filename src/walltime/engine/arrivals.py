@@ -57,6 +57,9 @@ class Arrivals(Source):
             self.requested = batch.column("requested_time")
             self.cores = batch.column("cores")
             self.priority = batch.column("priority") if batch.has("priority") else None
+            self.nodes = batch.column("nodes") if batch.has("nodes") else None
+            self.per_node = batch.column("cores_per_node") if batch.has("cores_per_node") else None
+            self.deadline = batch.column("deadline") if batch.has("deadline") else None
             self.begin = batch.column("begin") if batch.has("begin") else None
             self.cancel = batch.column("cancel") if batch.has("cancel") else None
             self.user = batch.column("user") if batch.has("user") else None
@@ -102,6 +105,12 @@ class Arrivals(Source):
                 jobs.at[slot].queue = self.queue[i]
             if self.priority is not None:
                 jobs.at[slot].priority = self.priority[i]
+            if self.nodes is not None:
+                jobs.at[slot].nodes = self.nodes[i]
+            if self.per_node is not None:
+                jobs.at[slot].per_node = self.per_node[i]
+            if self.deadline is not None:
+                jobs.at[slot].deadline = self.deadline[i]
             sim.enter(
                 slot,
                 self.begin[i] if self.begin is not None else -1,

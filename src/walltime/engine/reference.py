@@ -44,7 +44,7 @@ class Outcome:
     """What became of one job, in microseconds; None where it does not apply.
 
     `eligible` is the later of submission and begin time, also where the job did not live to see it. `run` is the time
-    from the start to the end, None for a job that did not start or has not ended.
+    from the start to the end, or to the cut-off where it still runs then; None for a job that did not start.
     """
 
     job_id: int
@@ -73,7 +73,7 @@ def simulate(
     if overrun == "extend" and until is None:
         _refuse_endless(jobs)
     _Simulation(jobs, cores, PASSES[policy], overrun == "kill").run(until)
-    return [_outcome(job) for job in jobs]
+    return [_outcome(job, until) for job in jobs]
 
 
 @dataclass(eq=False)
@@ -287,7 +287,8 @@ def _refuse_endless(jobs: list[_Job]) -> None:
             raise InputError(f"job {job.job_id}: without run_time, cancel, limit or until it would run for ever")
 
 
-def _outcome(job: _Job) -> Outcome:
-    run = None if job.start is None or job.end is None else job.end - job.start
+def _outcome(job: _Job, until: int | None) -> Outcome:
+    last = until if job.end is None else job.end
+    run = None if job.start is None or last is None else last - job.start
     state = "waiting" if job.state == "held" else job.state
     return Outcome(job.job_id, job.row, job.eligible, job.start, job.end, state, job.backfilled, run)

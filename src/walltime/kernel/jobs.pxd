@@ -53,6 +53,10 @@ cdef packed struct JobFields:
     long long account
     long long queue
     long long priority
+    long long nodes
+    long long per_node
+    long long deadline
+    long long speed
 
 cdef class JobTable:
     cdef readonly Py_ssize_t size

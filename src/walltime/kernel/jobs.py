@@ -41,8 +41,14 @@ FIELDS = (
     "account",
     "queue",
     "priority",
+    "nodes",
+    "per_node",
+    "deadline",
+    "speed",
 )
 """As in JobFields of jobs.pxd, in its order."""
+
+FULL_SPEED = cython.declare(cython.longlong, 1_000_000)  # work done in a microsecond of wall time, in millionths
 
 HIDDEN = ("run_time", "known_end")
 """What only the engine may know: the scheduler never sees how long a job will really run."""
@@ -137,6 +143,10 @@ class JobTable:
         self.at[s].account = -1
         self.at[s].queue = -1
         self.at[s].priority = 0
+        self.at[s].nodes = -1
+        self.at[s].per_node = -1
+        self.at[s].deadline = -1
+        self.at[s].speed = FULL_SPEED
         self.at[s].state = FUTURE
         self.at[s].cluster = 0
         self.at[s].attempt = 0

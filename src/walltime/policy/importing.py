@@ -11,6 +11,9 @@ from typing import Any
 
 from walltime.core.errors import InputError
 
+_SIGNATURE = re.compile(r"\w+\((.*)\)(?:\s*->.*)?")
+_PARAMETER = re.compile(r"(?:[\w.\[\]:]+\s+)*?(?P<name>\w+)\s*(?::[^=]*)?(?:=\s*(?P<default>.+))?")
+
 
 def import_target(target: str, label: str) -> Any:
     """What `module:attribute` names; raises InputError for a missing module or attribute, or an error inside it."""
@@ -63,41 +66,52 @@ def parameters_of(thing: Any, skip: int = 0) -> dict[str, inspect.Parameter]:
     return {item.name: item for item in found if item.kind not in (item.VAR_POSITIONAL, item.POSITIONAL_ONLY)}
 
 
+def summary_of(thing: Any) -> str:
+    """The first line of its documentation, past the signature that a compiled class begins with."""
+    for line in (inspect.getdoc(thing) or "").splitlines():
+        if line.strip() and not _SIGNATURE.fullmatch(line.strip()):
+            return line.strip()
+    return ""
+
+
 def _documented_signature(thing: Any) -> inspect.Signature:
-    """The signature in the first line of a compiled class's documentation: `Easy(depth=1)`."""
+    """The signature in the first line of a compiled class's documentation: `Easy(int depth: cython.int = 1)`."""
     first = (getattr(thing, "__doc__", None) or "").partition("\n")[0]
-    match = re.fullmatch(r"\w+(\(.*\))(\s*->.*)?", first.strip())
-    if not match:
-        return inspect.Signature()
+    match = _SIGNATURE.fullmatch(first.strip())
+    found = [_parameter(text) for text in _split(match[1])] if match else []
+    return inspect.Signature([parameter for parameter in found if parameter is not None])
+
+
+def _parameter(text: str) -> inspect.Parameter | None:
+    """One parameter, without the C type before its name; None for a bare star and the like."""
+    if text.startswith("**"):
+        return inspect.Parameter(text[2:].split(":")[0].strip(), inspect.Parameter.VAR_KEYWORD)
+    match = _PARAMETER.fullmatch(text)
+    if not match or match["name"] == "self":
+        return None
+    default = inspect.Parameter.empty if match["default"] is None else _literal(match["default"])
+    return inspect.Parameter(match["name"], inspect.Parameter.KEYWORD_ONLY, default=default)
+
+
+def _split(text: str) -> list[str]:
+    """The parameters between the commas that are not inside brackets or quotes."""
+    parts, depth, quote, current = [], 0, "", ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        depth += (sign in "([{") - (sign in ")]}") if not quote else 0
+        if sign == "," and not depth and not quote:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += sign
+    return [part for part in (*parts, current.strip()) if part]
+
+
+def _literal(text: str) -> Any:
     try:
-        arguments = ast.parse(f"def documented{match[1]}: pass").body[0]
-    except SyntaxError:
-        return inspect.Signature()
-    assert isinstance(arguments, ast.FunctionDef)
-    return _signature(arguments.args)
-
-
-def _signature(arguments: ast.arguments) -> inspect.Signature:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    padding: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    named = [*zip(positional, [*padding, *arguments.defaults], strict=True)]
-    named += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    parameters = [
-        inspect.Parameter(
-            argument.arg,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if default is None else _literal(default),
-        )
-        for argument, default in named
-        if argument.arg != "self"
-    ]
-    if arguments.kwarg:
-        parameters.append(inspect.Parameter(arguments.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
-    return inspect.Signature(parameters)
-
-
-def _literal(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ast.unparse(node)
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

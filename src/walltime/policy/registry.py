@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.policy.importing import import_target, parameters_of
+from walltime.policy.importing import import_target, parameters_of, summary_of
 from walltime.scenario import Part, Scenario
 
 KINDS: dict[str, str] = {
@@ -62,7 +62,7 @@ class Entry:
         """The summary, or the first line of the documentation."""
         if self.summary or not self.target:
             return self.summary
-        return (inspect.getdoc(self.load()) or "").partition("\n")[0]
+        return summary_of(self.load())
 
     def _skipped(self) -> int:
         thing = self.load()

@@ -213,6 +213,10 @@ def test_until_includes_its_own_instant():
     assert states(outcomes) == ["completed", "running"]
 
 
+def test_the_run_of_a_job_counts_to_the_cut_off():
+    assert [outcome.run for outcome in run([(1, 4, 9, 9), (1, 4, 1, 1)], until=5)] == [4 * SECOND, None]
+
+
 def test_outcomes_carry_the_traces_job_ids_and_rows():
     workload = Workload.from_columns(job_id=[70, 30], submit=[0, 0], run_time=[1, 1], requested_time=[1, 1])
     assert [(outcome.job_id, outcome.row) for outcome in simulate(workload, 1)] == [(70, 0), (30, 1)]

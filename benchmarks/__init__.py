@@ -1,0 +1,1 @@
+"""How fast Walltime is, in CPU time: `python -m benchmarks [NAME ...]`. What is measured: docs/background/speed.md."""

@@ -1,0 +1,61 @@
+"""`python -m benchmarks [NAME ...] [--quick] [--json FILE]`: a table of figures in CPU time, targets beside them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import case_command, case_engine, case_index, case_python, case_reading, case_startup
+from benchmarks.figures import WIDTH, Figure, headings
+from benchmarks.setting import Setting, quick
+
+CASES = {case.CASE: case for case in (case_engine, case_index, case_python, case_reading, case_command, case_startup)}
+
+
+def main() -> None:
+    """Measure what was asked for. A target that is missed fails nothing; a wrong schedule does."""
+    options = _parse()
+    print(f"CPU time; {_describe_machine()}")
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="walltime-bench-") as folder:
+        setting = quick(Path(folder)) if options.quick else Setting(Path(folder))
+        for name in options.names or CASES:
+            _announce(name)
+            for figure in CASES[name].measure(setting):
+                print(figure.line(), flush=True)
+                figures.append(figure)
+    if options.json:
+        data = {"machine": _describe_machine(), "quick": options.quick, "figures": [f.as_data() for f in figures]}
+        Path(options.json).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    missed = [figure for figure in figures if figure.met is False]
+    print(f"\n{sum(figure.met is True for figure in figures)} targets met, {len(missed)} missed")
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks", description="How fast Walltime is, in CPU time.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all, where none is given")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the jobs, fewer repetitions")
+    parser.add_argument("--json", metavar="FILE", help="write the figures into this file too")
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in CASES:
+            parser.error(f"no benchmark is called {name!r}; choose from {', '.join(CASES)}")
+    return options
+
+
+def _announce(name: str) -> None:
+    title = (sys.modules[CASES[name].__name__].__doc__ or "").partition("\n")[0]
+    print(f"\n{name}: {title}\n{headings()}\n{'-' * WIDTH}", flush=True)
+
+
+def _describe_machine() -> str:
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, load average {load}"
+
+
+main()
