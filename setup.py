@@ -15,6 +15,7 @@ COMPILED = [
     "kernel.ledger",
     "kernel.index",
     "kernel.queue",
+    "kernel.scan",
     "kernel.source",
     "policy.api",
     "policies.order.fcfs",

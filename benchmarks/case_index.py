@@ -37,11 +37,11 @@ def measure(setting: Setting) -> Iterator[Figure]:
         twin = _time_twin(queue) / (Timing(steady).median / PASSES)
         passes.append(_microseconds(f"{queue:,} waiting: a pass", Timing(steady), PASSES, twin))
         yield passes[-1]
-        spent = tuple(max(one - other * WARMING / PASSES, 0.0) for one, other in zip(warming, steady, strict=True))
-        yield _microseconds(f"{queue:,} waiting: refining the index, a job that waits", Timing(spent), queue)
     first, last = passes[0], passes[-1]
     what = f"a pass at {QUEUES[-1]:,} waiting over one at {QUEUES[0]:,}"
     yield Figure(CASE, what, last.median / first.median, last.best / first.best, "x", GROWTH, None, setting.repeats)
+    spent = tuple(one - other * WARMING / PASSES for one, other in zip(warming, steady, strict=True))
+    yield _microseconds(f"{queue:,} waiting: refining the index, for each of them", Timing(spent), queue)
 
 
 def _microseconds(what: str, timing: Timing, count: int, twin: float | None = None) -> Figure:

@@ -53,7 +53,7 @@ def random_jobs(jobs: int, load: float, people: bool = False) -> Workload:
 
 
 def mixed_queue(waiting: int, late: int) -> Workload:
-    """A queue of `waiting` jobs none of which can start, and behind all of them `late` jobs, ten seconds apart, that can.
+    """A queue of `waiting` jobs none of which can start, and `late` jobs behind them, ten seconds apart, that can.
 
     A wall takes all but 5,000 cores for a long time, and the head of the queue wants the whole machine. Of the others
     one half is small enough but lasts longer than the wall, the other half is short enough but too wide, all mixed,

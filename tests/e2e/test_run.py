@@ -218,6 +218,7 @@ def test_shake_tells_noise_from_difference(command: Command, trace: Path) -> Non
     assert (difference["policy"], difference["baseline"]) == ("easy", "fcfs")
     assert difference["low"] <= difference["mean"] <= difference["high"]
     command("run", "log.swf", "--shake", "20", "--output", "out").refused("--output")
+    command("run", "log.swf", "--policy", "fcfs,easy", "--cores", 1, "--until", 5, "--shake", 1, "--seeds", 2).done()
 
 
 def test_quiet_and_json(command: Command, trace: Path) -> None:

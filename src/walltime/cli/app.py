@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 for command in (run, compare, policies, audit, demo):
     app.command()(command)
-app.add_typer(workload_app, name="workload", help="Look at workloads, convert and generate them.")
+app.add_typer(workload_app, name="workload")
 
 
 def _show_version(wanted: bool) -> None:

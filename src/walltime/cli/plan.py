@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,8 +59,8 @@ def make_plan(options: Options) -> Plan:
     wanted: list[str | None] = [*names] or [None]
     for name in wanted:
         scenario = _make_scenario(base, options, name)
-        _check_engine(scenario)
         check(scenario)
+        _check_engine(scenario)
         scenarios[name or describe_policy(scenario)] = scenario
     return Plan(scenarios)
 
@@ -94,7 +95,15 @@ def choose_targets(output: str | None, names: list[str], *, force: bool, format:
             raise InputError("this is a file, so no result can be put inside it", file=parent)
     for target in targets.values():
         check_target(target, force=force, format=format)
+        _check_writable(target)
     return targets
+
+
+def _check_writable(target: Path) -> None:
+    """Refuse a folder whose nearest existing parent does not let us write."""
+    parent = next(folder for folder in target.absolute().parents if folder.exists())
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError("no permission to write here", file=parent)
 
 
 def folder_name(policy: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from walltime.cli.console import out, say
 from walltime.cli.plan import Options, make_plan, parse_seconds
@@ -12,6 +12,9 @@ from walltime.cli.progress import show_status
 from walltime.cli.session import prepare, simulate_one
 from walltime.cli.show import METRICS, Metric, jobs, show_notes
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.analysis.noise import Difference
 
 MOST_SEEDS = 10_000
 
@@ -26,8 +29,6 @@ class Shaken:
 
     def show(self) -> None:
         """Print means with their confidence intervals, and a sentence about each difference."""
-        from walltime.analysis.noise import differ
-
         first = next(iter(self.summaries.values()))
         say(
             f"{self.title}: {jobs(first[0]['jobs'])}, {len(first)} repetitions, every submission moved by up to "
@@ -37,7 +38,7 @@ class Shaken:
         self._print_table()
         say("mean of the repetitions ± half of the 95 % confidence interval", style="dim")
         say()
-        differences = differ(self.summaries)
+        differences = self._differences()
         for difference in differences:
             say(f"{difference.verdict}.")
         if differences:
@@ -46,7 +47,7 @@ class Shaken:
 
     def as_data(self) -> dict[str, Any]:
         """The same for a program."""
-        from walltime.analysis.noise import differ, replicate
+        from walltime.analysis.noise import replicate
 
         return {
             "shake": self.seconds,
@@ -62,9 +63,16 @@ class Shaken:
                     "high": item.absolute.high,
                     "verdict": item.verdict,
                 }
-                for item in differ(self.summaries)
+                for item in self._differences()
             ],
         }
+
+    def _differences(self) -> list[Difference]:
+        """Each policy against the first; none where no job ever started."""
+        from walltime.analysis.noise import differ
+
+        started = all(any(summary["started"] for summary in given) for given in self.summaries.values())
+        return differ(self.summaries) if started else []
 
     def _print_table(self) -> None:
         from rich.table import Table

@@ -7,7 +7,8 @@ from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable
 )
 from walltime.kernel.ledger cimport Ledger
-from walltime.kernel.queue cimport Queue
+from walltime.kernel.queue cimport OrderedQueue, Queue
+from walltime.kernel.scan cimport ScanQueue
 from walltime.kernel.source cimport Engine, Observer, Source
 from walltime.policy.api cimport (
     ARRIVAL, CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, WAKE,
@@ -27,6 +28,7 @@ cdef class Cluster:
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
     cdef int join(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int rekey(self, long long now) except -1
 
 cdef class Simulation(Engine):
     cdef readonly list clusters

@@ -20,7 +20,8 @@ from walltime.engine.sources import Cancellations, Limits, Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Place, State
 from walltime.kernel.ledger import Ledger
-from walltime.kernel.queue import Queue
+from walltime.kernel.queue import OrderedQueue, Queue  # noqa: F401 - Queue is named in loop.pxd
+from walltime.kernel.scan import ScanQueue
 from walltime.kernel.source import Engine, Observer, Source
 from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, Policy
 
@@ -82,7 +83,7 @@ class Cluster:
         self.name = name
         self.index = index
         self.ledger = ledger
-        self.queue = Queue(ledger.jobs, ledger.size)
+        self.queue = ScanQueue(ledger.jobs) if order.dynamic else OrderedQueue(ledger.jobs, ledger.size)
         self.order = order
         self.estimate = estimate
         self.policy = policy
@@ -95,12 +96,19 @@ class Cluster:
         """A job begins to wait here."""
         jobs.at[slot].cluster = self.index
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
-        jobs.at[slot].key = self.order.key(jobs, slot)
+        if not self.order.dynamic:
+            jobs.at[slot].key = self.order.key(jobs, slot)
         self.queue.push(slot)
         if self.queue.size > self.longest_queue:
             self.longest_queue = self.queue.size
         self.causes |= ARRIVAL
         return 0
+
+    def rekey(self, now):
+        """Ask a dynamic order for everybody's key."""
+        queue: ScanQueue = self.queue
+        self.order.keys(queue.jobs, queue.slot[: queue.size], now, queue.key[: queue.size])
+        return queue.rekeyed()
 
 
 @cython.final
@@ -230,6 +238,8 @@ class Simulation(Engine):
         causes: cython.int = c.causes
         c.causes = 0
         c.passes += 1
+        if c.order.dynamic:
+            c.rekey(self.now)
         c.view.begin(self.now, causes)
         try:
             c.policy.schedule(c.view)
@@ -434,6 +444,11 @@ class Simulation(Engine):
 
     def leave(self, slot, state):
         """The job's last transition; its slot is free for another."""
+        cluster: Cluster
+        if self.jobs.at[slot].first_start >= 0:
+            cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
+            if cluster.estimate.learns:
+                cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].progress)
         self.move(slot, state)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
         self.ended += 1

@@ -15,28 +15,111 @@ if not cython.compiled:
     LINE, OUTSIDE, PARKED = Place.LINE, Place.OUTSIDE, Place.PARKED
 
 
-@cython.final
 @cython.cclass
 class Queue:
-    """Waiting jobs by (jobs.key, jobs.seq).
+    """Waiting jobs by (key, seq), lower first: what a pass and a policy's shortcuts may ask.
+
+    `size` counts those who are not parked. `disturbed` tells that since the last pass a job may have come to stand
+    anywhere but behind all others. A job at a limit is *parked*: in no one's way, and no cost until the limit moves.
+    """
+
+    def __init__(self, jobs: JobTable) -> None:
+        self.jobs = jobs
+        self.size = 0
+        self.parked = 0
+        self.disturbed = False
+        self.parking = {}
+
+    def push(self, slot):
+        """Put a waiting job in."""
+        raise NotImplementedError(f"{type(self).__name__}.push")
+
+    def remove(self, slot):
+        """Take a job out, wherever it stands; KeyError where it does not."""
+        raise NotImplementedError(f"{type(self).__name__}.remove")
+
+    def head(self):
+        """The first job, or -1."""
+        raise NotImplementedError(f"{type(self).__name__}.head")
+
+    def next(self, slot):
+        """The job behind this one (which may have left already), or -1."""
+        raise NotImplementedError(f"{type(self).__name__}.next")
+
+    def find(self, free, extra, window, after):
+        """The first job behind `after` (-1: from the head) with cores <= extra, or with cores <= free and an estimate
+        of at most `window`; -1 where there is none."""
+        raise NotImplementedError(f"{type(self).__name__}.find")
+
+    def reorder(self):
+        """The keys have changed: sort everything anew."""
+        raise NotImplementedError(f"{type(self).__name__}.reorder")
+
+    def slots(self) -> list:
+        """Everything that waits here and is not parked, in order."""
+        raise NotImplementedError(f"{type(self).__name__}.slots")
+
+    def fresh(self, i):
+        """The i-th job that joined at the end since the last pass: its slot, -1 if it has left, -2 behind the last.
+        Complete only while the queue is not `disturbed`."""
+        return -2
+
+    def settle(self):
+        """A pass is over."""
+        self.disturbed = False
+        return 0
+
+    def ahead(self, slot):
+        """Whether some job stands before this one (which may have left already)."""
+        first: cython.Py_ssize_t = self.head()
+        return first >= 0 and self.precedes(first, slot)
+
+    def precedes(self, a, b):
+        return self.jobs.at[a].key < self.jobs.at[b].key or (
+            self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
+        )
+
+    def park(self, slot, limit):
+        """Set a job aside until `unpark(limit)`."""
+        self.remove(slot)
+        self.parking.setdefault(limit, {})[slot] = True
+        self.jobs.at[slot].place = PARKED
+        self.parked += 1
+        return 0
+
+    def unpark(self, limit):
+        """Put every job that is parked at the limit back in its place."""
+        for slot in self.parking.pop(limit, {}):
+            self.parked -= 1
+            self.push(slot)
+        return 0
+
+    def leave_parking(self, slot):
+        """Forget a parked job."""
+        for waiting in self.parking.values():
+            waiting.pop(slot, None)
+        self.parked -= 1
+        self.jobs.at[slot].place = OUTSIDE
+        return 0
+
+
+@cython.final
+@cython.cclass
+class OrderedQueue(Queue):
+    """The queue of an order whose keys stay as they are while a job waits.
 
     A job whose key is beyond all others goes to the *tail*, a plain array; the others into the *line*, which knows
     its order and, once `find` is asked, an index. The tail is moved into the line when `find` needs it there. So a
     job that starts as soon as it arrives costs two writes, and a policy that only looks at the head pays for no index.
-    `disturbed` tells that a job was put in anywhere but at the end since the last pass.
     """
 
     def __init__(self, jobs: JobTable, capacity) -> None:
-        self.jobs = jobs
+        Queue.__init__(self, jobs)
         self.line = QueueIndex(jobs, max(1, int(capacity).bit_length()))
-        self.size = 0
-        self.parked = 0
-        self.disturbed = False
         self.tail = integers(64)
         self.begin = self.end = self.seen = 0
         self.last_key = -NEVER
         self.last_seq = -1
-        self.parking = {}
 
     def push(self, slot):
         """Put a waiting job in, at jobs.at[slot].key."""
@@ -86,10 +169,7 @@ class Queue:
         elif place == LINE:
             self.line.remove(slot)
         elif place == PARKED:
-            for waiting in self.parking.values():
-                waiting.pop(slot, None)
-            self.parked -= 1
-            self.size += 1
+            return self.leave_parking(slot)
         else:
             raise KeyError(slot)
         self.size -= 1
@@ -129,7 +209,7 @@ class Queue:
             return self.line.find(free, NEVER, after)
         a = self.line.find(free, window, after)
         b = self.line.find(extra, NEVER, after)
-        if a < 0 or (b >= 0 and self.line.precedes(b, a)):
+        if a < 0 or (b >= 0 and self.precedes(b, a)):
             return b
         return a
 
@@ -149,28 +229,9 @@ class Queue:
         self.disturbed = False
         return 0
 
-    def ahead(self, slot):
-        """Whether some job stands before this one (which may have left already)."""
-        i: cython.Py_ssize_t = self.line.head() if self.line.size > 0 else -1
-        if i < 0 and self.begin < self.end:
-            i = self.tail[self.begin]
-        return i >= 0 and self.line.precedes(i, slot)
-
-    def park(self, slot, limit):
-        """Set a job aside until `unpark(limit)`: it is in no one's way and costs nothing."""
-        self.remove(slot)
-        self.parking.setdefault(limit, {})[slot] = True
-        self.jobs.at[slot].place = PARKED
-        self.parked += 1
-        return 0
-
-    def unpark(self, limit):
-        """Put every job that is parked at the limit back at its key."""
-        waiting = self.parking.pop(limit, {})
-        for slot in waiting:
-            self.parked -= 1
-            self.push(slot)
-        return 0
+    def fresh(self, i):
+        i += self.seen
+        return self.tail[i] if i < self.end else -2
 
     def reorder(self):
         """The keys have changed: sort everything anew."""

@@ -72,16 +72,39 @@ class FunctionPolicy(Policy):
 
 @cython.cclass
 class Order:
-    """Who is next: a job's key, lower first, ties by order of entry; asked when the job joins the queue."""
+    """Who is next: a job's key, lower first, ties by order of entry.
+
+    A static order is asked for `key` once, when the job joins the queue. One with `dynamic` set is asked for `keys` of
+    everybody who waits, before each pass. A key is a 64-bit integer: microseconds for times, `float_key` for the rest.
+    """
+
+    def __init__(self) -> None:
+        self.dynamic = False
 
     def key(self, jobs: JobTable, slot):
-        """The key as an integer (microseconds for times; `float_key` for anything else)."""
+        """The job's key; it stays while the job waits."""
         raise NotImplementedError(f"{type(self).__name__}.key")
+
+    def keys(self, jobs: JobTable, slots, now, keys):
+        """Write the key that each of the slots has at `now` (microseconds) into `keys`."""
+        raise NotImplementedError(f"{type(self).__name__}.keys")
 
 
 @cython.cclass
 class Estimate:
-    """How long the scheduler believes a job will run; asked when the job joins the queue. Never sets a kill limit."""
+    """How long the scheduler believes a job will run; asked when the job joins the queue. Never sets a kill limit.
+
+    `oracle` marks one that knows the actual run time: results made with it are labelled as perfect estimates.
+    One with `learns` set is told of each job that ended, and how long it ran.
+    """
+
+    def __init__(self) -> None:
+        self.oracle = False
+        self.learns = False
+
+    def ended(self, jobs: JobTable, slot, run):
+        """The job left after having run for so many microseconds."""
+        return 0
 
     def estimate(self, jobs: JobTable, slot):
         """The estimate in microseconds."""

@@ -7,7 +7,7 @@ import pytest
 from walltime.core.time import NEVER
 from walltime.kernel.index import QueueIndex
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.queue import Queue
+from walltime.kernel.queue import OrderedQueue
 
 
 def add(jobs, key, cores, estimate):
@@ -64,7 +64,7 @@ def test_removing_a_job_that_is_not_in_the_line_is_an_error():
 def test_queue_against_a_sorted_list(keys):
     rng = random.Random(keys)
     jobs = JobTable()
-    queue = Queue(jobs, 64)
+    queue = OrderedQueue(jobs, 64)
     line, parked = [], {}
     for step in range(4000):
         action = rng.random()

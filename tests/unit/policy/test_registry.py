@@ -187,7 +187,8 @@ def test_entry_points_of_packages_are_found(parts: Path, monkeypatch: pytest.Mon
 
 
 def test_parameters_of_a_compiled_class_come_from_its_documentation() -> None:
-    text = "Deep(int depth: cython.int = 1, need, str kind: str = 'a, b', *, weights=(1, 2), **rest) -> None\n\nLooks deep."
+    signature = "Deep(int depth: cython.int = 1, need, str kind: str = 'a, b', *, weights=(1, 2), **rest) -> None"
+    text = f"{signature}\n\nLooks deep."
     compiled = type("Deep", (), {"__doc__": text, "__signature__": 3})  # inspect refuses it, as it does a compiled one
     found = parameters_of(compiled)
     assert list(found) == ["depth", "need", "kind", "weights", "rest"]

@@ -44,10 +44,11 @@ class Easy(Policy):
         return 0
 
     def consider_arrivals(self, p: Pass):
-        i: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
-        for i in range(p.queue.seen, p.queue.end):
-            slot = p.queue.tail[i]
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        while slot > -2:
             if slot >= 0 and p.ledger.fits(slot):
                 p.start(slot)
+            i += 1
+            slot = p.queue.fresh(i)
         return 0

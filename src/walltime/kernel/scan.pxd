@@ -1,0 +1,18 @@
+from walltime.kernel.jobs cimport OUTSIDE, PARKED, JobTable
+from walltime.kernel.queue cimport Queue
+
+cdef class ScanQueue(Queue):
+    cdef readonly long long[::1] slot
+    cdef long long[::1] cores
+    cdef long long[::1] estimate
+    cdef long long[::1] key
+    cdef long long[::1] seq
+
+    cpdef int push(self, Py_ssize_t slot) except -1
+    cpdef int remove(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t head(self) except? -1
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
+    cpdef int reorder(self) except -1
+    cdef int settle(self) noexcept
+    cdef int rekeyed(self) except -1

@@ -1,0 +1,84 @@
+"""The examples run, and say what they are there to say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from command_line import Command, environment
+
+import walltime
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(script: str, folder: Path) -> str:
+    """What the example prints; it is started elsewhere, as it must not depend on the folder."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / script)], cwd=folder, env=environment(), text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert not any(folder.iterdir()), "an example leaves nothing behind"
+    return done.stdout
+
+
+def minutes(text: str) -> float:
+    """A duration as it is printed, in minutes."""
+    number, unit = text.split()
+    if unit == "h":
+        hours, rest = number.split(":")
+        return 60 * int(hours) + int(rest)
+    if unit == "min":
+        whole, rest = number.split(":")
+        return int(whole) + int(rest) / 60
+    return float(number) * {"s": 1 / 60, "d": 1440}[unit]
+
+
+def test_compare_policies(tmp_path: Path) -> None:
+    out = run("compare_policies.py", tmp_path)
+    waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(\w+) +mean wait +(\S+ \w+)", out, re.M)}
+    assert list(waits) == ["fcfs", "aggressive", "easy"]
+    assert waits["easy"] < waits["fcfs"] / 2
+    assert re.search(r"easy waits .* less than fcfs; .*: not noise", out)
+    sizes = re.findall(r"cores: +(\d+) jobs", out)
+    assert sum(map(int, sizes)) == 1500
+
+
+def test_own_policy(tmp_path: Path) -> None:
+    lines = run("own_policy.py", tmp_path).splitlines()
+    assert [line.split()[0] for line in lines] == ["easy", "ShortestBackfill", "smallest_first"]
+    assert all(line.endswith(" legal") for line in lines)
+    waits = [line.split("wait")[1] for line in lines]
+    assert len(set(waits)) == 3, "three policies, three schedules"
+
+
+def test_what_if_bigger_machine(tmp_path: Path) -> None:
+    out = run("what_if_bigger_machine.py", tmp_path)
+    waits = [minutes(text) for text in re.findall(r"mean wait (\S+ \w+)", out)]
+    assert waits[-1] <= waits[0] / 2 + 1
+    assert all(wait > waits[0] / 2 - 1 for wait in waits[:-1])
+    assert re.search(rf"^{len(waits) - 1} more nodes .* halve the mean wait", out, re.M)
+
+
+def test_scenario(command: Command, tmp_path: Path) -> None:
+    command("run", EXAMPLES / "scenario.yaml", "--output", tmp_path / "out").done()
+    result = walltime.load(tmp_path / "out")
+    assert result.jobs.height == 2000
+    assert result.audit(promise=True) == []
+    assert result.summary["clusters"] == {"small": 256}
+
+
+def test_every_key_of_the_scenario_is_explained() -> None:
+    keys = [line for line in (EXAMPLES / "scenario.yaml").read_text().splitlines() if re.match(r"\s*\w+:", line)]
+    assert len(keys) > 20
+    assert all(re.search(r"  # \w", line) for line in keys)
+
+
+def test_the_policy_of_the_example_runs_from_the_command_line(command: Command, trace: Path) -> None:
+    policy = EXAMPLES / "shortest_backfill.py"
+    (trace.parent / policy.name).write_text(policy.read_text())
+    done = command("run", trace, "--policy", "easy,shortest_backfill:ShortestBackfill").done()
+    assert "shortest_backfill:ShortestBackfill" in done.out

@@ -1,0 +1,107 @@
+"""What may import what: the layers, the declaration files, and what `import walltime` costs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import walltime
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "walltime"
+DECLARATIONS = sorted(SOURCE.rglob("*.pxd"))
+HEAVY = ("polars", "pydantic", "typer", "rich", "yaml", "numpy")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python in a process of its own, with the package that is being tested."""
+    path = os.pathsep.join(filter(None, [str(Path(walltime.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, text=True, capture_output=True, check=False
+    )
+
+
+def module_of(path: Path) -> str:
+    return ".".join(["walltime", *path.relative_to(SOURCE).with_suffix("").parts])
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of ours that a Python file imports from, wherever in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "walltime"}
+
+
+def cimported(path: Path) -> set[str]:
+    """The modules of ours that a declaration file takes declarations from."""
+    text = path.read_text(encoding="utf-8")
+    return set(re.findall(r"^\s*(?:from\s+|cimport\s+)(walltime[\w.]*)", text, re.M))
+
+
+def compiled() -> set[str]:
+    """The modules that setup.py compiles."""
+    for node in ast.walk(ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMPILED":
+            return {f"walltime.{name}" for name in ast.literal_eval(node.value)}
+    raise AssertionError("setup.py has no list COMPILED")
+
+
+def test_imports_point_one_way() -> None:
+    done = run("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"[1-9]\d* kept, 0 broken", done.stdout)
+
+
+@pytest.mark.parametrize("path", DECLARATIONS, ids=module_of)
+def test_a_declaration_file_takes_from_ours_only_what_its_module_imports(path: Path) -> None:
+    """import-linter reads .py files alone: so it sees the edges of the .pxd files too."""
+    assert cimported(path) <= imported(path.with_suffix(".py"))
+
+
+def test_edges_of_a_declaration_file_are_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.pxd"
+    page.write_text(
+        "from walltime.kernel.jobs cimport JobTable\ncimport walltime.kernel.heap\nfrom libc cimport math\n"
+    )
+    assert cimported(page) == {"walltime.kernel.jobs", "walltime.kernel.heap"}
+
+
+def test_declaration_files_are_those_of_the_compiled_modules() -> None:
+    assert {module_of(path) for path in DECLARATIONS} == compiled()
+
+
+def test_a_module_with_uses_of_cython_is_compiled() -> None:
+    using = {
+        module_of(path)
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"^@cython\.cclass|^@cython\.cfunc|^@cython\.ccall", path.read_text(encoding="utf-8"), re.M)
+    }
+    assert using <= compiled()
+
+
+def test_importing_walltime_imports_nothing_heavy() -> None:
+    done = run("-c", "import sys, walltime; print(*sorted(name for name in sys.modules if '.' not in name))")
+    assert done.returncode == 0, done.stderr
+    loaded = done.stdout.split()
+    assert "walltime" in loaded
+    assert not {name for name in HEAVY if name in loaded}
+
+
+def test_what_walltime_offers_is_there() -> None:
+    """Everything in __all__ can be asked for, although nothing of it is imported at first."""
+    for name in walltime.__all__:
+        assert getattr(walltime, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = walltime.nonsense
+    assert set(walltime.__all__) == set(dir(walltime))
