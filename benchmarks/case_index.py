@@ -21,7 +21,8 @@ QUEUES = (1_000, 8_000, 65_000)
 WARMING = 10_000
 """Passes after which the index has met every core count that it will be asked about."""
 PASSES = 20_000
-TWIN_PASSES = 20
+TWIN_WORK = 500_000
+"""Jobs that the twin may look at in all its passes."""
 GROWTH = at_most(2)
 """From 1,000 to 65,000 jobs a binary tree gets 1.6 times as deep; the rest is for the processor's caches."""
 

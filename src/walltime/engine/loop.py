@@ -378,6 +378,7 @@ class Simulation(Engine):
                 jobs.at[slot].lost += elapsed * jobs.at[slot].cores
         jobs.at[slot].held += elapsed
         jobs.at[slot].stamp += 1
+        cluster.ledger.set_time(self.now)
         cluster.ledger.give(slot)
         cluster.causes |= RELEASE
         return self.recorder.allocation(jobs, slot, self.now, outcome)
@@ -394,6 +395,7 @@ class Simulation(Engine):
         until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
         if until > self.kill_time(slot):
             until = self.kill_time(slot)
+        cluster.ledger.set_time(self.now)
         cluster.ledger.prolong(slot, until)
         jobs.at[slot].corrections = step + 1
         cluster.causes |= ESTIMATE
@@ -407,6 +409,7 @@ class Simulation(Engine):
         elif jobs.at[slot].state == WAITING and jobs.at[slot].place != OUTSIDE:
             cluster = self.clusters[jobs.at[slot].cluster]
             cluster.queue.remove(slot)
+            cluster.ledger.set_time(self.now)
             cluster.ledger.unhold(slot)
             cluster.causes |= ORDER
         elif jobs.at[slot].state == WAITING:
@@ -436,6 +439,7 @@ class Simulation(Engine):
 
     def set_capacity(self, cluster, cores):
         target: Cluster = self.clusters[cluster]
+        target.ledger.set_time(self.now)
         target.ledger.set_capacity(cores)
         target.causes |= CAPACITY
         return 0

@@ -16,6 +16,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.tables import build_tables
 from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.plan import PlanLedger
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.scenario import Scenario
@@ -93,12 +94,14 @@ def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, ob
     )
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
+        policy = registry.build("backfill", parts.backfill)
+        ledger = PlanLedger if policy.plans else CoreLedger
         simulation.add_cluster(
             cluster.name,
-            CoreLedger(simulation.jobs, cluster.total_cores, index),
+            ledger(simulation.jobs, cluster.total_cores, index),
             registry.build("order", parts.order),
             registry.build("estimate", parts.estimate),
-            registry.build("backfill", parts.backfill),
+            policy,
         )
     return simulation
 

@@ -150,6 +150,17 @@ class QueueIndex:
                 out.append(self.slot[k])
         return out
 
+    def write_slots(self, out):
+        """The same into an array; how many."""
+        leaf: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        for leaf in range(self.first, self.used):
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
+                out[n] = self.slot[k]
+                n += 1
+        return n
+
     def precedes(self, a, b):
         return self.jobs.at[a].key < self.jobs.at[b].key or (
             self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq

@@ -27,6 +27,7 @@ cdef packed struct JobFields:
     long long place
     long long state
     long long holding
+    long long promise
     # its course
     long long stamp
     long long start

@@ -18,6 +18,7 @@ FIELDS = (
     "place",
     "state",
     "holding",
+    "promise",
     "stamp",
     "start",
     "first_start",
@@ -160,6 +161,7 @@ class JobTable:
         self.at[s].key = 0
         self.at[s].place = OUTSIDE
         self.at[s].holding = 0
+        self.at[s].promise = -1
         return s
 
     def drop(self, slot):

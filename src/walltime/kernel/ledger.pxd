@@ -19,6 +19,7 @@ cdef class Ledger:
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
+    cpdef long long advance(self, Py_ssize_t slot) except? -1
     cpdef int set_capacity(self, long long cores) except -1
     cpdef int set_time(self, long long now) except -1
 

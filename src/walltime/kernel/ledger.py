@@ -68,6 +68,18 @@ class Ledger:
         """Drop every hold."""
         raise NotImplementedError(f"{type(self).__name__}.release_holds")
 
+    def advance(self, slot):
+        """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""
+        start: cython.longlong = self.jobs.at[slot].promise
+        time: cython.longlong
+        self.unhold(slot)
+        time = self.earliest(slot, self.now)
+        if time > start:
+            time = start
+        self.hold(slot, time)
+        self.jobs.at[slot].promise = time
+        return time
+
     def set_capacity(self, cores):
         """The machine has grown or shrunk (failures, repairs); `free` may become negative until jobs are ended."""
         raise NotImplementedError(f"{type(self).__name__}.set_capacity")

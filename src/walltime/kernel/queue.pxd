@@ -7,6 +7,7 @@ cdef class Queue:
     cdef readonly Py_ssize_t parked
     cdef readonly bint disturbed
     cdef dict parking
+    cdef long long[::1] buffer
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -14,6 +15,7 @@ cdef class Queue:
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
+    cdef long long[::1] ordered(self)
     cpdef int park(self, Py_ssize_t slot, object limit) except -1
     cpdef int unpark(self, object limit) except -1
     cdef Py_ssize_t fresh(self, Py_ssize_t i) noexcept
@@ -37,6 +39,7 @@ cdef class OrderedQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
+    cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) noexcept
     cdef int settle(self) noexcept
     cdef int flush(self) except -1

@@ -29,6 +29,7 @@ class Queue:
         self.parked = 0
         self.disturbed = False
         self.parking = {}
+        self.buffer = integers(64)
 
     def push(self, slot):
         """Put a waiting job in."""
@@ -58,6 +59,17 @@ class Queue:
     def slots(self) -> list:
         """Everything that waits here and is not parked, in order."""
         raise NotImplementedError(f"{type(self).__name__}.slots")
+
+    def ordered(self):
+        """The slots in order, in an array of at least `size` entries that the next call may overwrite."""
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t
+        while len(self.buffer) < self.size:
+            self.buffer = doubled(self.buffer)
+        for slot in self.slots():
+            self.buffer[i] = slot
+            i += 1
+        return self.buffer
 
     def fresh(self, i):
         """The i-th job that joined at the end since the last pass: its slot, -1 if it has left, -2 behind the last.
@@ -228,6 +240,18 @@ class OrderedQueue(Queue):
         self.seen = self.end
         self.disturbed = False
         return 0
+
+    def ordered(self):
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        while len(self.buffer) < self.size:
+            self.buffer = doubled(self.buffer)
+        n = self.line.write_slots(self.buffer)
+        for i in range(self.begin, self.end):
+            if self.tail[i] >= 0:
+                self.buffer[n] = self.tail[i]
+                n += 1
+        return self.buffer
 
     def fresh(self, i):
         i += self.seen

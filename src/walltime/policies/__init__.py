@@ -21,6 +21,13 @@ PARTS = (
     ),
     Entry(
         "backfill",
+        "conservative",
+        "walltime.policies.backfill.conservative:Conservative",
+        "Every job has a promised start; nobody may delay one.",
+        "Mu'alem and Feitelson 2001",
+    ),
+    Entry(
+        "backfill",
         "aggressive",
         "walltime.policies.backfill.aggressive:Aggressive",
         "Whatever fits starts, in queue order; large jobs may starve.",
@@ -41,6 +48,12 @@ PARTS = (
 PRESETS = (
     Preset("fcfs", {"order": "fcfs", "backfill": "none"}, "First come, first served, without backfilling."),
     Preset("easy", {"order": "fcfs", "backfill": "easy"}, "First come, first served with EASY backfilling.", _EASY),
+    Preset(
+        "conservative",
+        {"order": "fcfs", "backfill": "conservative"},
+        "First come, first served with conservative backfilling: every promise is kept.",
+        "Mu'alem and Feitelson 2001",
+    ),
     Preset(
         "aggressive",
         {"order": "fcfs", "backfill": "aggressive"},

@@ -19,6 +19,7 @@ cdef enum:
     WAKE = 4
 
 cdef class Policy:
+    cdef public bint plans
     cpdef int schedule(self, Pass p) except -1
 
 cdef class FunctionPolicy(Policy):
@@ -61,6 +62,7 @@ cdef class Pass:
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *
     cpdef int release(self) except -1
+    cpdef long long advance(self, Py_ssize_t slot) except *
     cpdef int cancel(self, Py_ssize_t slot) except -1
     cpdef int preempt(self, Py_ssize_t slot) except -1
     cpdef int wake(self, long long time) except -1

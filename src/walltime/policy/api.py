@@ -51,7 +51,13 @@ if not cython.compiled:
 
 @cython.cclass
 class Policy:
-    """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler."""
+    """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
+
+    One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that.
+    """
+
+    def __init__(self) -> None:
+        self.plans = False
 
     def schedule(self, p: Pass):
         """Look at the pass and call its `start`, `reserve`, ...; called once per instant at which something changed."""
@@ -293,6 +299,7 @@ class Pass:
             raise self.violation(slot, f"started, but it does not fit: {self.ledger.free} cores are free")
         self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
         self.ledger.take(slot)
+        self.jobs.at[slot].promise = -1
         self.queue.remove(slot)
         self.jobs.at[slot].backfilled = self.queue.ahead(slot)
         return self.decide(START, slot, 0)
@@ -309,6 +316,20 @@ class Pass:
         time = self.ledger.earliest(slot, self.now)
         if time < NEVER:
             self.ledger.hold(slot, time)
+            self.jobs.at[slot].promise = time
+            self.decide(RESERVE, slot, time)
+        return time
+
+    def advance(self, slot):
+        """Move the job's promise to the earliest time at which it fits, never later than it is; the time."""
+        before: cython.longlong
+        time: cython.longlong
+        self.check(slot)
+        before = self.jobs.at[slot].promise
+        if before < 0:
+            raise self.violation(slot, "has no promise to advance")
+        time = self.ledger.advance(slot)
+        if time != before:
             self.decide(RESERVE, slot, time)
         return time
 

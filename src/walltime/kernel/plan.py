@@ -1,0 +1,409 @@
+"""Cores over time: how many are free from when to when, with every running job and every promise entered."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.errors import EngineError
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger import Ledger
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)
+
+
+@cython.final
+@cython.cclass
+class Availability:
+    """A step function of time: from `time[i]` to the next, `free[i]` cores. The last step lasts for ever.
+
+    The steps lie in blocks of up to 64. A block knows the least and the most that is free in it, and a bias that all
+    its steps have in common; so a change of a long interval, and a search through one, touch whole blocks at once.
+    """
+
+    def __init__(self, capacity) -> None:
+        room: cython.Py_ssize_t = 16
+        self.time = integers(room * BLOCK)
+        self.free = integers(room * BLOCK)
+        self.order = integers(room)
+        self.count = integers(room)
+        self.bias = integers(room)
+        self.low = integers(room)
+        self.high = integers(room)
+        self.first = integers(room)
+        self.spare = np.arange(room - 1, -1, -1)
+        self.spares = room - 1
+        self.blocks = 1
+        self.p = self.k = 0
+        self.count[0] = 1
+        self.time[0] = -NEVER
+        self.first[0] = -NEVER
+        self.free[0] = capacity
+        self.low[0] = self.high[0] = capacity
+
+    def add(self, start, end, cores):
+        """`cores` more (or fewer) are free from `start` to `end`."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        if start >= end or cores == 0:
+            return 0
+        self.cut(start)
+        if end < NEVER:
+            self.cut(end)
+            self.seek(end)
+            q = self.p
+            i = self.k
+        else:
+            q = self.blocks
+            i = 0
+        self.seek(start)
+        p = self.p
+        k = self.k
+        while p < q or (p == q and k < i):
+            if k == 0 and p < q:
+                self.bias[p] += cores
+                self.low[p] += cores
+                self.high[p] += cores
+            else:
+                base: cython.Py_ssize_t = self.order[p] * BLOCK
+                stop: cython.Py_ssize_t = self.count[p] if p < q else i
+                while k < stop:
+                    self.free[base + k] += cores
+                    k += 1
+                self.bound(p)
+            p += 1
+            k = 0
+        self.join(start)
+        if end < NEVER:
+            self.join(end)
+        return 0
+
+    def forget(self, now):
+        """What was before `now` is of no interest any more."""
+        while True:
+            if self.count[0] > 1:
+                if self.time[self.order[0] * BLOCK + 1] > now:
+                    break
+            elif self.blocks == 1 or self.first[1] > now:
+                break
+            self.drop(0, 0)
+        return 0
+
+    def at(self, time):
+        """Cores free at a time."""
+        self.seek(time)
+        return self.free[self.order[self.p] * BLOCK + self.k] + self.bias[self.p]
+
+    def earliest(self, cores, duration, after, limit):
+        """The first time s >= `after`, s < `limit`, from which `cores` cores are free until s + duration or `limit`,
+        whichever comes first; NEVER where there is none."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        need: cython.longlong  # in the block's own terms, without its bias
+        start: cython.longlong = -1
+        until: cython.longlong = 0
+        time: cython.longlong
+        self.seek(after)
+        p = self.p
+        k = self.k
+        while p < self.blocks:
+            if start < 0 and self.high[p] < cores:
+                p += 1
+                k = 0
+                continue
+            if start >= 0 and self.low[p] >= cores:
+                if self.first[p] >= until:
+                    return start
+                p += 1
+                k = 0
+                continue
+            base = self.order[p] * BLOCK
+            need = cores - self.bias[p]
+            while k < self.count[p]:
+                time = self.time[base + k]
+                if start >= 0:
+                    if time >= until:
+                        return start
+                    if self.free[base + k] < need:
+                        start = -1
+                elif self.free[base + k] >= need:
+                    start = time if time > after else after
+                    if start >= limit:
+                        return NEVER
+                    until = start + duration
+                    if until > limit:
+                        until = limit
+                k += 1
+            p += 1
+            k = 0
+        return start if start >= 0 else NEVER
+
+    def steps(self) -> list:
+        """Everything as (time, free), in order: for checks and for a person."""
+        out = []
+        for p in range(self.blocks):
+            base = self.order[p] * BLOCK
+            for k in range(base, base + self.count[p]):
+                out.append((self.time[k], self.free[k] + self.bias[p]))
+        return out
+
+    # ---- inside
+
+    def seek(self, time):
+        """Set (p, k) to the step that `time` lies in."""
+        lo: cython.Py_ssize_t = 0
+        hi: cython.Py_ssize_t = self.blocks - 1
+        mid: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        while lo < hi:
+            mid = (lo + hi + 1) >> 1
+            if self.first[mid] <= time:
+                lo = mid
+            else:
+                hi = mid - 1
+        self.p = lo
+        base = self.order[lo] * BLOCK
+        hi = self.count[lo] - 1
+        lo = 0
+        while lo < hi:
+            mid = (lo + hi + 1) >> 1
+            if self.time[base + mid] <= time:
+                lo = mid
+            else:
+                hi = mid - 1
+        self.k = lo
+        return 0
+
+    def cut(self, time):
+        """Make sure that a step begins at `time`."""
+        base: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        self.seek(time)
+        if self.time[self.order[self.p] * BLOCK + self.k] == time:
+            return 0
+        if self.count[self.p] == BLOCK:
+            self.split(self.p)
+            self.seek(time)
+        base = self.order[self.p] * BLOCK
+        i = base + self.count[self.p]
+        while i > base + self.k + 1:
+            self.time[i] = self.time[i - 1]
+            self.free[i] = self.free[i - 1]
+            i -= 1
+        self.time[i] = time
+        self.free[i] = self.free[i - 1]
+        self.count[self.p] += 1
+        return 0
+
+    def join(self, time):
+        """Forget the step that begins at `time` if it is no different from the one before."""
+        before: cython.longlong
+        self.seek(time)
+        p: cython.Py_ssize_t = self.p
+        k: cython.Py_ssize_t = self.k
+        base: cython.Py_ssize_t = self.order[p] * BLOCK
+        if self.time[base + k] != time:
+            return 0
+        if k > 0:
+            before = self.free[base + k - 1] + self.bias[p]
+        elif p > 0:
+            before = self.free[self.order[p - 1] * BLOCK + self.count[p - 1] - 1] + self.bias[p - 1]
+        else:
+            return 0
+        if self.free[base + k] + self.bias[p] == before:
+            self.drop(p, k)
+        return 0
+
+    def drop(self, p, k):
+        """Take a step out."""
+        base: cython.Py_ssize_t = self.order[p] * BLOCK
+        i: cython.Py_ssize_t
+        value: cython.longlong = self.free[base + k] + self.bias[p]
+        self.count[p] -= 1
+        for i in range(base + k, base + self.count[p]):
+            self.time[i] = self.time[i + 1]
+            self.free[i] = self.free[i + 1]
+        if self.count[p] > 0:
+            self.first[p] = self.time[base]
+            if value == self.low[p] or value == self.high[p]:
+                self.bound(p)
+            return 0
+        self.spare[self.spares] = self.order[p]
+        self.spares += 1
+        self.blocks -= 1
+        for i in range(p, self.blocks):
+            self.order[i] = self.order[i + 1]
+            self.count[i] = self.count[i + 1]
+            self.bias[i] = self.bias[i + 1]
+            self.low[i] = self.low[i + 1]
+            self.high[i] = self.high[i + 1]
+            self.first[i] = self.first[i + 1]
+        return 0
+
+    def bound(self, p):
+        """The block's least and most."""
+        base: cython.Py_ssize_t = self.order[p] * BLOCK
+        i: cython.Py_ssize_t
+        low: cython.longlong = self.free[base]
+        high: cython.longlong = low
+        for i in range(base + 1, base + self.count[p]):
+            if self.free[i] < low:
+                low = self.free[i]
+            if self.free[i] > high:
+                high = self.free[i]
+        self.low[p] = low + self.bias[p]
+        self.high[p] = high + self.bias[p]
+        return 0
+
+    def split(self, p):
+        """Move the second half of a full block into a new one."""
+        i: cython.Py_ssize_t
+        if self.spares == 0:
+            self.grow()
+        self.spares -= 1
+        new: cython.Py_ssize_t = self.spare[self.spares]
+        half: cython.Py_ssize_t = BLOCK // 2
+        source: cython.Py_ssize_t = self.order[p] * BLOCK + half
+        for i in range(half):
+            self.time[new * BLOCK + i] = self.time[source + i]
+            self.free[new * BLOCK + i] = self.free[source + i]
+        i = self.blocks
+        while i > p + 1:
+            self.order[i] = self.order[i - 1]
+            self.count[i] = self.count[i - 1]
+            self.bias[i] = self.bias[i - 1]
+            self.low[i] = self.low[i - 1]
+            self.high[i] = self.high[i - 1]
+            self.first[i] = self.first[i - 1]
+            i -= 1
+        self.blocks += 1
+        self.order[p + 1] = new
+        self.count[p] = self.count[p + 1] = half
+        self.bias[p + 1] = self.bias[p]
+        self.first[p + 1] = self.time[new * BLOCK]
+        self.bound(p)
+        self.bound(p + 1)
+        return 0
+
+    def grow(self):
+        room = len(self.order)
+        self.time = doubled(self.time)
+        self.free = doubled(self.free)
+        self.order = doubled(self.order)
+        self.count = doubled(self.count)
+        self.bias = doubled(self.bias)
+        self.low = doubled(self.low)
+        self.high = doubled(self.high)
+        self.first = doubled(self.first)
+        self.spare = np.arange(2 * room - 1, -1, -1)  # at this point every block is in use
+        self.spares = room
+        return 0
+
+
+@cython.cclass
+class PlanLedger(Ledger):
+    """One number of cores, planned ahead: any number of promises, each a hold over its job's estimate.
+
+    A job takes up at least a microsecond of the plan, so that even one of no length needs its cores at its start.
+    """
+
+    def __init__(self, jobs: JobTable, capacity, index=0) -> None:
+        Ledger.__init__(self, jobs, capacity, index)
+        self.plan = Availability(capacity)
+
+    def possible(self, slot):
+        return self.jobs.at[slot].cores <= self.size
+
+    def duration(self, slot):
+        return self.jobs.at[slot].estimate if self.jobs.at[slot].estimate > 0 else 1
+
+    def fits(self, slot):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        promise: cython.longlong = self.jobs.at[slot].promise
+        if cores > self.free:
+            return False
+        if promise < 0:
+            promise = NEVER
+        return promise <= self.now or self.plan.earliest(cores, self.duration(slot), self.now, promise) == self.now
+
+    def take(self, slot):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        if cores > self.free:
+            raise EngineError(f"{cores} cores taken where {self.free} are free")
+        self.unhold(slot)
+        self.free -= cores
+        self.extra = self.free
+        self.jobs.at[slot].holding = 1
+        return self.plan.add(self.now, self.now + self.duration(slot), -cores)
+
+    def give(self, slot):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        if end <= self.jobs.at[slot].start:
+            end = self.jobs.at[slot].start + 1
+        self.free += cores
+        self.extra = self.free
+        self.jobs.at[slot].holding = 0
+        return self.plan.add(self.now, end, cores)
+
+    def prolong(self, slot, until):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        self.plan.add(self.jobs.at[slot].expected_end, until, -cores)
+        self.plan.add(until, self.jobs.at[slot].expected_end, cores)
+        self.jobs.at[slot].expected_end = until
+        return 0
+
+    def earliest(self, slot, after):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        if cores > self.capacity:
+            return NEVER
+        return self.plan.earliest(cores, self.duration(slot), after, NEVER)
+
+    def hold(self, slot, start):
+        self.unhold(slot)
+        self.jobs.at[slot].promise = start
+        return self.plan.add(start, start + self.duration(slot), -self.jobs.at[slot].cores)
+
+    def unhold(self, slot):
+        start: cython.longlong = self.jobs.at[slot].promise
+        if start >= 0:
+            self.jobs.at[slot].promise = -1
+            self.plan.add(start, start + self.duration(slot), self.jobs.at[slot].cores)
+        return 0
+
+    def release_holds(self):
+        slot: cython.Py_ssize_t
+        for slot in self.jobs.slots():
+            if self.jobs.at[slot].promise >= 0 and self.jobs.at[slot].cluster == self.index:
+                self.unhold(slot)
+        return 0
+
+    def advance(self, slot):
+        """A promise moves from s to an earlier t iff the job's cores are free from t until t + estimate or s, whichever
+        comes first, for from s on they are its own already: a search that changes nothing unless it succeeds."""
+        start: cython.longlong = self.jobs.at[slot].promise
+        time: cython.longlong
+        if start <= self.now:
+            return start
+        time = self.plan.earliest(self.jobs.at[slot].cores, self.duration(slot), self.now, start)
+        if time >= start:
+            return start
+        self.hold(slot, time)
+        return time
+
+    def set_capacity(self, cores):
+        change: cython.longlong = cores - self.capacity
+        self.capacity = cores
+        self.free += change
+        self.extra = self.free
+        return self.plan.add(self.now, NEVER, change)
+
+    def set_time(self, now):
+        self.now = now
+        return self.plan.forget(now)

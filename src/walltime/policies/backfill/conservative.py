@@ -1,0 +1,76 @@
+"""Conservative backfilling: every job has a promise, made when it is submitted and kept.
+
+A. Mu'alem and D. Feitelson, "Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM
+SP2 with backfilling", IEEE TPDS 12(6), 2001.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.policy.api import Cause, Pass, Policy
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    RELEASE, ARRIVAL, ORDER, LIMIT, CAPACITY, _, ESTIMATE = Cause
+
+
+@cython.cclass
+class Conservative(Policy):
+    """Each job is given the earliest start that delays nobody's promise; when jobs end early, promises move forward.
+
+    At an instant where jobs ended or left, the waiting ones are looked at one by one in queue order: each moves to the
+    earliest time at which it fits, never later than promised. Then this instant's arrivals are placed, then what is
+    due starts. Where the plan itself has broken (the machine shrank, a job outlived its estimate), everybody is placed
+    anew in queue order: then a promise may be lost.
+    """
+
+    def __init__(self) -> None:
+        self.plans = True
+        self.woken = -1  # for when the next pass has been asked for
+
+    def schedule(self, p: Pass):
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        waiting: cython.longlong[::1] = p.queue.ordered()
+        if p.causes & (CAPACITY | ESTIMATE | LIMIT):
+            self.replan(p, waiting)
+        elif p.causes & (RELEASE | ORDER):
+            for i in range(p.queue.size):
+                slot = waiting[i]
+                if p.jobs.at[slot].promise >= 0:
+                    p.advance(slot)
+        if p.causes & ARRIVAL:
+            for i in range(p.queue.size):
+                slot = waiting[i]
+                if p.jobs.at[slot].promise < 0:
+                    p.reserve(slot)
+        return self.start_due(p, waiting)
+
+    def replan(self, p: Pass, waiting):
+        i: cython.Py_ssize_t
+        p.release()
+        for i in range(p.queue.size):
+            p.reserve(waiting[i])
+        return 0
+
+    def start_due(self, p: Pass, waiting):
+        """Start whose time has come, and ask for a pass at the next promise."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = p.queue.size
+        slot: cython.Py_ssize_t
+        promise: cython.longlong
+        next: cython.longlong = NEVER
+        for i in range(n):
+            slot = waiting[i]
+            promise = p.jobs.at[slot].promise
+            if 0 <= promise <= p.now:
+                p.start(slot)
+            elif promise > p.now and promise < next:
+                next = promise
+        if next < NEVER and (self.woken <= p.now or next < self.woken):
+            p.wake(next)
+            self.woken = next
+        return 0
