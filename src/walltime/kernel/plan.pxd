@@ -22,7 +22,8 @@ cdef class Availability:
     cpdef long long earliest(self, long long cores, long long duration, long long after, long long limit) noexcept
     cdef int seek(self, long long time) noexcept
     cdef int cut(self, long long time) except -1
-    cdef int join(self, long long time) noexcept
+    cdef int shift(self, Py_ssize_t p, Py_ssize_t k, Py_ssize_t q, Py_ssize_t i, long long cores) noexcept
+    cdef int join(self, Py_ssize_t p, Py_ssize_t k) noexcept
     cdef int drop(self, Py_ssize_t p, Py_ssize_t k) noexcept
     cdef int bound(self, Py_ssize_t p) noexcept
     cdef int split(self, Py_ssize_t p) except -1

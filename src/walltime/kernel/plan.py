@@ -50,37 +50,48 @@ class Availability:
         k: cython.Py_ssize_t
         q: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        blocks: cython.Py_ssize_t
         if start >= end or cores == 0:
             return 0
         self.cut(start)
+        p = self.p
+        k = self.k
         if end < NEVER:
+            blocks = self.blocks
             self.cut(end)
-            self.seek(end)
             q = self.p
             i = self.k
+            if self.blocks != blocks:  # a block was split: `start` may lie elsewhere now
+                self.seek(start)
+                p = self.p
+                k = self.k
         else:
             q = self.blocks
             i = 0
-        self.seek(start)
-        p = self.p
-        k = self.k
+        self.shift(p, k, q, i, cores)
+        if end < NEVER:
+            self.join(q, i)
+        self.join(p, k)
+        return 0
+
+    def shift(self, p, k, q, i, cores):
+        """Add to every step from (p, k) up to and without (q, i)."""
+        base: cython.Py_ssize_t
+        stop: cython.Py_ssize_t
         while p < q or (p == q and k < i):
             if k == 0 and p < q:
                 self.bias[p] += cores
                 self.low[p] += cores
                 self.high[p] += cores
             else:
-                base: cython.Py_ssize_t = self.order[p] * BLOCK
-                stop: cython.Py_ssize_t = self.count[p] if p < q else i
+                base = self.order[p] * BLOCK
+                stop = self.count[p] if p < q else i
                 while k < stop:
                     self.free[base + k] += cores
                     k += 1
                 self.bound(p)
             p += 1
             k = 0
-        self.join(start)
-        if end < NEVER:
-            self.join(end)
         return 0
 
     def forget(self, now):
@@ -109,9 +120,12 @@ class Availability:
         start: cython.longlong = -1
         until: cython.longlong = 0
         time: cython.longlong
-        self.seek(after)
-        p = self.p
-        k = self.k
+        if self.count[0] > 1 and self.time[self.order[0] * BLOCK + 1] > after:
+            p = k = 0  # the first step: what a search from now on asks for, most of the time
+        else:
+            self.seek(after)
+            p = self.p
+            k = self.k
         while p < self.blocks:
             if start < 0 and self.high[p] < cores:
                 p += 1
@@ -181,7 +195,7 @@ class Availability:
         return 0
 
     def cut(self, time):
-        """Make sure that a step begins at `time`."""
+        """Make sure that a step begins at `time`; (p, k) is that step."""
         base: cython.Py_ssize_t
         i: cython.Py_ssize_t
         self.seek(time)
@@ -199,17 +213,13 @@ class Availability:
         self.time[i] = time
         self.free[i] = self.free[i - 1]
         self.count[self.p] += 1
+        self.k += 1
         return 0
 
-    def join(self, time):
-        """Forget the step that begins at `time` if it is no different from the one before."""
+    def join(self, p, k):
+        """Forget the step at (p, k) if it is no different from the one before."""
         before: cython.longlong
-        self.seek(time)
-        p: cython.Py_ssize_t = self.p
-        k: cython.Py_ssize_t = self.k
         base: cython.Py_ssize_t = self.order[p] * BLOCK
-        if self.time[base + k] != time:
-            return 0
         if k > 0:
             before = self.free[base + k - 1] + self.bias[p]
         elif p > 0:
@@ -394,7 +404,15 @@ class PlanLedger(Ledger):
         time = self.plan.earliest(self.jobs.at[slot].cores, self.duration(slot), self.now, start)
         if time >= start:
             return start
-        self.hold(slot, time)
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = time + self.duration(slot)
+        self.jobs.at[slot].promise = time
+        if end <= start:
+            self.plan.add(time, end, -cores)
+            self.plan.add(start, start + self.duration(slot), cores)
+        else:  # the two intervals overlap: only their ends change
+            self.plan.add(time, start, -cores)
+            self.plan.add(end, start + self.duration(slot), cores)
         return time
 
     def set_capacity(self, cores):

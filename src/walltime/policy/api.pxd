@@ -1,3 +1,5 @@
+from libc.string cimport memcpy
+
 from walltime.kernel.jobs cimport WAITING, JobTable
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.queue cimport Queue
@@ -17,6 +19,8 @@ cdef enum:
     CANCEL = 2
     PREEMPT = 3
     WAKE = 4
+
+cpdef long long float_key(double value) noexcept
 
 cdef class Policy:
     cdef public bint plans

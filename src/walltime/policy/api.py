@@ -20,6 +20,7 @@ from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+LAST = cython.declare(cython.longlong, (1 << 63) - 1)  # the largest key
 
 
 class Cause(enum.IntFlag):
@@ -129,10 +130,17 @@ class Broker:
         raise NotImplementedError(f"{type(self).__name__}.route")
 
 
-def float_key(value: float) -> int:
-    """An integer that sorts as the float does, so that any quantity can be a key."""
-    bits = array("q", array("d", [value + 0.0]).tobytes())[0]
-    return bits if bits >= 0 else (~bits) ^ -0x8000000000000000
+def float_key(value):
+    """An integer that sorts as the float does, so that any quantity can be a key; what is not a number comes last."""
+    bits: cython.longlong = 0
+    if value != value:
+        return LAST
+    value = value + 0.0  # there is one zero
+    if cython.compiled:
+        memcpy(cython.address(bits), cython.address(value), 8)
+    else:
+        bits = array("q", array("d", [value]).tobytes())[0]
+    return bits if bits >= 0 else bits ^ LAST
 
 
 class Job:

@@ -1,4 +1,4 @@
-"""First come, first served."""
+"""First come, first served: by the time at which a job became eligible."""
 
 from __future__ import annotations
 

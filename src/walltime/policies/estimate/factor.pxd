@@ -1,0 +1,6 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Estimate
+
+cdef class Factor(Estimate):
+    cdef readonly double factor
+    cpdef long long estimate(self, JobTable jobs, Py_ssize_t slot) except? -1

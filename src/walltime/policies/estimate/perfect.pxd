@@ -1,0 +1,5 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Estimate
+
+cdef class Perfect(Estimate):
+    cpdef long long estimate(self, JobTable jobs, Py_ssize_t slot) except? -1

@@ -1,0 +1,5 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Order
+
+cdef class Edf(Order):
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

@@ -1,0 +1,8 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Order
+
+cdef class Sjf(Order):
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
+
+cdef class Ljf(Order):
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

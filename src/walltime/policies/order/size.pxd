@@ -1,0 +1,8 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Order
+
+cdef class Smallest(Order):
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
+
+cdef class Largest(Order):
+    cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

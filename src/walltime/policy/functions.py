@@ -1,0 +1,143 @@
+"""Plain Python functions as parts: an order that scores arrays, an estimate of one job."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import PolicyError
+from walltime.core.time import LATEST, SECOND
+from walltime.kernel.jobs import JobTable
+from walltime.policy.api import Estimate, Job, Order
+
+Array = np.ndarray[Any, Any]
+_LAST = np.int64((1 << 63) - 1)
+
+
+class Waiting:
+    """Everybody who waits, as arrays of equal length in no particular order; valid during the call.
+
+    Times are in seconds. A job without a deadline has an infinite one; `nodes` is not a number (nan) where the job
+    asks for cores alone. What a job will really run for is not here: no scheduler knows it.
+    """
+
+    def __init__(self, jobs: JobTable, slots: Any, now: int) -> None:
+        self._jobs = jobs
+        self.slot: Array = np.asarray(slots)
+        self.now = now / SECOND
+
+    def __len__(self) -> int:
+        return len(self.slot)
+
+    @cached_property
+    def wait(self) -> Array:
+        """Seconds since the job became eligible."""
+        return self.now - self.eligible
+
+    @cached_property
+    def submit(self) -> Array:
+        return self._seconds("submit")
+
+    @cached_property
+    def eligible(self) -> Array:
+        return self._seconds("eligible")
+
+    @cached_property
+    def requested_time(self) -> Array:
+        return self._seconds("requested")
+
+    @cached_property
+    def estimate(self) -> Array:
+        return self._seconds("estimate")
+
+    @cached_property
+    def deadline(self) -> Array:
+        values = self._column("deadline")
+        return np.where(values < 0, math.inf, values / SECOND)
+
+    @cached_property
+    def cores(self) -> Array:
+        return self._column("cores")
+
+    @cached_property
+    def nodes(self) -> Array:
+        values = self._column("nodes")
+        return np.where(values < 0, math.nan, values)
+
+    @cached_property
+    def priority(self) -> Array:
+        return self._column("priority")
+
+    @cached_property
+    def user(self) -> Array:
+        """The user's code, -1 for none."""
+        return self._column("user")
+
+    @cached_property
+    def job_id(self) -> Array:
+        return self._column("job_id")
+
+    def _column(self, name: str) -> Array:
+        column: Array = getattr(self._jobs, name)
+        return column[self.slot]
+
+    def _seconds(self, name: str) -> Array:
+        return self._column(name) / SECOND
+
+
+def float_keys(values: Array) -> Array:
+    """`walltime.policy.api.float_key` of a whole array."""
+    bits = np.asarray(values + 0.0, np.float64).view(np.int64)
+    return np.where(np.isnan(values), _LAST, np.where(bits >= 0, bits, bits ^ _LAST))
+
+
+class FunctionOrder(Order):  # type: ignore[misc]
+    """A function from Waiting to an array of scores as an order: lower first, evaluated at each pass.
+
+    Ties are broken by order of entry; who has no number (nan) for a score is last.
+    """
+
+    def __init__(self, function: Callable[[Waiting], Any]) -> None:
+        super().__init__()
+        self.dynamic = True
+        self.function = function
+
+    def keys(self, jobs: JobTable, slots: Any, now: int, keys: Any) -> int:
+        try:
+            scores = np.asarray(self.function(Waiting(jobs, slots, now)), np.float64)
+        except (TypeError, ValueError) as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # inside the function: its own traceback says more
+            raise PolicyError(f"{_name(self.function)}: the scores are not an array of numbers ({error})") from error
+        if scores.shape != (len(slots),):
+            raise PolicyError(
+                f"{_name(self.function)}: {len(slots)} jobs wait, but the scores have the shape {scores.shape}"
+            )
+        np.asarray(keys)[:] = float_keys(scores)
+        return 0
+
+
+class FunctionEstimate(Estimate):  # type: ignore[misc]
+    """A function from a Job to seconds as an estimate; asked once, when the job joins the queue."""
+
+    def __init__(self, function: Callable[[Job], float]) -> None:
+        super().__init__()
+        self.function = function
+
+    def estimate(self, jobs: JobTable, slot: int) -> int:
+        job = Job(jobs, slot, int(jobs.eligible[slot]))
+        seconds = self.function(job)
+        if not isinstance(seconds, int | float | np.number) or not 0 <= seconds * SECOND <= LATEST:
+            raise PolicyError(
+                f"{_name(self.function)}: estimates job {job.job_id} at {seconds!r}, "
+                "which is not a number of seconds from 0"
+            )
+        return round(float(seconds) * SECOND)
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)
