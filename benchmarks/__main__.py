@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import platform
-import sys
 import tempfile
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _announce(name: str) -> None:
-    title = (sys.modules[CASES[name].__name__].__doc__ or "").partition("\n")[0]
+    title = (CASES[name].__doc__ or "").partition("\n")[0]
     print(f"\n{name}: {title}\n{headings()}\n{'-' * WIDTH}", flush=True)
 
 
@@ -58,4 +57,5 @@ def _describe_machine() -> str:
     return f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, load average {load}"
 
 
-main()
+if __name__ == "__main__":
+    main()

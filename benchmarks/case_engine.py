@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from benchmarks.engines import POLICIES, build_simulation, compare_with_twin, make_scenario, run_through
 from benchmarks.figures import Figure, Target, at_least, at_most, speed
@@ -26,14 +27,13 @@ def measure(setting: Setting) -> Iterator[Figure]:
         alone = {}
         for load in LOADS:
             jobs = random_jobs(setting.jobs, load)
-            timing, simulation = setting.time(lambda: build_simulation(jobs, policy), run_through)  # noqa: B023
+            timing, simulation = setting.time(partial(build_simulation, jobs, policy), run_through)
             queue = simulation.clusters[0].longest_queue
             twin = compare_with_twin(jobs, policy, setting.repeats)
             what = f"{policy}, load {load:.2f} (queue to {queue:,}): Simulation.run"
             alone[load] = speed(CASE, what, len(jobs), timing, TARGETS.get((policy, load)), twin)
             yield alone[load]
-            scenario = make_scenario(jobs, policy)
-            timing, _ = setting.time(lambda: jobs, lambda jobs: native.run(scenario, jobs))  # noqa: B023
+            timing, _ = setting.time(partial(make_scenario, jobs, policy), partial(native.run, workload=jobs))
             yield speed(CASE, f"{policy}, load {load:.2f}: native.run, tables included", len(jobs), timing)
         low, high = alone[LOADS[0]], alone[LOADS[-1]]
         what = f"{policy}: cost of a job at load {LOADS[-1]:.2f} over that at {LOADS[0]:.2f}"

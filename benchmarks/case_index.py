@@ -65,8 +65,9 @@ def _time_passes(queue: int) -> tuple[float, float]:
 
 def _time_twin(queue: int) -> float:
     """CPU seconds of the twin for one pass: what more of them cost, divided by their number."""
-    few, many = (_simulate_twin(mixed_queue(queue, passes), passes) for passes in (2, 2 + TWIN_PASSES))
-    return (many - few) / TWIN_PASSES
+    passes = max(TWIN_WORK // queue, 20)
+    few, many = (_simulate_twin(mixed_queue(queue, count), count) for count in (2, 2 + passes))
+    return (many - few) / passes
 
 
 def _simulate_twin(jobs: Workload, passes: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from benchmarks.engines import build_simulation, find_starts, require_same, run_through
@@ -44,8 +45,8 @@ def measure(setting: Setting) -> Iterator[Figure]:
     """Jobs per second of both, and how much slower than compiled; the start times must be the same."""
     jobs = random_jobs(setting.jobs, LOAD)
     for name, own in (("fcfs", PythonFcfs), ("easy", PythonEasy)):
-        compiled, built_in = setting.time(lambda: build_simulation(jobs, name), run_through)  # noqa: B023
-        timing, simulation = setting.time(lambda: build_simulation(jobs, own()), run_through)  # noqa: B023
+        compiled, built_in = setting.time(partial(build_simulation, jobs, name), run_through)
+        timing, simulation = setting.time(partial(build_simulation, jobs, own()), run_through)
         require_same(find_starts(simulation), find_starts(built_in), f"{own.__name__} and {name}")
         yield speed(CASE, f"{own.__name__}, load {LOAD}", len(jobs), timing, FCFS if name == "fcfs" else None)
         what = f"{own.__name__}: time over that of the compiled {name}"

@@ -21,4 +21,5 @@ def main() -> None:
     print(json.dumps({"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * UNIT}))
 
 
-main()
+if __name__ == "__main__":
+    main()

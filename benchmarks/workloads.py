@@ -20,7 +20,7 @@ FILLED = 100
 TICK = 10
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=4)
 def random_jobs(jobs: int, load: float, people: bool = False) -> Workload:
     """Jobs whose work is `load` times what 33,000 cores can do while they arrive, as a Poisson process.
 

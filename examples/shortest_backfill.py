@@ -15,19 +15,18 @@ from walltime import Policy
 class ShortestBackfill(Policy):
     """EASY whose candidates are taken by estimate, the shortest first."""
 
-    def schedule(self, p) -> int:
+    def schedule(self, p) -> None:
         p.release()
         slot = p.head()
         while slot >= 0 and p.fits(slot):
             p.start(slot)
             slot = p.head()
         if slot < 0:
-            return 0
+            return
         p.reserve(slot)
         for candidate in sorted(self.find_candidates(p), key=p.estimate):
             if p.fits(candidate):  # those before it may have taken its room
                 p.start(candidate)
-        return 0
 
     def find_candidates(self, p) -> list[int]:
         """Every waiting job that could start now, in queue order: compiled code skips the others."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,12 @@ from walltime.core.workload import Workload
 from walltime.engine import reference
 from walltime.scenario import WorkloadSpec
 
-DATA = Path(os.environ.get("WALLTIME_DATA") or Path(__file__).parents[2] / ".." / "shared")
 POLICIES = ("fcfs", "easy", "aggressive")
 
 
-def find(path: str) -> Path:
-    """A file of the external data, or a skipped test."""
-    file = DATA / path
-    if not file.exists():
-        pytest.skip(f"no {path} in the data folder (WALLTIME_DATA)")
-    return file
-
-
-def read(path: str) -> Workload:
+def read(trace: Path) -> Workload:
     """A trace as the engine gets it: read, with missing requests filled."""
-    return WorkloadSpec(trace=str(find(path))).read(0)
+    return WorkloadSpec(trace=str(trace)).read(0)
 
 
 def fast_schedule(workload: Workload, cores: int, policy: str) -> list[tuple[object, ...]]:
@@ -53,11 +43,11 @@ AGREED = [("hpc2n", "fcfs"), ("hpc2np", "fcfs"), ("hpc2np", "easy"), ("hpc2n", "
 
 @pytest.mark.parametrize(("trace", "policy"), AGREED)
 @pytest.mark.parametrize("schedule", [fast_schedule, slow_schedule])
-def test_the_agreed_schedule_is_reproduced(trace, policy, schedule):
-    with find(f"oracle/{trace}_{policy}.csv").open() as file:
+def test_the_agreed_schedule_is_reproduced(trace, policy, schedule, external):
+    with external(f"oracle/{trace}_{policy}.csv").open() as file:
         expected = [(int(row["job_id"]), int(row["start"]), int(row["end"])) for row in csv.DictReader(file)]
     assert len(expected) == 3145
-    got = schedule(read(f"oracle/{trace}.n.swf"), 240, policy)
+    got = schedule(read(external(f"oracle/{trace}.n.swf")), 240, policy)
     assert [row[:3] for row in got] == expected
 
 
@@ -66,11 +56,11 @@ TRACES = [("hpc2n-3k.swf", 240, None), ("lublin-256.swf", 256, None), ("wagap-20
 
 @pytest.mark.parametrize(("trace", "cores", "given"), TRACES)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_trace_as_it_is_runs_and_agrees_with_the_twin(trace, cores, given, policy):
+def test_a_trace_as_it_is_runs_and_agrees_with_the_twin(trace, cores, given, policy, external):
     """`given` is what the user says about the machine; the other traces tell it in their header."""
-    path = find(f"traces/{trace}")
+    path = external(f"traces/{trace}")
     result = api.simulate(path, cores=given, policy=policy)
     jobs = result.jobs.select("job_id", "start", "end", "state").rows()
     assert len(jobs) > 3000
-    assert jobs == slow_schedule(read(f"traces/{trace}"), cores, policy)
+    assert jobs == slow_schedule(read(path), cores, policy)
     assert audit(result) == []

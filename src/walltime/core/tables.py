@@ -110,9 +110,9 @@ def integer_series(name: str, values: np.ndarray) -> pl.Series:
     return series if not missing.any() else series.set(pl.Series(missing), None)
 
 
-def constant(name: str, value: Any, size: int) -> pl.Series:
+def constant(name: str, value: Any, size: int, schema: dict[str, Any] = JOBS) -> pl.Series:
     """A column of one value, in the column's own type."""
-    return pl.repeat(value, size, dtype=JOBS.get(name) or ALLOCATIONS[name], eager=True).alias(name)
+    return pl.repeat(value, size, dtype=schema[name], eager=True).alias(name)
 
 
 def workload_columns(workload: Workload) -> dict[str, pl.Series]:

@@ -25,6 +25,6 @@ cdef class Arrivals(Source):
     cdef const int[::1] group
     cdef const int[::1] account
     cdef const int[::1] queue
-    cpdef int attach(self, Engine engine) except -1
-    cpdef int fire(self, long long now) except -1
+    cpdef attach(self, Engine engine)
+    cpdef fire(self, long long now)
     cdef int load(self) except -1

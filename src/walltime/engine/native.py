@@ -115,6 +115,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[st
         "submitted": simulation.jobs.entered,
         "skipped": dict(notes.get("skipped", {})),
         "perfect_estimates": notes.get("perfect_estimates", 0),
+        "oracle": any(cluster.estimate.oracle for cluster in simulation.clusters),
         "overrun": scenario.execution.overrun,
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),

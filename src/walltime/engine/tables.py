@@ -120,7 +120,7 @@ def _allocations(recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: l
         "start": time_series("start", recorded["start"]),
         "end": time_series("end", recorded["end"]),
         "cores": pl.Series("cores", recorded["cores"]),
-        "nodes": constant("nodes", None, len(order)),
+        "nodes": constant("nodes", None, len(order), ALLOCATIONS),
         "outcome": label_series("outcome", STATE_CODES[recorded["state"]], list(STATES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

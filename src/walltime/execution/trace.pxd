@@ -4,6 +4,6 @@ from walltime.kernel.jobs cimport COMPLETED, JobTable
 
 cdef class TraceExecution(Execution):
     cdef EventHeap ends
-    cpdef int fire(self, long long now) except -1
+    cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
-    cpdef int interrupt(self, Py_ssize_t slot, bint keep) except -1
+    cpdef interrupt(self, Py_ssize_t slot, bint keep)

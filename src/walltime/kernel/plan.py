@@ -12,7 +12,7 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 64)
+BLOCK = cython.declare(cython.Py_ssize_t, 32)
 
 
 @cython.final
@@ -20,7 +20,7 @@ BLOCK = cython.declare(cython.Py_ssize_t, 64)
 class Availability:
     """A step function of time: from `time[i]` to the next, `free[i]` cores. The last step lasts for ever.
 
-    The steps lie in blocks of up to 64. A block knows the least and the most that is free in it, and a bias that all
+    The steps lie in blocks of up to 32. A block knows the least and the most that is free in it, and a bias that all
     its steps have in common; so a change of a long interval, and a search through one, touch whole blocks at once.
     """
 

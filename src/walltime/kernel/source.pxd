@@ -17,9 +17,9 @@ cdef class Engine:
 cdef class Source:
     cdef readonly Engine engine
     cdef public long long next
-    cpdef int attach(self, Engine engine) except -1
-    cpdef int fire(self, long long now) except -1
+    cpdef attach(self, Engine engine)
+    cpdef fire(self, long long now)
 
 cdef class Observer:
-    cpdef int moved(self, Engine engine, Py_ssize_t slot, int before, int after) except -1
-    cpdef int promised(self, Engine engine, Py_ssize_t slot, long long time) except -1
+    cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)
+    cpdef promised(self, Engine engine, Py_ssize_t slot, long long time)

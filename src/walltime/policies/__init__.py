@@ -2,10 +2,81 @@
 
 from walltime.policy.registry import Entry, Preset
 
+_TANG = 'Tang, Lan, Desai, Buettner 2009, "Fault-aware, utility-based job scheduling on Blue Gene/P systems"'
+_LEARNED = (
+    'Carastan-Santos, de Camargo 2017, "Obtaining dynamic scheduling policies with simulation and machine learning"'
+)
+_TSAFRIR = 'Tsafrir, Etsion, Feitelson 2007, "Backfilling using system-generated predictions"'
+_LOS = 'Shmueli, Feitelson 2005, "Backfilling with lookahead to optimize the packing of parallel jobs"'
 _EASY = 'Lifka 1995, "The ANL/IBM SP scheduling system"; Mu\'alem and Feitelson 2001'
 
 PARTS = (
     Entry("order", "fcfs", "walltime.policies.order.fcfs:Fcfs", "First come, first served: by time of eligibility."),
+    Entry("order", "sjf", "walltime.policies.order.length:Sjf", "Shortest job first: by estimate."),
+    Entry("order", "ljf", "walltime.policies.order.length:Ljf", "Longest job first: by estimate."),
+    Entry("order", "smallest", "walltime.policies.order.size:Smallest", "Fewest cores first."),
+    Entry("order", "largest", "walltime.policies.order.size:Largest", "Most cores first."),
+    Entry("order", "smallest-area", "walltime.policies.order.area:SmallestArea", "Smallest estimate x cores first."),
+    Entry("order", "largest-area", "walltime.policies.order.area:LargestArea", "Largest estimate x cores first."),
+    Entry(
+        "order",
+        "expansion",
+        "walltime.policies.order.expansion:Expansion",
+        "Largest expansion factor first: (wait + estimate) / estimate.",
+        "Srinivasan, Kettimuthu, Subramani, Sadayappan 2002",
+    ),
+    Entry(
+        "order",
+        "edf",
+        "walltime.policies.order.deadline:Edf",
+        "Earliest deadline first; jobs without one come last.",
+        "Liu, Layland 1973",
+    ),
+    Entry(
+        "order",
+        "wfp3",
+        "walltime.policies.order.wfp3:Wfp3",
+        "Largest (wait / requested time)^3 x cores first.",
+        _TANG,
+    ),
+    Entry(
+        "order",
+        "unicef",
+        "walltime.policies.order.unicef:Unicef",
+        "Largest wait / (log2(cores) x requested time) first.",
+        _TANG,
+    ),
+    Entry(
+        "order",
+        "f1",
+        "walltime.policies.order.learned:F1",
+        "Lowest log10(r) n + 870 log10(s) first; learned.",
+        _LEARNED,
+    ),
+    Entry(
+        "order",
+        "f2",
+        "walltime.policies.order.learned:F2",
+        "Lowest sqrt(r) n + 25600 log10(s) first; learned.",
+        _LEARNED,
+    ),
+    Entry(
+        "order", "f3", "walltime.policies.order.learned:F3", "Lowest r n + 6.86e6 log10(s) first; learned.", _LEARNED
+    ),
+    Entry(
+        "order",
+        "f4",
+        "walltime.policies.order.learned:F4",
+        "Lowest r sqrt(n) + 5.3e5 log10(s) first; learned.",
+        _LEARNED,
+    ),
+    Entry("order", "priority", "walltime.policies.order.priority:Priority", "Highest priority of the workload first."),
+    Entry(
+        "order",
+        "formula",
+        "walltime.policies.order.formula:Formula",
+        "By a formula of your own, such as wait / requested_time * cores.",
+    ),
     Entry(
         "backfill",
         "none",
@@ -33,11 +104,39 @@ PARTS = (
         "Whatever fits starts, in queue order; large jobs may starve.",
     ),
     Entry(
+        "backfill",
+        "depth",
+        "walltime.policies.backfill.depth:Depth",
+        "A job may overtake if it delays none of the first blocked jobs.",
+        "Chiang, Arpaci-Dusseau, Vernon 2002",
+    ),
+    Entry(
+        "backfill",
+        "lookahead",
+        "walltime.policies.backfill.lookahead:Lookahead",
+        "As easy, with the set of jobs that fills the machine best.",
+        _LOS,
+    ),
+    Entry(
         "estimate",
         "request",
         "walltime.policies.estimate.request:Request",
         "The user's requested time, as it is.",
     ),
+    Entry(
+        "estimate",
+        "perfect",
+        "walltime.policies.estimate.perfect:Perfect",
+        "The actual run time: what could be gained if everybody knew.",
+    ),
+    Entry(
+        "estimate",
+        "last-two",
+        "walltime.policies.estimate.last_two:LastTwo",
+        "The mean of the user's last two runs, at most the request.",
+        _TSAFRIR,
+    ),
+    Entry("estimate", "factor", "walltime.policies.estimate.factor:Factor", "The requested time, scaled by a factor."),
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(
@@ -59,4 +158,27 @@ PRESETS = (
         {"order": "fcfs", "backfill": "aggressive"},
         "First come, first served, and whatever fits may overtake.",
     ),
+    Preset("sjf", {"order": "sjf", "backfill": "easy"}, "Shortest job first, with EASY backfilling."),
+    Preset("ljf", {"order": "ljf", "backfill": "easy"}, "Longest job first, with EASY backfilling."),
+    Preset("smallest", {"order": "smallest", "backfill": "easy"}, "Fewest cores first, with EASY backfilling."),
+    Preset("largest", {"order": "largest", "backfill": "easy"}, "Most cores first, with EASY backfilling."),
+    Preset("wfp3", {"order": "wfp3", "backfill": "easy"}, "WFP3, with EASY backfilling.", _TANG),
+    Preset("unicef", {"order": "unicef", "backfill": "easy"}, "UNICEF, with EASY backfilling.", _TANG),
+    *(
+        Preset(name, {"order": name, "backfill": "easy"}, f"The learned function {name.upper()}, with EASY.", _LEARNED)
+        for name in ("f1", "f2", "f3", "f4")
+    ),
+    Preset(
+        "easy-sjbf",
+        {"order": "fcfs", "backfill": {"name": "easy", "candidates": "sjf"}},
+        "EASY that lets the shortest jobs overtake first.",
+        _TSAFRIR,
+    ),
+    Preset(
+        "easy++",
+        {"order": "fcfs", "backfill": {"name": "easy", "candidates": "sjf"}, "estimate": "last-two"},
+        "easy-sjbf with estimates from the users' last two jobs.",
+        _TSAFRIR,
+    ),
+    Preset("lookahead", {"order": "fcfs", "backfill": "lookahead"}, "EASY that packs best.", _LOS),
 )

@@ -24,22 +24,22 @@ cpdef long long float_key(double value) noexcept
 
 cdef class Policy:
     cdef public bint plans
-    cpdef int schedule(self, Pass p) except -1
+    cpdef schedule(self, Pass p)
 
 cdef class FunctionPolicy(Policy):
     cdef readonly object function
-    cpdef int schedule(self, Pass p) except -1
+    cpdef schedule(self, Pass p)
 
 cdef class Order:
     cdef public bint dynamic
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
-    cpdef int keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys) except -1
+    cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
 
 cdef class Estimate:
     cdef public bint oracle
     cdef public bint learns
     cpdef long long estimate(self, JobTable jobs, Py_ssize_t slot) except? -1
-    cpdef int ended(self, JobTable jobs, Py_ssize_t slot, long long run) except -1
+    cpdef ended(self, JobTable jobs, Py_ssize_t slot, long long run)
 
 cdef class Broker:
     cpdef int route(self, Py_ssize_t slot, list clusters) except? -1

@@ -137,7 +137,7 @@ def float_key(value):
         return LAST
     value = value + 0.0  # there is one zero
     if cython.compiled:
-        memcpy(cython.address(bits), cython.address(value), 8)
+        memcpy(cython.address(bits), cython.address(value), 8)  # noqa: F821 - of the C library
     else:
         bits = array("q", array("d", [value]).tobytes())[0]
     return bits if bits >= 0 else bits ^ LAST

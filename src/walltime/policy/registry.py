@@ -34,6 +34,13 @@ KINDS: dict[str, str] = {
 GROUP = "walltime.parts"
 """The entry points' group of third-party parts."""
 
+_FUNCTIONS = {
+    "backfill": "walltime.policy.api:FunctionPolicy",
+    "order": "walltime.policy.functions:FunctionOrder",
+    "estimate": "walltime.policy.functions:FunctionEstimate",
+}
+"""What makes a part of a plain function, for the kinds where one will do."""
+
 _CATALOGUE = "walltime.policies"  # by name, as any plug-in: this package must not import what builds upon it
 
 
@@ -161,8 +168,8 @@ def preset(name: str) -> dict[str, Any]:
 def build(kind: str, part: Part, key: str = "") -> Any:
     """The object that a part names, made with its parameters; raises InputError naming what is accepted.
 
-    A class is instantiated, a function for `backfill` is wrapped, an object is used as it is. A mode of the engine
-    gives its name. `key` is the part's dotted key, for the message.
+    A class is instantiated; a function is wrapped, for `order`, `estimate` and `backfill`; an object is used as it is.
+    A mode of the engine gives its name. `key` is the part's dotted key, for the message.
     """
     make = _maker(kind, part, key)
     label = _label(kind, part, key)
@@ -203,19 +210,19 @@ def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:
         _bind(kind, part, key, parameters_of(thing))
         return functools.partial(thing, **part.parameters)
     if inspect.isroutine(thing):
-        if kind != "backfill":
+        if kind not in _FUNCTIONS:
             raise InputError(f"{_label(kind, part, key)} is a function; {kind} takes a class or an object")
         _bind(kind, part, key, parameters_of(thing, skip=1))
-        return functools.partial(_wrap, thing, part.parameters)
+        return functools.partial(_wrap, kind, thing, part.parameters)
     _bind(kind, part, key, {})
     return lambda: thing
 
 
-def _wrap(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
-    from walltime.policy.api import FunctionPolicy
-
+def _wrap(kind: str, function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    """The function as a part, with its parameters bound."""
+    wrapper = import_target(_FUNCTIONS[kind], kind)
     bound = functools.partial(function, **parameters)
-    return FunctionPolicy(functools.update_wrapper(bound, function) if parameters else function)
+    return wrapper(functools.update_wrapper(bound, function) if parameters else function)
 
 
 def _bind(kind: str, part: Part, key: str, accepted: Mapping[str, inspect.Parameter]) -> None:

@@ -1,4 +1,6 @@
+from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport Pass, Policy
 
 cdef class Aggressive(Policy):
-    cpdef int schedule(self, Pass p) except -1
+    cdef readonly Candidates candidates
+    cpdef schedule(self, Pass p)

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import cython
 
+from walltime.policies.backfill.candidates import Candidates, find_order
 from walltime.policy.api import Pass, Policy
 
 
 @cython.cclass
 class Aggressive(Policy):
-    """Go through the queue in order and start every job that fits, without any reservation."""
+    """Go through the queue in order and start every job that fits, without any reservation.
+
+    `candidates` names an order in which those behind the first blocked job are tried instead of the queue's own.
+    """
+
+    def __init__(self, candidates=None) -> None:
+        Policy.__init__(self)
+        order = find_order(candidates)
+        self.candidates = None if order is None else Candidates(order)
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t = p.candidate(-1)
+        slot: cython.Py_ssize_t
+        if self.candidates is not None:
+            slot = p.queue.head()
+            while slot >= 0 and p.ledger.fits(slot):
+                p.start(slot)
+                slot = p.queue.head()
+            return self.candidates.start_waiting(p)
+        slot = p.candidate(-1)
         while slot >= 0:
             p.start(slot)
             slot = p.candidate(-1)

@@ -2,6 +2,6 @@ from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, RELE
 
 cdef class Conservative(Policy):
     cdef long long woken
-    cpdef int schedule(self, Pass p) except -1
+    cpdef schedule(self, Pass p)
     cdef int replan(self, Pass p, long long[::1] waiting) except -1
     cdef int start_due(self, Pass p, long long[::1] waiting) except -1

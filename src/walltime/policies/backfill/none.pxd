@@ -1,4 +1,4 @@
 from walltime.policy.api cimport Pass, Policy
 
 cdef class NoBackfill(Policy):
-    cpdef int schedule(self, Pass p) except -1
+    cpdef schedule(self, Pass p)

@@ -1,7 +1,7 @@
 """What the user's last jobs took, as an estimate of the next one.
 
-D. Tsafrir, Y. Etsion, D. Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates",
-IEEE TPDS 18(6), 2007. Their correction of predictions that are outrun is the engine's, for every estimate.
+D. Tsafrir, Y. Etsion, D. Feitelson, "Backfilling using system-generated predictions rather than user runtime
+estimates", IEEE TPDS 18(6), 2007. Their correction of predictions that are outrun is the engine's, for every estimate.
 """
 
 from __future__ import annotations

@@ -2,4 +2,4 @@ from walltime.kernel.jobs cimport JobTable
 from walltime.policy.api cimport Order, float_key
 
 cdef class Expansion(Order):
-    cpdef int keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys) except -1
+    cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)

@@ -1,8 +1,10 @@
 """F1 to F4: functions of length, size and arrival that were learned from simulations.
 
-D. Carastan-Santos, R. de Camargo, "Obtaining dynamic scheduling policies with simulation and machine learning", SC 2017.
+D. Carastan-Santos, R. de Camargo, "Obtaining dynamic scheduling policies with simulation and machine learning", SC
+2017. The constants are those of the paper; the authors' published code has them with more digits.
+
 r is the estimate in seconds (at least one), n the cores, s the time in seconds at which the job became eligible,
-counted from the first job that joined the queue, plus one. The lowest value is first.
+counted from the first job that the order was asked about, plus one (at least one). The lowest value is first.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ class Learned(Order):
         s = cython.cast(cython.double, jobs.at[slot].eligible - self.origin) / 1e6 + 1.0
         if r < 1.0:
             r = 1.0
+        if s < 1.0:  # an earlier job, where not every job is asked about when it joins
+            s = 1.0
         return float_key(self.value(r, cython.cast(cython.double, jobs.at[slot].cores), s))
 
     def value(self, r, n, s):

@@ -1,7 +1,8 @@
 """By length: the shortest or the longest estimate first.
 
-Shortest job first is the classic of single machines, where it is optimal for the mean wait (W. Smith, "Various optimizers
-for single-stage production", Naval Research Logistics Quarterly 3, 1956); on parallel machines it is a heuristic.
+Shortest job first is the classic of single machines, where it is optimal for the mean wait (W. Smith, "Various
+optimizers for single-stage production", Naval Research Logistics Quarterly 3, 1956); on parallel machines it is a
+heuristic.
 """
 
 from __future__ import annotations

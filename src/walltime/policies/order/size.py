@@ -1,8 +1,8 @@
 """By size: the fewest or the most cores first.
 
 S. Majumdar, D. Eager, R. Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988 (smallest); K. Li and
-K.-H. Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system partitioning scheme", IEEE TPDS
-2(4), 1991 (largest, which packs better).
+K.-H. Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system partitioning scheme", IEEE
+TPDS 2(4), 1991 (largest, which packs better).
 """
 
 from __future__ import annotations

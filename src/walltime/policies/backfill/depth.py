@@ -1,0 +1,71 @@
+"""Backfilling with several reservations: between EASY, which has one, and having one for everybody.
+
+S.-H. Chiang, A. Arpaci-Dusseau, M. Vernon, "The impact of more accurate requested runtimes on production job scheduling
+performance", JSSPP 2002, compare numbers of reservations. Nothing is promised beyond the pass: each one plans anew.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.errors import InputError
+from walltime.policy.api import Cause, Pass, Policy
+
+if not cython.compiled:
+    ARRIVAL = Cause.ARRIVAL
+
+
+@cython.cclass
+class Depth(Policy):
+    """Go through the queue in order: what fits starts, the first `depth` that do not get a reservation each.
+
+    A job fits if it delays none of the reservations made before it. Behind the last reservation whoever fits beside
+    all of them starts, in queue order. A depth of 1 is EASY.
+    """
+
+    def __init__(self, depth=1) -> None:
+        Policy.__init__(self)
+        if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= 1_000_000:
+            raise InputError("depth must be a whole number from 1", value=depth)
+        self.depth = depth
+        self.reserved = 0  # reservations that stand since an earlier pass
+
+    def schedule(self, p: Pass):
+        slot: cython.Py_ssize_t
+        behind: cython.Py_ssize_t
+        # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count.
+        if self.reserved > 0 and p.causes == ARRIVAL and not p.queue.disturbed:
+            return self.consider_arrivals(p)
+        self.reserved = 0
+        p.release()
+        slot = p.queue.head()
+        while slot >= 0 and self.reserved < self.depth:
+            behind = p.queue.next(slot)  # asked before the job leaves
+            self.consider(p, slot)
+            slot = behind
+        if self.reserved < self.depth:
+            return 0
+        slot = p.candidate(-1)
+        while slot >= 0:
+            p.start(slot)
+            slot = p.candidate(-1)
+        return 0
+
+    def consider_arrivals(self, p: Pass):
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        while slot > -2:
+            if slot >= 0:
+                self.consider(p, slot)
+            i += 1
+            slot = p.queue.fresh(i)
+        return 0
+
+    def consider(self, p: Pass, slot):
+        """Start the job, or reserve for it, or let it wait."""
+        if p.ledger.fits(slot):
+            return p.start(slot)
+        if self.reserved < self.depth:
+            p.reserve(slot)
+            self.reserved += 1
+        return 0

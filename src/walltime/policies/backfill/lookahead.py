@@ -1,0 +1,89 @@
+"""Backfilling with lookahead: not the next job that fits, but the set of jobs that fills the machine best.
+
+E. Shmueli, D. Feitelson, "Backfilling with lookahead to optimize the packing of parallel jobs", Journal of Parallel and
+Distributed Computing 65(9), 2005. They bound the work by looking at the first 50 jobs of the queue; here the bound is
+on those that could start now, so that a long queue of jobs that cannot hides nobody.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.errors import InputError
+from walltime.policies.backfill.packing import choose
+from walltime.policy.api import Cause, Pass, Policy
+
+if not cython.compiled:
+    ARRIVAL = Cause.ARRIVAL
+
+
+@cython.cclass
+class Lookahead(Policy):
+    """Reserve the head's earliest start; behind it start those jobs that together use the most cores now.
+
+    None of them may delay the head. The first `depth` jobs in queue order that could start now are considered. Of
+    several best sets the one that has the first of them is taken; where all have it, or none, the one that has the
+    second; and so on.
+    """
+
+    def __init__(self, depth=50) -> None:
+        Policy.__init__(self)
+        if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= 1_000_000:
+            raise InputError("depth must be a whole number from 1", value=depth)
+        self.depth = depth
+        self.blocked = -1  # the head that holds a reservation since an earlier pass which considered everybody, or -1
+
+    def schedule(self, p: Pass):
+        slot: cython.Py_ssize_t
+        # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have made
+        # the best set larger. That is so only if the last pass did not leave out jobs beyond its depth.
+        if self.blocked >= 0 and p.causes == ARRIVAL and not p.queue.disturbed:
+            return self.start_best(p, self.find_fresh(p))
+        self.blocked = -1
+        p.release()
+        slot = p.queue.head()
+        while slot >= 0 and p.ledger.fits(slot):
+            p.start(slot)
+            slot = p.queue.head()
+        if slot < 0:
+            return 0
+        p.reserve(slot)
+        self.blocked = slot
+        return self.start_best(p, self.find_fitting(p))
+
+    def find_fitting(self, p: Pass):
+        """Those behind the head that could start now, one more than may be considered at the most."""
+        found: list = []
+        slot: cython.Py_ssize_t = p.candidate(-1)
+        while slot >= 0 and len(found) <= self.depth:
+            found.append(slot)
+            slot = p.candidate(slot)
+        return found
+
+    def find_fresh(self, p: Pass):
+        """The same among those who joined at the end of the queue since the last pass."""
+        found: list = []
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        while slot > -2 and len(found) <= self.depth:
+            if slot >= 0 and p.ledger.fits(slot):
+                found.append(slot)
+            i += 1
+            slot = p.queue.fresh(i)
+        return found
+
+    def start_best(self, p: Pass, found):
+        slot: cython.Py_ssize_t
+        sizes: list = []
+        short: list = []
+        if len(found) > self.depth:
+            found.pop()
+            self.blocked = -1
+        for slot in found:
+            sizes.append(p.jobs.at[slot].cores)
+            short.append(p.jobs.at[slot].estimate <= p.ledger.window)
+        for i in choose(sizes, short, p.ledger.free, min(p.ledger.free, p.ledger.extra)):
+            slot = found[i]
+            if p.ledger.fits(slot):  # always, unless more than the number of cores matters
+                p.start(slot)
+        return 0
