@@ -2,10 +2,10 @@
 
 It shares no code with the compiled engine. Where the two differ, one of them is wrong; this one is short enough to be
 judged by reading it. A job is an object, the queue and the running jobs are lists, and every question is answered by
-looking at all of them.
+looking at all of them. Orders and estimates are in `reference_parts`, the rules of backfilling in `reference_passes`.
 
 At one instant the events come in this order: ends; kills at the limit and outrun estimates; cancellations; begin times;
-arrivals. Then the scheduler makes one pass, if anything happened. That is repeated while a job is due at this same
+arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is due at this same
 instant, as is one of zero length that the pass has just started.
 """
 
@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from typing import Any
 
-from walltime.core.errors import EngineError, InputError
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
+from walltime.engine.reference_parts import Estimate, Order
+from walltime.engine.reference_passes import Backfill
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
@@ -43,13 +45,13 @@ INCREMENTS = (
 class Outcome:
     """What became of one job, in microseconds; None where it does not apply.
 
-    `eligible` is the later of submission and begin time, also where the job did not live to see it. `run` is the time
+    `eligible` is when it began to wait, None where it never did (rejected, or cancelled before). `run` is the time
     from the start to the end, or to the cut-off where it still runs then; None for a job that did not start.
     """
 
     job_id: int
     row: int
-    eligible: int
+    eligible: int | None
     start: int | None
     end: int | None
     state: str
@@ -57,22 +59,32 @@ class Outcome:
     run: int | None
 
 
+POLICIES = {"fcfs": {"backfill": "none"}, "easy": {"backfill": "easy"}, "aggressive": {"backfill": "aggressive"}}
+"""Schedulers with a name; any other is given by its parts."""
+
+
 def simulate(
-    workload: Workload, cores: int, policy: str = "easy", overrun: str = "kill", until: int | None = None
+    workload: Workload,
+    cores: int,
+    policy: str | Mapping[str, Any] = "easy",
+    overrun: str = "kill",
+    until: int | None = None,
 ) -> list[Outcome]:
     """The schedule of the workload on a machine of so many cores: an Outcome for each row, in row order.
 
-    `policy` is fcfs, easy or aggressive. `overrun` says what happens to a job that runs longer than it asked: kill, or
-    extend. `until` (microseconds) is the last instant that is simulated; jobs submitted after it are left out.
+    `policy` is fcfs, easy or aggressive, or a mapping of a scheduler's parts (order, backfill, estimate) as a scenario
+    has it. `overrun` says what happens to a job that runs longer than it asked: kill, or extend. `until` (microseconds)
+    is the last instant that is simulated; jobs submitted after it are left out.
     """
-    if policy not in PASSES:
-        raise InputError("unknown policy", value=policy, choices=PASSES)
+    if isinstance(policy, str) and policy not in POLICIES:
+        raise InputError("unknown policy", value=policy, choices=POLICIES)
     if overrun not in ("kill", "extend"):
         raise InputError("unknown overrun", value=overrun, choices=("kill", "extend"))
     jobs = _read_jobs(workload, until)
     if overrun == "extend" and until is None:
         _refuse_endless(jobs)
-    _Simulation(jobs, cores, PASSES[policy], overrun == "kill").run(until)
+    parts = POLICIES[policy] if isinstance(policy, str) else policy
+    _Simulation(jobs, cores, parts, overrun == "kill").run(until)
     return [_outcome(job, until) for job in jobs]
 
 
@@ -85,12 +97,19 @@ class _Job:
     submit: int
     cores: int
     requested: int
+    priority: int
     run_time: int | None
     begin: int | None
     cancel: int | None
+    user: int | None
+    nodes: int | None
+    deadline: int | None
     state: str = "future"
+    queued: int | None = None
     start: int | None = None
     end: int | None = None
+    estimate: int = 0
+    rank: Any = None
     expected_end: int = 0
     corrections: int = 0
     backfilled: bool = False
@@ -108,11 +127,13 @@ class _Job:
 class _Simulation:
     """The machine, its queue, and the clock."""
 
-    def __init__(self, jobs: list[_Job], cores: int, schedule: Callable[[_Simulation], None], kill: bool) -> None:
+    def __init__(self, jobs: list[_Job], cores: int, parts: Mapping[str, Any], kill: bool) -> None:
         self.jobs = jobs
         self.cores = cores
         self.free = cores
-        self.schedule = schedule
+        self.order = Order(parts.get("order", "fcfs"))
+        self.estimate = Estimate(parts.get("estimate", "request"), kill)
+        self.backfill = Backfill(parts.get("backfill", "easy"))
         self.kill = kill
         self.now = 0
         self.queue: list[_Job] = []  # waiting, in queue order
@@ -139,25 +160,38 @@ class _Simulation:
             if fixed and fixed[-1] == self.now:
                 fixed.pop()
             if self.fire():
-                self.schedule(self)
+                self.schedule()
+
+    def schedule(self) -> None:
+        """One pass, over a queue whose order may have changed with time."""
+        if self.order.dynamic:
+            for job in self.queue:
+                job.rank = self.order.rank(job, self.now)
+            self.queue.sort(key=lambda waiting: waiting.rank)
+        self.backfill.schedule(self)
 
     def due(self, job: _Job) -> int:
         """When something happens next to a running job by the passing of time alone."""
-        return job.expected_end if job.own_end is None else min(job.own_end, job.expected_end)
+        times = (job.own_end, job.expected_end, self.limit(job))
+        return min(time for time in times if time is not None)
+
+    def limit(self, job: _Job) -> int | None:
+        """When a started job is killed."""
+        return job.start + job.requested if self.kill and job.start is not None else None
 
     def fire(self) -> bool:
-        """Everything that is due now, in the order of the rules; whether anything happened."""
+        """Everything that is due now, in the order of the rules; whether the queue or the machine has changed."""
         happened = False
-        for job in list(self.running):
+        for job in sorted(self.running, key=lambda job: job.row):
             if job.own_end == self.now:
                 self.finish(job, "completed")
                 happened = True
-        for job in list(self.running):
-            if job.expected_end == self.now:
-                if self.kill:
-                    self.finish(job, "timeout")
-                else:
-                    self.correct(job)
+        for job in sorted(self.running, key=lambda job: job.row):
+            if self.limit(job) == self.now:
+                self.finish(job, "timeout")
+                happened = True
+            elif job.expected_end == self.now:
+                self.correct(job)
                 happened = True
         for job in self.cancellations.pop(self.now, ()):
             happened |= self.cancel(job)
@@ -167,7 +201,7 @@ class _Simulation:
                 happened = True
         for job in self.arrivals.pop(self.now, ()):
             self.arrive(job)
-            happened = True
+            happened |= job.state == "waiting"
         return happened
 
     def arrive(self, job: _Job) -> None:
@@ -181,99 +215,59 @@ class _Simulation:
             self.enqueue(job)
 
     def enqueue(self, job: _Job) -> None:
-        job.state = "waiting"
-        insort(self.queue, job, key=lambda waiting: (waiting.eligible, waiting.row))
+        job.state, job.queued = "waiting", self.now
+        job.estimate = self.estimate.of(job)
+        job.rank = self.order.rank(job, self.now)
+        insort(self.queue, job, key=lambda waiting: waiting.rank)
 
     def start(self, job: _Job, backfilled: bool = False) -> None:
         self.queue.remove(job)
         self.running.append(job)
         self.free -= job.cores
         job.state, job.start, job.backfilled = "running", self.now, backfilled
-        job.expected_end = self.now + job.requested
+        job.expected_end = self.now + job.estimate
 
     def finish(self, job: _Job, state: str) -> None:
         self.running.remove(job)
         self.free += job.cores
         job.state, job.end = state, self.now
+        if job.start is not None:
+            self.estimate.ended(job, self.now - job.start)
 
     def correct(self, job: _Job) -> None:
-        """The job has outrun its expected end: expect it later, by more each time."""
+        """The job has outrun its expected end: expect it later, by more each time, but not beyond its limit."""
         job.expected_end += INCREMENTS[min(job.corrections, len(INCREMENTS) - 1)]
+        limit = self.limit(job)
+        if limit is not None and limit < job.expected_end:
+            job.expected_end = limit
         job.corrections += 1
 
     def cancel(self, job: _Job) -> bool:
-        if job.state == "running":
+        """Take the job out if it is still there; whether the queue or the machine has changed."""
+        before = job.state
+        if before == "running":
             self.finish(job, "cancelled")
-        elif job.state in ("held", "waiting"):
-            if job.state == "waiting":
+        elif before in ("held", "waiting"):
+            if before == "waiting":
                 self.queue.remove(job)
             job.state, job.end = "cancelled", self.now
-        else:
-            return False
-        return True
-
-
-def _schedule_fcfs(machine: _Simulation) -> None:
-    """Start the head of the queue while it fits."""
-    while machine.queue and machine.queue[0].cores <= machine.free:
-        machine.start(machine.queue[0])
-
-
-def _schedule_aggressive(machine: _Simulation) -> None:
-    """Start whatever fits, in queue order; nobody's place is kept."""
-    overtaking = False
-    for job in list(machine.queue):
-        if job.cores <= machine.free:
-            machine.start(job, backfilled=overtaking)
-        else:
-            overtaking = True
-
-
-def _schedule_easy(machine: _Simulation) -> None:
-    """Start heads while they fit; then whoever does not delay the blocked head, as far as the requests tell."""
-    _schedule_fcfs(machine)
-    if not machine.queue:
-        return
-    shadow, extra = _reserve(machine, machine.queue[0])
-    for job in machine.queue[1:]:
-        if job.cores > machine.free:
-            continue
-        in_time = machine.now + job.requested <= shadow
-        if in_time or job.cores <= extra:
-            machine.start(job, backfilled=True)
-            if not in_time:
-                extra -= job.cores
-
-
-def _reserve(machine: _Simulation, head: _Job) -> tuple[int, int]:
-    """When the blocked head can start at the latest, and how many cores it leaves free then."""
-    free = machine.free
-    in_order = sorted(machine.running, key=lambda job: job.expected_end)
-    for time, ending in groupby(in_order, key=lambda job: job.expected_end):
-        free += sum(job.cores for job in ending)
-        if free >= head.cores:
-            return time, free - head.cores
-    raise EngineError(f"job {head.job_id} does not fit the empty machine")
-
-
-PASSES: dict[str, Callable[[_Simulation], None]] = {
-    "fcfs": _schedule_fcfs,
-    "easy": _schedule_easy,
-    "aggressive": _schedule_aggressive,
-}
-"""The scheduling pass of each policy."""
+        return before in ("running", "waiting")
 
 
 def _read_jobs(workload: Workload, until: int | None) -> list[_Job]:
     """The rows submitted by `until`, as plain Python integers."""
-    names = ("job_id", "submit", "cores", "requested_time", "run_time", "begin", "cancel")
-    rows = zip(*(workload.column(name).tolist() for name in names), strict=True)
+    required = ("job_id", "submit", "cores", "requested_time", "priority")
+    optional = ("run_time", "begin", "cancel", "user", "nodes", "deadline")
+    rows = zip(*(workload.column(name).tolist() for name in required + optional), strict=True)
     jobs = []
-    for row, (job_id, submit, cores, requested, run_time, begin, cancel) in enumerate(rows):
+    for row, (job_id, submit, cores, requested, priority, *others) in enumerate(rows):
         if requested == MISSING:
             raise InputError(f"job {job_id}: requested_time is missing")
         if until is None or submit <= until:
-            jobs.append(_Job(row, job_id, submit, cores, requested, _known(run_time), _known(begin), _known(cancel)))
+            run_time, begin, cancel, user, nodes, deadline = (_known(value) for value in others)
+            jobs.append(
+                _Job(row, job_id, submit, cores, requested, priority, run_time, begin, cancel, user, nodes, deadline)
+            )
     return jobs
 
 
@@ -291,4 +285,4 @@ def _outcome(job: _Job, until: int | None) -> Outcome:
     last = until if job.end is None else job.end
     run = None if job.start is None or last is None else last - job.start
     state = "waiting" if job.state == "held" else job.state
-    return Outcome(job.job_id, job.row, job.eligible, job.start, job.end, state, job.backfilled, run)
+    return Outcome(job.job_id, job.row, job.queued, job.start, job.end, state, job.backfilled, run)

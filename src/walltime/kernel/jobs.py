@@ -133,7 +133,7 @@ class JobTable:
         self.entered += 1
         self.at[s].stamp += 1
         self.at[s].submit = submit
-        self.at[s].eligible = submit
+        self.at[s].eligible = -1
         self.at[s].cores = cores
         self.at[s].requested = requested
         self.at[s].limit = requested

@@ -95,7 +95,7 @@ def float_keys(values: Array) -> Array:
     return np.where(np.isnan(values), _LAST, np.where(bits >= 0, bits, bits ^ _LAST))
 
 
-class FunctionOrder(Order):  # type: ignore[misc]
+class FunctionOrder(Order):
     """A function from Waiting to an array of scores as an order: lower first, evaluated at each pass.
 
     Ties are broken by order of entry; who has no number (nan) for a score is last.
@@ -121,7 +121,7 @@ class FunctionOrder(Order):  # type: ignore[misc]
         return 0
 
 
-class FunctionEstimate(Estimate):  # type: ignore[misc]
+class FunctionEstimate(Estimate):
     """A function from a Job to seconds as an estimate; asked once, when the job joins the queue."""
 
     def __init__(self, function: Callable[[Job], float]) -> None:

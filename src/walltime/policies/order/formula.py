@@ -27,7 +27,7 @@ NAMES = (
 CHANGING = {"wait", "now"}
 
 
-class Formula(Order):  # type: ignore[misc]
+class Formula(Order):
     """By the value of a formula, such as `wait / requested_time * cores`, the highest or the lowest first.
 
     Names: wait, now, submit, eligible, requested_time, estimate, deadline (seconds), cores, nodes, priority. Signs:
