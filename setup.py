@@ -48,7 +48,7 @@ COMPILED = [
     "engine.loop",
     "engine.arrivals",
 ]
-CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds checks, line tracing for coverage
+CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds, overflow and None are checked
 SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module
 JOBS = os.cpu_count() or 1
 Options.warning_errors = True  # Cython's warnings; the C compiler's are its own business
@@ -60,7 +60,8 @@ DIRECTIVES = {
     "wraparound": CHECKED,
     "initializedcheck": CHECKED,
     "cdivision": not CHECKED,
-    "linetrace": CHECKED,
+    "overflowcheck": CHECKED,
+    "nonecheck": CHECKED,
 }
 
 
@@ -70,7 +71,6 @@ def extension(name: str, source: str) -> Extension:
         [source],
         # No fused multiply-add: keys that are computed must round alike on every machine, and in plain Python.
         extra_compile_args=["-O1" if CHECKED else "-O3", "-g0", "-ffp-contract=off"],
-        define_macros=[("CYTHON_TRACE", "1")] if CHECKED else [],
     )
 
 

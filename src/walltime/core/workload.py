@@ -124,7 +124,7 @@ class Workload:
 
     def replace(self, columns: Mapping[str, Any], **other: Any) -> Workload:
         """The same workload with other columns (all of them are given)."""
-        kept = {
+        kept: dict[str, Any] = {
             "labels": dict(self.labels),
             "origin": self.origin,
             "machine_cores": self.machine_cores,

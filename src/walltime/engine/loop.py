@@ -195,7 +195,7 @@ class Simulation(Engine):
             self.instants += 1
             if self.instants & 1023 == 0:
                 self.poll()
-        self.close()
+        self.close(self.now if last >= NEVER else last)
 
     def instant(self):
         """Everything that happens at `now`."""
@@ -472,11 +472,12 @@ class Simulation(Engine):
                 observer.moved(self, slot, before, state)
         return 0
 
-    def close(self):
-        """The simulation is over: write down those who are still in it."""
+    def close(self, time):
+        """The simulation is over at `time`: write down those who are still in it."""
         slot: cython.Py_ssize_t
         for slot in self.jobs.slots():
             if self.jobs.at[slot].state == RUNNING:
+                self.jobs.at[slot].progress += time - self.jobs.at[slot].start
                 self.recorder.allocation(self.jobs, slot, -1, RUNNING)
             self.recorder.job(self.jobs, slot, -1)
 

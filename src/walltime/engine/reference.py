@@ -5,8 +5,8 @@ judged by reading it. A job is an object, the queue and the running jobs are lis
 looking at all of them. Orders and estimates are in `reference_parts`, the rules of backfilling in `reference_passes`.
 
 At one instant the events come in this order: ends; kills at the limit and outrun estimates; cancellations; begin times;
-arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is due at this same
-instant, as is one of zero length that the pass has just started.
+arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is
+due at this same instant, as is one of zero length that the pass has just started.
 """
 
 from __future__ import annotations
