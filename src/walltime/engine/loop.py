@@ -475,9 +475,10 @@ class Simulation(Engine):
     def close(self, time):
         """The simulation is over at `time`: write down those who are still in it."""
         slot: cython.Py_ssize_t
+        last: cython.longlong = time
         for slot in self.jobs.slots():
             if self.jobs.at[slot].state == RUNNING:
-                self.jobs.at[slot].progress += time - self.jobs.at[slot].start
+                self.jobs.at[slot].progress += last - self.jobs.at[slot].start
                 self.recorder.allocation(self.jobs, slot, -1, RUNNING)
             self.recorder.job(self.jobs, slot, -1)
 

@@ -3,6 +3,7 @@ from walltime.policy.api cimport ARRIVAL, Pass, Policy
 cdef class Depth(Policy):
     cdef readonly Py_ssize_t depth
     cdef Py_ssize_t reserved
+    cdef bint stands
     cpdef schedule(self, Pass p)
     cdef int consider_arrivals(self, Pass p) except -1
     cdef int consider(self, Pass p, Py_ssize_t slot) except -1

@@ -28,15 +28,18 @@ class Depth(Policy):
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= 1_000_000:
             raise InputError("depth must be a whole number from 1", value=depth)
         self.depth = depth
-        self.reserved = 0  # reservations that stand since an earlier pass
+        self.reserved = 0  # reservations of this pass, or those that stand since an earlier one
+        self.stands = False  # whether they do as long as nothing but arrivals happens
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
         behind: cython.Py_ssize_t
-        # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count.
-        if self.reserved > 0 and p.causes == ARRIVAL and not p.queue.disturbed:
+        # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count;
+        # unless one was for the very instant of its pass, which has gone by.
+        if self.stands and p.causes == ARRIVAL and not p.queue.disturbed:
             return self.consider_arrivals(p)
         self.reserved = 0
+        self.stands = True
         p.release()
         slot = p.queue.head()
         while slot >= 0 and self.reserved < self.depth:
@@ -66,6 +69,7 @@ class Depth(Policy):
         if p.ledger.fits(slot):
             return p.start(slot)
         if self.reserved < self.depth:
-            p.reserve(slot)
+            if p.reserve(slot) <= p.now:
+                self.stands = False
             self.reserved += 1
         return 0
