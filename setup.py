@@ -70,7 +70,7 @@ def extension(name: str, source: str) -> Extension:
         name,
         [source],
         # No fused multiply-add: keys that are computed must round alike on every machine, and in plain Python.
-        extra_compile_args=["-O1" if CHECKED else "-O3", "-g0", "-ffp-contract=off"],
+        extra_compile_args=["-O1" if CHECKED else "-O3", "-g0", "-ffp-contract=off", "-Werror=int-conversion"],
     )
 
 

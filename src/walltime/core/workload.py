@@ -87,6 +87,7 @@ class Workload:
     source: str = ""
 
     def __post_init__(self) -> None:
+        self.columns = {name: _contiguous(name, values) for name, values in self.columns.items()}
         _validate(self.columns, self.labels)
 
     def __len__(self) -> int:
@@ -215,6 +216,15 @@ def encode_labels(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
     return np.array(encoded, np.int32), list(codes)
 
 
+def _contiguous(name: str, values: Any) -> Any:
+    """The column in the type that everything behind the table relies on; no copy where it has it already."""
+    if name not in COLUMNS:
+        raise InputError("unknown workload column", value=name, choices=COLUMNS)
+    if COLUMNS[name].kind == "text":
+        return values
+    return np.ascontiguousarray(values, np.int32 if COLUMNS[name].kind == "label" else np.int64)
+
+
 def _times(name: str, values: Sequence[float | None]) -> np.ndarray:
     try:
         seconds = np.array([np.nan if value is None else value for value in values], np.float64)
@@ -240,8 +250,6 @@ def _validate(columns: dict[str, Any], labels: dict[str, list[str]]) -> None:
     """Shapes and ranges that everything behind the table relies on."""
     size = len(columns["submit"])
     for name, values in columns.items():
-        if name not in COLUMNS:
-            raise InputError("unknown workload column", value=name, choices=COLUMNS)
         if len(values) != size:
             raise InputError(f"column {name} has {len(values)} values, submit has {size}")
         kind = COLUMNS[name].kind

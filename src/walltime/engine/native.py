@@ -62,7 +62,7 @@ def run(
     if problems:
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
-    arrivals = Arrivals(_checked(workload))
+    arrivals = Arrivals(_checked(workload, scenario))
     simulation = _build(scenario, arrivals, observer, observers)
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
@@ -71,14 +71,19 @@ def run(
     return Record(jobs, allocations, _facts(scenario, workload, simulation), ran)
 
 
-def _checked(workload: Workload | Iterable[Workload]) -> Iterable[Workload]:
+def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
     """The batches, each looked through for what this engine cannot run."""
+    endless = scenario.execution.overrun == "extend" and scenario.until is None
     for batch in [workload] if isinstance(workload, Workload) else workload:
         if batch.has("dependencies") and any(batch.column("dependencies")):
             raise UnsupportedError(NAME, [("workload.dependencies", "jobs that wait for other jobs")])
         if len(batch) and np.any(batch.column("requested_time") < 0):
             row = int(np.argmax(batch.column("requested_time") < 0))
             raise InputError("a job has no requested time", value=int(batch.column("job_id")[row]))
+        if endless and np.any((batch.column("run_time") < 0) & (batch.column("cancel") < 0)):
+            row = int(np.argmax((batch.column("run_time") < 0) & (batch.column("cancel") < 0)))
+            job = int(batch.column("job_id")[row])
+            raise InputError("a job without a run time would run for ever (overrun: extend, no until)", value=job)
         yield batch
 
 

@@ -59,7 +59,12 @@ class Outcome:
     run: int | None
 
 
-POLICIES = {"fcfs": {"backfill": "none"}, "easy": {"backfill": "easy"}, "aggressive": {"backfill": "aggressive"}}
+POLICIES = {
+    "fcfs": {"backfill": "none"},
+    "easy": {"backfill": "easy"},
+    "aggressive": {"backfill": "aggressive"},
+    "conservative": {"backfill": "conservative"},
+}
 """Schedulers with a name; any other is given by its parts."""
 
 
@@ -110,6 +115,7 @@ class _Job:
     end: int | None = None
     estimate: int = 0
     rank: Any = None
+    promise: int | None = None
     expected_end: int = 0
     corrections: int = 0
     backfilled: bool = False
@@ -136,6 +142,7 @@ class _Simulation:
         self.backfill = Backfill(parts.get("backfill", "easy"))
         self.kill = kill
         self.now = 0
+        self.changes: set[str] = set()  # what happened at this instant: ended, left, arrived, corrected
         self.queue: list[_Job] = []  # waiting, in queue order
         self.running: list[_Job] = []
         # What the trace fixes in advance: who is concerned at which instant, in row order.
@@ -152,15 +159,21 @@ class _Simulation:
     def run(self, until: int | None) -> None:
         """Go from instant to instant, in order of time, up to and including `until`."""
         fixed = sorted(self.cancellations.keys() | self.releases.keys() | self.arrivals.keys(), reverse=True)
-        while fixed or self.running:
+        while fixed or self.running or self.promises():
             due = [self.due(job) for job in self.running]
-            self.now = min(due + fixed[-1:])
+            self.now = min(due + fixed[-1:] + self.promises())
             if until is not None and self.now > until:
                 return
             if fixed and fixed[-1] == self.now:
                 fixed.pop()
-            if self.fire():
+            self.fire()
+            if self.changes or any(job.promise == self.now for job in self.queue):
                 self.schedule()
+                self.changes.clear()
+
+    def promises(self) -> list[int]:
+        """The starts that waiting jobs have been promised, where the rule promises any."""
+        return [job.promise for job in self.queue if job.promise is not None and job.promise > self.now]
 
     def schedule(self) -> None:
         """One pass, over a queue whose order may have changed with time."""
@@ -179,30 +192,23 @@ class _Simulation:
         """When a started job is killed."""
         return job.start + job.requested if self.kill and job.start is not None else None
 
-    def fire(self) -> bool:
-        """Everything that is due now, in the order of the rules; whether the queue or the machine has changed."""
-        happened = False
+    def fire(self) -> None:
+        """Everything that is due now, in the order of the rules; `changes` collects what the scheduler must know."""
         for job in sorted(self.running, key=lambda job: job.row):
             if job.own_end == self.now:
                 self.finish(job, "completed")
-                happened = True
         for job in sorted(self.running, key=lambda job: job.row):
             if self.limit(job) == self.now:
                 self.finish(job, "timeout")
-                happened = True
             elif job.expected_end == self.now:
                 self.correct(job)
-                happened = True
         for job in self.cancellations.pop(self.now, ()):
-            happened |= self.cancel(job)
+            self.cancel(job)
         for job in self.releases.pop(self.now, ()):
             if job.state == "held":
                 self.enqueue(job)
-                happened = True
         for job in self.arrivals.pop(self.now, ()):
             self.arrive(job)
-            happened |= job.state == "waiting"
-        return happened
 
     def arrive(self, job: _Job) -> None:
         if job.cores > self.cores:
@@ -219,6 +225,7 @@ class _Simulation:
         job.estimate = self.estimate.of(job)
         job.rank = self.order.rank(job, self.now)
         insort(self.queue, job, key=lambda waiting: waiting.rank)
+        self.changes.add("arrived")
 
     def start(self, job: _Job, backfilled: bool = False) -> None:
         self.queue.remove(job)
@@ -231,6 +238,7 @@ class _Simulation:
         self.running.remove(job)
         self.free += job.cores
         job.state, job.end = state, self.now
+        self.changes.add("ended")
         if job.start is not None:
             self.estimate.ended(job, self.now - job.start)
 
@@ -241,17 +249,17 @@ class _Simulation:
         if limit is not None and limit < job.expected_end:
             job.expected_end = limit
         job.corrections += 1
+        self.changes.add("corrected")
 
-    def cancel(self, job: _Job) -> bool:
-        """Take the job out if it is still there; whether the queue or the machine has changed."""
-        before = job.state
-        if before == "running":
+    def cancel(self, job: _Job) -> None:
+        if job.state == "running":
             self.finish(job, "cancelled")
-        elif before in ("held", "waiting"):
-            if before == "waiting":
-                self.queue.remove(job)
+        elif job.state == "held":
             job.state, job.end = "cancelled", self.now
-        return before in ("running", "waiting")
+        elif job.state == "waiting":
+            self.queue.remove(job)
+            job.state, job.end = "cancelled", self.now
+            self.changes.add("left")
 
 
 def _read_jobs(workload: Workload, until: int | None) -> list[_Job]:

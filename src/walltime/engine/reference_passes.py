@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from walltime.core.errors import EngineError, InputError
+from walltime.engine.reference_conservative import schedule_conservative
 from walltime.engine.reference_parts import Order, split
 
 
@@ -123,6 +124,7 @@ RULES = {
     "easy": _start_easy,
     "lookahead": _start_best,
     "depth": _start_deep,
+    "conservative": schedule_conservative,
 }
 """The scheduling pass of each rule."""
 

@@ -44,3 +44,4 @@ cdef class PlanLedger(Ledger):
     cpdef int set_capacity(self, long long cores) except -1
     cpdef int set_time(self, long long now) except -1
     cdef long long duration(self, Py_ssize_t slot) noexcept
+    cdef long long planned_end(self, Py_ssize_t slot) noexcept

@@ -333,6 +333,12 @@ class PlanLedger(Ledger):
     def duration(self, slot):
         return self.jobs.at[slot].estimate if self.jobs.at[slot].estimate > 0 else 1
 
+    def planned_end(self, slot):
+        """Up to when the running job is entered in the plan."""
+        if self.jobs.at[slot].expected_end > self.jobs.at[slot].start:
+            return self.jobs.at[slot].expected_end
+        return self.jobs.at[slot].start + 1
+
     def fits(self, slot):
         cores: cython.longlong = self.jobs.at[slot].cores
         promise: cython.longlong = self.jobs.at[slot].promise
@@ -354,9 +360,7 @@ class PlanLedger(Ledger):
 
     def give(self, slot):
         cores: cython.longlong = self.jobs.at[slot].cores
-        end: cython.longlong = self.jobs.at[slot].expected_end
-        if end <= self.jobs.at[slot].start:
-            end = self.jobs.at[slot].start + 1
+        end: cython.longlong = self.planned_end(slot)
         self.free += cores
         self.extra = self.free
         self.jobs.at[slot].holding = 0
@@ -364,10 +368,12 @@ class PlanLedger(Ledger):
 
     def prolong(self, slot, until):
         cores: cython.longlong = self.jobs.at[slot].cores
-        self.plan.add(self.jobs.at[slot].expected_end, until, -cores)
-        self.plan.add(until, self.jobs.at[slot].expected_end, cores)
+        before: cython.longlong = self.planned_end(slot)
+        after: cython.longlong
         self.jobs.at[slot].expected_end = until
-        return 0
+        after = self.planned_end(slot)
+        self.plan.add(before, after, -cores)
+        return self.plan.add(after, before, cores)
 
     def earliest(self, slot, after):
         cores: cython.longlong = self.jobs.at[slot].cores

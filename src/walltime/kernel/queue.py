@@ -62,13 +62,11 @@ class Queue:
 
     def ordered(self):
         """The slots in order, in an array of at least `size` entries that the next call may overwrite."""
-        i: cython.Py_ssize_t = 0
-        slot: cython.Py_ssize_t
+        i: cython.Py_ssize_t
         while len(self.buffer) < self.size:
             self.buffer = doubled(self.buffer)
-        for slot in self.slots():
+        for i, slot in enumerate(self.slots()):
             self.buffer[i] = slot
-            i += 1
         return self.buffer
 
     def fresh(self, i):

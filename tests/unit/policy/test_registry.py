@@ -58,8 +58,10 @@ def test_built_in_names_are_unique_and_described() -> None:
 
 
 def test_every_built_in_can_be_built() -> None:
+    required: dict[str, Any] = {"value": "wait * cores", "factor": 2}
     for entry in registry.entries():
-        assert build(entry.kind, part(entry.name)) is not None
+        given = {name: required[name] for name, item in entry.parameters().items() if item.default is item.empty}
+        assert build(entry.kind, part(entry.name, **given)) is not None
 
 
 def test_presets_name_registered_parts() -> None:
@@ -107,15 +109,18 @@ def test_instance_is_used_as_it_is(parts: Path) -> None:
     assert build("order", Part(name="x", instance=made)) is made
 
 
-def test_function_is_wrapped_for_backfill_only(parts: Path) -> None:
+def test_function_is_wrapped_where_one_will_do(parts: Path) -> None:
     from walltime.policy.api import FunctionPolicy
+    from walltime.policy.functions import FunctionEstimate, FunctionOrder
 
     assert isinstance(build("backfill", part("own_parts:choose")), FunctionPolicy)
     assert isinstance(build("backfill", part("own_parts:choose", share=2)), FunctionPolicy)
+    assert isinstance(build("order", part("own_parts:choose", share=2)), FunctionOrder)
+    assert isinstance(build("estimate", part("own_parts:choose")), FunctionEstimate)
     with pytest.raises(InputError, match="no such parameter: 'shar'; did you mean 'share'"):
         build("backfill", part("own_parts:choose", shar=2))
     with pytest.raises(InputError, match="takes a class or an object"):
-        build("order", part("own_parts:choose"))
+        build("broker", part("own_parts:choose"))
 
 
 @pytest.mark.parametrize(
