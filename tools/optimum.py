@@ -2,8 +2,8 @@
 
     python tools/optimum.py [INSTANCES]
 
-prints the table of docs/background/optimum.md: some hundred random instances of six or seven jobs on four to eight cores,
-exact requests, each under every policy, against the smallest mean wait that any schedule has.
+prints the table of docs/background/optimum.md: some hundred random instances of six or seven jobs on four to eight
+cores, exact requests, each under every policy, against the smallest mean wait that any schedule has.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def find_earliest(job: Job, placed: Sequence[tuple[int, int, int]], cores: int) 
 def find_optimum(jobs: Sequence[Job], cores: int) -> int:
     """The least sum of waits that any schedule has, one that knows the future included.
 
-    Placing jobs one after the other, each at its earliest fit, gives for some sequence a best schedule: in a best one no
-    job can start earlier while the others stay. All sequences are tried; one that cannot become better is given up,
-    since a job's earliest fit only moves later as others are placed.
+    Placing jobs one after the other, each at its earliest fit, gives for some sequence a best schedule: in a best one
+    no job can start earlier while the others stay. All sequences are tried; one that cannot become better is given
+    up, since a job's earliest fit only moves later as others are placed.
     """
     best = [sum(start - jobs[i][0] for i, (start, _, _) in enumerate(_place(jobs, cores)))]
 

@@ -50,7 +50,10 @@ SCHEDULES: dict[str, tuple[Jobs, int, dict[str, Any]]] = {
     **{f"order-{name}": (ORDER_JOBS, 4, {"order": name, "backfill": "none"}) for name in ("fcfs", "sjf", "largest")},
     "order-wfp3": (ORDER_JOBS, 4, {"order": "wfp3", "backfill": "none"}),
     "order-formula": (ORDER_JOBS, 4, {"order": {"name": "formula", "value": "wait / cores"}, "backfill": "none"}),
-    **{f"backfill-{name}": (BACKFILL_JOBS, 8, {"backfill": name}) for name in ("none", "easy", "aggressive", "lookahead")},
+    **{
+        f"backfill-{name}": (BACKFILL_JOBS, 8, {"backfill": name})
+        for name in ("none", "easy", "aggressive", "lookahead")
+    },
     "backfill-sjbf": (BACKFILL_JOBS, 8, {"backfill": {"name": "easy", "candidates": "sjf"}}),
     "backfill-alpha": (BACKFILL_JOBS, 8, {"backfill": {"name": "easy", "alpha": 0.5}}),
     "backfill-depth-1": (DEPTH_JOBS, 8, {"backfill": "easy"}),

@@ -14,7 +14,7 @@ def schedule_conservative(rule: Any, machine: Any) -> None:
         for job in machine.queue:
             job.promise = None
     elif machine.changes & {"ended", "left"}:
-        for job in machine.queue:
+        for job in rule.rank(machine, list(machine.queue)):
             if job.promise is not None:
                 job.promise = min(job.promise, _earliest(machine, job))
     for job in machine.queue:

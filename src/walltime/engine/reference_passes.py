@@ -40,6 +40,14 @@ class Backfill:
     def schedule(self, machine: Any) -> None:
         RULES[self.name](self, machine)
 
+    def rank(self, machine: Any, jobs: list[Any]) -> list[Any]:
+        """The candidates in their order; the queue's own where none is given."""
+        order = self.candidates
+        if order is None:
+            return jobs
+        ranks = [order.rank(job, machine.now) for job in jobs]
+        return [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]
+
 
 def _start_heads(rule: Backfill, machine: Any) -> None:
     """Start the head of the queue while it fits."""
@@ -51,7 +59,7 @@ def _start_all(rule: Backfill, machine: Any) -> None:
     """Start heads while they fit, then whatever else fits; nobody's place is kept."""
     _start_heads(rule, machine)
     fitting = [job for job in machine.queue[1:] if job.cores <= machine.free]
-    for job in _sorted(rule, machine, fitting):
+    for job in rule.rank(machine, fitting):
         if job.cores <= machine.free:
             machine.start(job, backfilled=True)
 
@@ -63,7 +71,7 @@ def _start_easy(rule: Backfill, machine: Any) -> None:
         return
     shadow, extra = _reserve(rule, machine)
     fitting = [job for job in machine.queue[1:] if _may_start(machine, job, shadow, extra)]
-    for job in _sorted(rule, machine, fitting):
+    for job in rule.rank(machine, fitting):
         if _may_start(machine, job, shadow, extra):
             if machine.now + job.estimate > shadow:
                 extra -= job.cores
@@ -130,15 +138,6 @@ RULES = {
 
 
 # ------------------------------------------------------------------------------------------ one reservation
-
-
-def _sorted(rule: Backfill, machine: Any, jobs: list[Any]) -> list[Any]:
-    """The candidates in their order; the queue's own where none is given."""
-    order = rule.candidates
-    if order is None:
-        return jobs
-    ranks = [order.rank(job, machine.now) for job in jobs]
-    return [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]
 
 
 def _may_start(machine: Any, job: Any, shadow: int, extra: int) -> bool:

@@ -298,6 +298,22 @@ class Pass:
         """How many jobs wait."""
         return self.queue.size
 
+    def why(self, slot) -> str:
+        """Why the waiting job does not start at this point of the pass, for a person; costs a look at the ledger."""
+        i: cython.Py_ssize_t = slot
+        self.check(i)
+        cores: cython.longlong = self.jobs.at[i].cores
+        first: cython.Py_ssize_t
+        if cores > self.ledger.free:
+            return f"resources: it needs {cores} cores, {self.ledger.free} are free"
+        if not self.ledger.fits(i):
+            wait = self.ledger.window / SECOND
+            return f"reservation: it would delay a job that has been promised its start in {wait:g} s"
+        first = self.queue.head()
+        if first >= 0 and first != i and self.queue.precedes(first, i):
+            return f"priority: it fits, but stands behind job {self.jobs.at[first].job_id}"
+        return "nothing: it fits and may start"
+
     # ---- deciding
 
     def start(self, slot):

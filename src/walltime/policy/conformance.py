@@ -108,6 +108,7 @@ def _check_places(who: str, order: Any) -> None:
     """The key of a job must not depend on its place among the others: scores are wanted, not ranks."""
     jobs = JobTable()
     slots = np.array([jobs.add(second * SECOND, 1, (7 - second) * SECOND, 1 + second % 3) for second in range(7)])
+    jobs.eligible[slots] = jobs.submit[slots]
     found = {}
     for name, given in (("forwards", slots), ("backwards", slots[::-1].copy())):
         keys = np.zeros(len(slots), np.int64)

@@ -1,6 +1,7 @@
 """Features that come later must fit the engine's interfaces as they are: small plug-ins, each proving one of them."""
 
 import heapq
+import random
 
 import pytest
 
@@ -14,6 +15,7 @@ from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.jobs import State
 from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.plan import PlanLedger
 from walltime.kernel.source import Observer, Source
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.backfill.none import NoBackfill
@@ -378,3 +380,53 @@ def test_a_stream_of_batches_gives_the_same_schedule():
     simulation.run()
     jobs, _ = build_tables(simulation, arrivals, ["c0"])
     assert jobs.to_dicts() == whole
+
+
+def test_a_pass_says_why_a_job_does_not_start():
+    answers = {}
+
+    def ask(p):
+        p.release()
+        while (job := p.head()) >= 0 and p.fits(job):
+            p.start(job)
+        for slot in p.waiting():
+            answers.setdefault(p.job(slot).job_id, p.why(slot))
+        if job >= 0:
+            p.reserve(job)
+            for slot in p.waiting():
+                answers[p.job(slot).job_id, "after"] = p.why(slot)
+
+    workload = table((0, 10, 10, 3), (0, 5, 5, 4), (0, 20, 20, 1), (0, 7, 7, 1))
+    simulate(workload, 4, policy=lambda: FunctionPolicy(ask), until=0)
+    assert answers[2] == "resources: it needs 4 cores, 1 are free"
+    assert answers[3] == "priority: it fits, but stands behind job 2"
+    assert answers[3, "after"] == "reservation: it would delay a job that has been promised its start in 10 s"
+    assert answers[4, "after"] == "priority: it fits, but stands behind job 2"
+
+
+def test_conservative_keeps_every_promise_that_it_made_at_submission():
+    from walltime.policies.backfill.conservative import Conservative
+
+    class Promises(Observer):
+        def __init__(self):
+            self.first, self.broken = {}, []
+
+        def promised(self, engine, slot, time):
+            self.first.setdefault(int(engine.jobs.job_id[slot]), time)
+
+        def moved(self, engine, slot, before, after):
+            if after == State.RUNNING and engine.now > self.first[int(engine.jobs.job_id[slot])]:
+                self.broken.append(int(engine.jobs.job_id[slot]))
+
+    rng = random.Random(5)
+    jobs = []
+    for _ in range(600):
+        run = rng.randint(1, 40)
+        jobs.append((rng.randint(0, 2000), run, run + rng.choice([0, 0, rng.randint(0, 60)]), rng.randint(1, 8)))
+    promises = Promises()
+    arrivals = Arrivals([table(*jobs)])
+    simulation = Simulation(arrivals, TraceExecution(), observers=[promises])
+    simulation.add_cluster("c0", PlanLedger(simulation.jobs, 8), Fcfs(), Request(), Conservative())
+    simulation.run()
+    assert len(promises.first) == 600
+    assert promises.broken == []

@@ -52,12 +52,20 @@ class Candidates:
 
     def start(self, p: Pass, fitting):
         """Start those of them that still fit when it is their turn."""
+        slot: cython.Py_ssize_t
+        for slot in self.rank(p, fitting):
+            if p.ledger.fits(slot):
+                p.start(slot)
+        return 0
+
+    def rank(self, p: Pass, fitting):
+        """The same jobs in the candidates' order."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         keys: cython.longlong[::1]
         ranked: list = []
-        if not fitting:
-            return 0
+        if not fitting:  # most passes end here
+            return fitting
         slots = np.array(fitting, np.int64)
         keys = np.empty(len(slots), np.int64)
         if self.order.dynamic:
@@ -69,7 +77,4 @@ class Candidates:
             slot = fitting[i]
             ranked.append((keys[i], p.jobs.at[slot].seq, slot))
         ranked.sort()
-        for _, _, slot in ranked:
-            if p.ledger.fits(slot):
-                p.start(slot)
-        return 0
+        return [entry[2] for entry in ranked]

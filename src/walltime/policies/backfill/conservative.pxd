@@ -1,7 +1,10 @@
+from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, RELEASE, Pass, Policy
 
 cdef class Conservative(Policy):
     cdef long long woken
+    cdef Candidates candidates
     cpdef schedule(self, Pass p)
+    cdef int move_forward(self, Pass p, long long[::1] waiting) except -1
     cdef int replan(self, Pass p, long long[::1] waiting) except -1
     cdef int start_due(self, Pass p, long long[::1] waiting) except -1

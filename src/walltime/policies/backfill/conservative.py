@@ -9,6 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.policies.backfill.candidates import Candidates, find_order
 from walltime.policy.api import Cause, Pass, Policy
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -22,13 +23,17 @@ class Conservative(Policy):
     """Each job is given the earliest start that delays nobody's promise; when jobs end early, promises move forward.
 
     At an instant where jobs ended or left, the waiting ones are looked at one by one in queue order: each moves to the
-    earliest time at which it fits, never later than promised. Then this instant's arrivals are placed, then what is
+    earliest time at which it fits, never later than promised (`candidates` names another order for that: who is first
+    to profit from what became free). Then this instant's arrivals are placed, then what is
     due starts. Where the plan itself has broken (the machine shrank, a job outlived its estimate), everybody is placed
     anew in queue order: then a promise may be lost.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, candidates=None) -> None:
+        Policy.__init__(self)
         self.plans = True
+        order = find_order(candidates)
+        self.candidates = None if order is None else Candidates(order)
         self.woken = -1  # for when the next pass has been asked for
 
     def schedule(self, p: Pass):
@@ -38,16 +43,27 @@ class Conservative(Policy):
         if p.causes & (CAPACITY | ESTIMATE | LIMIT):
             self.replan(p, waiting)
         elif p.causes & (RELEASE | ORDER):
-            for i in range(p.queue.size):
-                slot = waiting[i]
-                if p.jobs.at[slot].promise >= 0:
-                    p.advance(slot)
+            self.move_forward(p, waiting)
         if p.causes & ARRIVAL:
             for i in range(p.queue.size):
                 slot = waiting[i]
                 if p.jobs.at[slot].promise < 0:
                     p.reserve(slot)
         return self.start_due(p, waiting)
+
+    def move_forward(self, p: Pass, waiting):
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        if self.candidates is not None:
+            for slot in self.candidates.rank(p, list(waiting[: p.queue.size])):
+                if p.jobs.at[slot].promise >= 0:
+                    p.advance(slot)
+            return 0
+        for i in range(p.queue.size):
+            slot = waiting[i]
+            if p.jobs.at[slot].promise >= 0:
+                p.advance(slot)
+        return 0
 
     def replan(self, p: Pass, waiting):
         i: cython.Py_ssize_t
