@@ -254,8 +254,11 @@ def describe_policy(scenario: Scenario) -> str:
     for cluster in scenario.clusters:
         known = (preset for preset in registry.presets() if Scheduler(**preset.parts) == cluster.scheduler)
         preset = next(known, None)
-        order, backfill = cluster.scheduler.order.name, cluster.scheduler.backfill.name
-        names.append(preset.name if preset else f"{order}+{backfill}")
+        order, backfill, estimate = (
+            getattr(cluster.scheduler, kind).name for kind in ("order", "backfill", "estimate")
+        )
+        plain = [order, backfill] if estimate == "request" else [order, backfill, estimate]
+        names.append(preset.name if preset else "+".join(plain))
     return ", ".join(dict.fromkeys(names))
 
 

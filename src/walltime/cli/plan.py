@@ -49,7 +49,6 @@ class Plan:
 
 def make_plan(options: Options) -> Plan:
     """The scenarios that the options ask for, their parts checked; raises InputError."""
-    from walltime.api import describe_policy
     from walltime.policy.registry import check
 
     _check_choices(options)
@@ -61,8 +60,18 @@ def make_plan(options: Options) -> Plan:
         scenario = _make_scenario(base, options, name)
         check(scenario)
         _check_engine(scenario)
-        scenarios[name or describe_policy(scenario)] = scenario
+        scenarios[_label(name, scenario, options)] = scenario
     return Plan(scenarios)
+
+
+def _label(name: str | None, scenario: Scenario, options: Options) -> str:
+    """The policy's name; where --set has changed its parts, the name with the parts behind it."""
+    from walltime.api import describe_policy
+
+    if name is None:
+        return describe_policy(scenario)
+    changed = any("scheduler" in setting.partition("=")[0].split(".") for setting in options.settings)
+    return f"{name} ({describe_policy(scenario)})" if changed and describe_policy(scenario) != name else name
 
 
 def split_policies(text: str | None) -> list[str]:

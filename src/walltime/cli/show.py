@@ -114,7 +114,9 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
     if summary.get("rejected"):
         notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run (too large).")
-    if summary.get("perfect_estimates"):
+    if summary.get("facts", {}).get("oracle"):
+        notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
+    elif summary.get("perfect_estimates"):
         count, total = summary["perfect_estimates"], summary["jobs"]
         which = "any job" if count == total else f"{count:,} of {total:,} jobs"
         notes.append(

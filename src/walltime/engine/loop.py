@@ -123,7 +123,7 @@ class Simulation(Engine):
         self,
         arrivals: Source,
         execution: Execution,
-        broker: Broker = None,
+        broker=None,
         sources=(),
         observers=(),
         extend=False,

@@ -114,13 +114,14 @@ def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, ob
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[str, Any]:
     notes = workload.notes if isinstance(workload, Workload) else {}
     origin = workload.origin if isinstance(workload, Workload) else None
+    oracle = any(cluster.estimate.oracle for cluster in simulation.clusters)
     return {
         "clusters": {cluster.name: cluster.total_cores for cluster in scenario.clusters},
         "origin": {"epoch": origin.epoch if origin else None, "timezone": origin.timezone if origin else None},
         "submitted": simulation.jobs.entered,
         "skipped": dict(notes.get("skipped", {})),
-        "perfect_estimates": notes.get("perfect_estimates", 0),
-        "oracle": any(cluster.estimate.oracle for cluster in simulation.clusters),
+        "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
+        "oracle": oracle,
         "overrun": scenario.execution.overrun,
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),

@@ -32,7 +32,7 @@ class Order:
 
     @property
     def tree(self) -> ast.expr:
-        return ast.parse(self.parameters["value"], mode="eval").body
+        return ast.parse(str(self.parameters["value"]), mode="eval").body
 
     def rank(self, job: Any, now: int) -> tuple[bool, float, int]:
         """What the queue is sorted by: nan last, ties by order of entry."""

@@ -100,7 +100,7 @@ def _start_best(rule: Backfill, machine: Any) -> None:
         size = fitting[i].cores
         if size > free or left(i, extra) < 0:
             return without
-        return max(without, size + most(i + 1, free - size, left(i, extra)))
+        return max(without, int(size) + most(i + 1, free - size, left(i, extra)))
 
     free = machine.free
     for i, job in enumerate(fitting):
@@ -179,7 +179,7 @@ def _available(machine: Any, time: int) -> int:
 def _left(machine: Any, holds: list[Hold], time: int, job: Any) -> int:
     """Cores free at that time, other jobs' reservations taken off."""
     return _available(machine, time) - sum(
-        hold.job.cores for hold in holds if hold.start <= time < hold.end and hold.job is not job
+        int(hold.job.cores) for hold in holds if hold.start <= time < hold.end and hold.job is not job
     )
 
 

@@ -1,0 +1,35 @@
+"""Types of the compiled job table; what each thing is, is said in jobs.py."""
+
+import enum
+from typing import Any
+
+FIELDS: tuple[str, ...]
+HIDDEN: tuple[str, ...]
+
+class State(enum.IntEnum):
+    FUTURE = 0
+    HELD = 1
+    WAITING = 2
+    RUNNING = 3
+    SUSPENDED = 4
+    ENDING = 5
+    COMPLETED = 6
+    TIMEOUT = 7
+    FAILED = 8
+    CANCELLED = 9
+    REJECTED = 10
+
+class Place(enum.IntEnum):
+    PARKED = -3
+    LINE = -2
+    OUTSIDE = -1
+
+class JobTable:
+    size: int
+    live: int
+    entered: int
+    def __init__(self) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+    def add(self, submit: int, run_time: int, requested: int, cores: int) -> int: ...
+    def drop(self, slot: int) -> int: ...
+    def slots(self) -> list[int]: ...
