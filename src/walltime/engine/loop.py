@@ -23,7 +23,7 @@ from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import OrderedQueue, Queue  # noqa: F401 - Queue is named in loop.pxd
 from walltime.kernel.scan import ScanQueue
 from walltime.kernel.source import Engine, Observer, Source
-from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, Policy
+from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, Policy  # noqa: F401 - as in loop.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 

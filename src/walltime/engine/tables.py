@@ -25,7 +25,8 @@ STATE_CODES = np.array(
 def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of entry and the allocations table in order of start."""
     recorded = simulation.recorder.jobs.columns(JOB)
-    order = np.argsort(recorded["seq"], kind="stable")
+    order = np.empty_like(recorded["seq"])
+    order[recorded["seq"]] = np.arange(len(order))  # every number of entry is recorded once
     recorded = {name: values[order] for name, values in recorded.items()}
     described = _descriptions(arrivals, simulation.live_jobs, recorded["row"])
     jobs = _jobs(recorded, described, clusters)

@@ -17,6 +17,7 @@ from walltime.kernel.jobs import State
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.source import Observer, Source
+from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.backfill.none import NoBackfill
 from walltime.policies.estimate.request import Request
@@ -369,6 +370,15 @@ def test_reservations_are_told_to_observers():
     promises = Promises()
     simulate(table((0, 10, 20, 3), (1, 5, 5, 4), (2, 4, 4, 1)), 4, observers=[promises])
     assert promises.made[0] == (1, 2, 20)
+
+
+def test_a_pass_after_every_event_sees_half_of_an_instant():
+    """Two jobs end at 10 s. One pass for both lets the wide job start; a pass after the first end fills its place."""
+    workload = table((0, 10, 10, 2), (0, 10, 10, 2), (1, 5, 5, 4), (2, 30, 30, 2))
+    _, together, _ = simulate(workload, 4, policy=Aggressive)
+    assert [job["start"] for job in together] == [0, 0, 10, 15]
+    _, apart, _ = simulate(workload, 4, policy=Aggressive, per_event=True)
+    assert [job["start"] for job in apart] == [0, 0, 40, 10]
 
 
 def test_a_stream_of_batches_gives_the_same_schedule():
