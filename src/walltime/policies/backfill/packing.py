@@ -10,6 +10,7 @@ def choose(sizes: list[int], short: list[bool], free: int, extra: int) -> list[i
     use n cores together; `under[i]` has bit (free - n) set for the short ones: counted from the other end, so that a
     shift and an "and" find two sums with a given total.
     """
+    free, extra, sizes = int(free), int(extra), list(map(int, sizes))  # uncompiled they are NumPy's, of 64 bits
     within = (1 << (extra + 1)) - 1
     over, under = [1], [1 << free]
     for size, brief in zip(reversed(sizes), reversed(short), strict=True):
