@@ -9,11 +9,20 @@ import platform
 import tempfile
 from pathlib import Path
 
-from benchmarks import case_command, case_engine, case_index, case_orders, case_python, case_reading, case_startup
+from benchmarks import (
+    case_command,
+    case_engine,
+    case_index,
+    case_nodes,
+    case_orders,
+    case_python,
+    case_reading,
+    case_startup,
+)
 from benchmarks.figures import WIDTH, Figure, headings
 from benchmarks.setting import Setting, quick
 
-ALL = (case_engine, case_index, case_orders, case_python, case_reading, case_command, case_startup)
+ALL = (case_engine, case_index, case_orders, case_nodes, case_python, case_reading, case_command, case_startup)
 CASES = {case.CASE: case for case in ALL}
 
 

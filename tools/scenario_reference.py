@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
-from walltime.scenario.model import Count, Duration, Flag, Name, Seed
+from walltime.scenario.model import Count, Duration, Flag, Name, Seed, Speed
 from walltime.scenario.problems import PYTHON_ONLY, model_of
 
 INTRODUCTION = """\
@@ -47,6 +47,7 @@ KNOWN = {
     Flag: "true or false",
     Duration: "duration",
     Name: "text",
+    Speed: "number from 0.001 to 1000",
     float: "number",
     dict[str, Any]: "mapping",
 }

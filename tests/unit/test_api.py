@@ -71,8 +71,7 @@ def test_every_form_of_input_gives_the_same_result(jobs, tmp_path):
     (tmp_path / "s.yaml").write_text("workload: jobs.parquet\ncluster: {cores: 4}\n")
     mapping = {"workload": {"table": jobs}, "cluster": {"cores": 4}}
     results = [
-        walltime.simulate(jobs, nodes="2x2"),
-        walltime.simulate(jobs, nodes=(2, 2)),
+        walltime.simulate(jobs, cores=4),
         walltime.simulate(mapping),
         walltime.simulate(tmp_path / "jobs.parquet", cores=4),
         walltime.simulate(str(tmp_path / "jobs.parquet"), cores=4),

@@ -5,7 +5,8 @@ capacity (never more cores in use than a cluster has; at one instant ends come b
 submission or eligibility), limit (no attempt beyond its request, where overruns are killed), interval (no negative
 lengths, no two allocations of one job at once, attempts in order), identity (every job once, every allocation a known
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
-job's cores, cluster, start, end, run time and wait are those of its allocations), promise (see `audit_promise`).
+job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
+than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised).
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_nodes import find_complaints, find_misshapen
 from walltime.analysis.intervals import ABSENT
 from walltime.analysis.promise import find_broken_promises
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES, ticks
 from walltime.core.time import SECOND
+from walltime.core.workload import Workload
 
 REPORTED = 100
 """Violations of one rule and message that are listed; a broken table would otherwise fill the memory with them."""
@@ -48,17 +51,20 @@ def audit(
     clusters: Mapping[str, int] | None = None,
     overrun: str | None = None,
     promise: bool = False,
+    workload: Workload | None = None,
 ) -> list[Violation]:
     """Every broken rule of a schedule, an empty list for a legal one.
 
     Takes a Record, a Result, or the pair (jobs, allocations); `clusters` are cores by cluster name. Both settings come
     from the record where they are not given; for a pair, the default overrun is kill. `promise` also checks that
     blocked heads start as promised, which only holds for plain EASY (arrival order, requests as estimates, kill).
+    Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for.
     """
     tables = _Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
     for check in (_check_identity, _check_intervals, _check_early, _check_limit, _check_capacity, _check_jobs):
         check(tables, found)
+    _check_nodes(tables, found, workload)
     if promise and not found:
         _check_promise(tables, found)
     return found
@@ -76,6 +82,7 @@ class _Tables:
             raise InputError("an audit needs the clusters' cores: {name: cores}")
         self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
         self.until = facts.get("until")
+        self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
         jobs, allocations = pair
         self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
         names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
@@ -92,6 +99,7 @@ class _Tables:
         self.still = self.stop == ABSENT  # running at the cut-off
         self.horizon = self._find_horizon()
         self.stop[self.still] = np.maximum(self.begin[self.still], self.horizon)
+        self.texts = allocations["nodes"]
         self.where = _codes(allocations["cluster"], list(self.clusters))
         self.outcome = _codes(allocations["outcome"], list(STATES))
         self._join()
@@ -206,6 +214,21 @@ def _check_capacity(tables: _Tables, found: list[Violation]) -> None:
         through = _used_through(tables, lasting, tables.begin[instant])
         over = through + tables.taken[instant] > capacity
         _report(found, "capacity", over, tables.owner[instant], tables.begin[instant], message)
+
+
+def _check_nodes(tables: _Tables, found: list[Violation], workload: Workload | None) -> None:
+    """On every node: no core twice, none that is not there, each job's cores together what it has."""
+    for number, name in enumerate(tables.clusters):
+        nodes, rows = tables.nodes.get(name), np.flatnonzero(tables.where == number)
+        if nodes is None or not len(rows):
+            continue
+        complaints = [*find_complaints(tables.texts, rows, tables.begin, tables.stop, tables.taken, nodes)]
+        if workload is not None:
+            complaints += find_misshapen(tables.texts, rows, tables.owner, nodes, workload)
+        for bad, message in complaints:
+            guilty = np.zeros(len(tables.owner), np.bool_)
+            guilty[bad] = True
+            _report(found, "nodes", guilty, tables.owner, tables.begin, message)
 
 
 def _used_through(tables: _Tables, rows: np.ndarray, at: np.ndarray) -> np.ndarray:

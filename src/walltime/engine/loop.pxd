@@ -4,7 +4,7 @@ from walltime.engine.recorder cimport Recorder
 from walltime.engine.sources cimport Cancellations, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable
+    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable, done_in
 )
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.queue cimport OrderedQueue, Queue

@@ -18,7 +18,7 @@ from walltime.core.time import SECOND
 from walltime.engine.recorder import Recorder
 from walltime.engine.sources import Cancellations, Limits, Releases, Timers
 from walltime.execution.model import Execution
-from walltime.kernel.jobs import JobTable, Place, State
+from walltime.kernel.jobs import JobTable, Place, State, done_in
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import OrderedQueue, Queue  # noqa: F401 - Queue is named in loop.pxd
 from walltime.kernel.scan import ScanQueue
@@ -193,7 +193,7 @@ class Simulation(Engine):
             self.now = time
             self.instant()
             self.instants += 1
-            if self.instants & 1023 == 0:
+            if self.instants & 63 == 0:
                 self.poll()
         self.close(self.now if last >= NEVER else last)
 
@@ -230,7 +230,7 @@ class Simulation(Engine):
             if rounds > bound:
                 names = ", ".join(cluster.view.name() for cluster in self.clusters)
                 raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
-            if rounds & 1023 == 0:
+            if rounds & 63 == 0:
                 self.poll()
         return 0
 
@@ -371,21 +371,25 @@ class Simulation(Engine):
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         elapsed: cython.longlong = self.now - jobs.at[slot].start
         if outcome == COMPLETED:
-            jobs.at[slot].progress += elapsed
+            jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
+            jobs.at[slot].used += elapsed
         else:
             self.execution.interrupt(slot, keep)
-            if not keep:
+            if keep:
+                jobs.at[slot].used += elapsed
+            else:
                 jobs.at[slot].lost += elapsed * jobs.at[slot].cores
         jobs.at[slot].held += elapsed
         jobs.at[slot].stamp += 1
         cluster.ledger.set_time(self.now)
+        self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
         cluster.ledger.give(slot)
         cluster.causes |= RELEASE
-        return self.recorder.allocation(jobs, slot, self.now, outcome)
+        return 0
 
     def kill_time(self, slot):
         jobs: JobTable = self.jobs
-        return jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].progress
+        return jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].used
 
     def correct(self, slot):
         jobs: JobTable = self.jobs
@@ -432,7 +436,7 @@ class Simulation(Engine):
         jobs: JobTable = self.jobs
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         cluster.ledger.set_time(self.now)
-        jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate - jobs.at[slot].progress
+        jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate - jobs.at[slot].used
         cluster.ledger.take(slot)
         cluster.causes |= CAPACITY
         return self.start(slot)
@@ -452,7 +456,7 @@ class Simulation(Engine):
         if self.jobs.at[slot].first_start >= 0:
             cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
             if cluster.estimate.learns:
-                cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].progress)
+                cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
         self.move(slot, state)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
         self.ended += 1
@@ -475,11 +479,13 @@ class Simulation(Engine):
     def close(self, time):
         """The simulation is over at `time`: write down those who are still in it."""
         slot: cython.Py_ssize_t
+        cluster: Cluster
         last: cython.longlong = time
         for slot in self.jobs.slots():
             if self.jobs.at[slot].state == RUNNING:
-                self.jobs.at[slot].progress += last - self.jobs.at[slot].start
-                self.recorder.allocation(self.jobs, slot, -1, RUNNING)
+                self.jobs.at[slot].used += last - self.jobs.at[slot].start
+                cluster = self.clusters[self.jobs.at[slot].cluster]
+                self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger)
             self.recorder.job(self.jobs, slot, -1)
 
     def poll(self):

@@ -14,14 +14,18 @@ from walltime.core.time import NEVER, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.tables import build_tables
-from walltime.kernel.ledger import CoreLedger
+from walltime.engine.tables import build_tables, count_rejections
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger import CoreLedger, Ledger
+from walltime.kernel.nodes import NodeLedger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.source import Observer
 from walltime.policy import registry
-from walltime.scenario import Scenario
+from walltime.policy.place import as_place
+from walltime.scenario import Cluster, Part, Scenario
 
 NAME = "native"
+DEFAULT_PLACE = Part(name="best-fit")
 
 
 class Progress(Protocol):
@@ -37,9 +41,11 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     for i, cluster in enumerate(scenario.clusters):
         scheduler = cluster.scheduler
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
-        for part in ("place", "admit", "preempt"):
+        for part in ("admit", "preempt"):
             if getattr(scheduler, part):
-                problems.append((f"{prefix}.{part}", "no such part yet: a cluster is a plain number of cores"))
+                problems.append((f"{prefix}.{part}", "no such part yet"))
+        if scheduler.place is not None and cluster.nodes is None:
+            problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if scheduler.rhythm.name not in ("instant", "event"):
             problems.append((f"{prefix}.rhythm", f"{scheduler.rhythm.name}: only instant and event"))
     if len({cluster.scheduler.rhythm.name for cluster in scenario.clusters}) > 1:
@@ -68,7 +74,9 @@ def run(
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]
     jobs, allocations = build_tables(simulation, arrivals, names)
-    return Record(jobs, allocations, _facts(scenario, workload, simulation), ran)
+    facts = _facts(scenario, workload, simulation)
+    facts["rejected_reasons"] = count_rejections(simulation, arrivals)
+    return Record(jobs, allocations, facts, ran)
 
 
 def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
@@ -77,6 +85,8 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
     for batch in [workload] if isinstance(workload, Workload) else workload:
         if batch.has("dependencies") and any(batch.column("dependencies")):
             raise UnsupportedError(NAME, [("workload.dependencies", "jobs that wait for other jobs")])
+        if not batch.has("cores") and batch.has("nodes") and batch.has("cores_per_node"):
+            batch = _with_total(batch)
         if len(batch) and np.any(batch.column("requested_time") < 0):
             row = int(np.argmax(batch.column("requested_time") < 0))
             raise InputError("a job has no requested time", value=int(batch.column("job_id")[row]))
@@ -85,6 +95,12 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
             job = int(batch.column("job_id")[row])
             raise InputError("a job without a run time would run for ever (overrun: extend, no until)", value=job)
         yield batch
+
+
+def _with_total(batch: Workload) -> Workload:
+    """The batch with the total of requests that are given by their shape alone."""
+    nodes, each = batch.column("nodes"), batch.column("cores_per_node")
+    return batch.replace(dict(batch.columns) | {"cores": np.where((nodes > 0) & (each > 0), nodes * each, 1)})
 
 
 def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, observers: Sequence[Any]) -> Simulation:
@@ -100,15 +116,24 @@ def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, ob
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
         policy = registry.build("backfill", parts.backfill)
-        ledger = PlanLedger if policy.plans else CoreLedger
         simulation.add_cluster(
             cluster.name,
-            ledger(simulation.jobs, cluster.total_cores, index),
+            _build_ledger(simulation.jobs, cluster, index, policy.plans, scenario.seed),
             registry.build("order", parts.order),
             registry.build("estimate", parts.estimate),
             policy,
         )
     return simulation
+
+
+def _build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
+    """Nodes where the cluster has them; else a plain number of cores, to which a shaped request is its total."""
+    layout = cluster.layout()
+    if layout is None:
+        return (PlanLedger if plans else CoreLedger)(jobs, cluster.total_cores, index)
+    place = as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE))
+    pace = layout.pace()
+    return NodeLedger(jobs, layout.cores(), place, index, layout.whole, pace, seed)
 
 
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[str, Any]:
@@ -117,6 +142,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[st
     oracle = any(cluster.estimate.oracle for cluster in simulation.clusters)
     return {
         "clusters": {cluster.name: cluster.total_cores for cluster in scenario.clusters},
+        "nodes": {cluster.name: layout.facts() for cluster in scenario.clusters if (layout := cluster.layout())},
         "origin": {"epoch": origin.epoch if origin else None, "timezone": origin.timezone if origin else None},
         "submitted": simulation.jobs.entered,
         "skipped": dict(notes.get("skipped", {})),

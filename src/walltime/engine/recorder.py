@@ -10,10 +10,14 @@ import cython
 import numpy as np
 
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger import Ledger
 
+LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
 CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on
-JOB = ("seq", "row", "eligible", "first_start", "end", "progress", "held", "lost", "packed")
+JOB = ("seq", "row", "eligible", "first_start", "end", "used", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
+PLACED = ("row", "ranges")
+"""Which row of the allocations is on nodes, and how many of the next ranges tell on which."""
 
 
 @cython.final
@@ -40,10 +44,12 @@ class Rows:
         return at
 
     def columns(self, names) -> dict:
-        """The table as one NumPy array a column, `packed` taken apart."""
+        """The table as one NumPy array a column, `packed` taken apart where there is one."""
         used = (CHUNK - self.room) * self.width
         pieces = [piece.reshape(-1, self.width) for piece in [*self.full, np.asarray(self.chunk)[:used]]]
         table = {name: np.concatenate([piece[:, i] for piece in pieces]) for i, name in enumerate(names)}
+        if "packed" not in table:
+            return table
         packed = table.pop("packed")
         table["state"] = packed & 0xFF
         table["backfilled"] = (packed >> 8) & 1
@@ -60,6 +66,8 @@ class Recorder:
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
         self.allocations = Rows(len(ALLOCATION))
+        self.placed = Rows(len(PLACED))
+        self.ranges = Rows(1)
 
     def job(self, t: JobTable, slot, end):
         """The job has left (or the simulation has, `end` < 0)."""
@@ -70,14 +78,17 @@ class Recorder:
         c[at + 2] = t.at[slot].eligible
         c[at + 3] = t.at[slot].first_start
         c[at + 4] = end
-        c[at + 5] = t.at[slot].progress
+        c[at + 5] = t.at[slot].used
         c[at + 6] = t.at[slot].held
         c[at + 7] = t.at[slot].lost
         c[at + 8] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
-    def allocation(self, t: JobTable, slot, end, outcome):
-        """The job no longer holds its resources; `end` < 0 where it still does at the end of the simulation."""
+    def allocation(self, t: JobTable, slot, end, outcome, ledger: Ledger):
+        """The job is about to give its resources back; `end` < 0 where it keeps them at the end of the simulation."""
+        found: cython.Py_ssize_t = ledger.describe(slot)
+        if found > 0:
+            self.place(self.allocations.size, ledger, found)
         at: cython.Py_ssize_t = self.allocations.next()
         c: cython.longlong[::1] = self.allocations.chunk
         c[at] = t.at[slot].seq
@@ -86,3 +97,61 @@ class Recorder:
         c[at + 3] = t.at[slot].cores
         c[at + 4] = outcome | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
+
+    def place(self, row, ledger: Ledger, found):
+        """The ranges of nodes that the ledger has just described belong to this allocation."""
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t = self.placed.next()
+        c: cython.longlong[::1] = self.placed.chunk
+        c[at] = row
+        c[at + 1] = found
+        for k in range(found):
+            at = self.ranges.next()
+            self.ranges.chunk[at] = ledger.ranges[k]
+        return 0
+
+
+def range_lines(counts, ranges) -> str:
+    """`0-3:24,7:5` for each allocation, one a line: nodes 0 to 3 with 24 cores each, and 5 on node 7.
+
+    `counts` is how many of the packed `ranges` (as NodeLedger.describe writes them) belong to each.
+    """
+    n: cython.longlong[::1] = np.ascontiguousarray(counts, np.int64)
+    r: cython.longlong[::1] = np.ascontiguousarray(ranges, np.int64)
+    room: cython.Py_ssize_t = LONGEST * len(r) + 1
+    text: cython.uchar[::1] = np.empty(room, np.uint8)
+    i: cython.Py_ssize_t
+    _: cython.Py_ssize_t
+    at: cython.Py_ssize_t = 0
+    x: cython.Py_ssize_t = 0
+    first: cython.longlong
+    more: cython.longlong
+    for i in range(len(n)):
+        for _ in range(n[i]):
+            first = r[x] >> 44
+            more = (r[x] >> 24) & 0xFFFFF
+            at = write(text, at, first)
+            if more > 0:
+                text[at] = 45  # -
+                at = write(text, at + 1, first + more)
+            text[at] = 58  # :
+            at = write(text, at + 1, r[x] & 0xFFFFFF)
+            text[at] = 44  # ,
+            at += 1
+            x += 1
+        text[at - 1] = 10  # a new line, instead of the last comma
+    return np.asarray(text)[: at - 1].tobytes().decode("ascii") if at > 0 else ""
+
+
+def write(text, at, number):
+    """The decimal digits of a number; where the next sign goes."""
+    digits: cython.Py_ssize_t = 1
+    rest: cython.longlong = number
+    k: cython.Py_ssize_t
+    while rest >= 10:
+        rest //= 10
+        digits += 1
+    for k in range(at + digits - 1, at - 1, -1):
+        text[k] = 48 + number % 10
+        number //= 10
+    return at + digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ import polars as pl
 
 from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import MISSING, Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.recorder import ALLOCATION, JOB
+from walltime.engine.recorder import ALLOCATION, JOB, PLACED, Recorder, range_lines
 from walltime.kernel.jobs import State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
@@ -29,9 +30,37 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     order[recorded["seq"]] = np.arange(len(order))  # every number of entry is recorded once
     recorded = {name: values[order] for name, values in recorded.items()}
     described = _descriptions(arrivals, simulation.live_jobs, recorded["row"])
+    taken = simulation.recorder.allocations.columns(ALLOCATION)
+    where = _placements(simulation.recorder, taken["seq"])
     jobs = _jobs(recorded, described, clusters)
-    allocations = _allocations(simulation.recorder.allocations.columns(ALLOCATION), described["job_id"], clusters)
+    allocations = _allocations(taken, described["job_id"], clusters, None if where is None else where.texts)
+    if where is not None:
+        jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
     return jobs, allocations
+
+
+def count_rejections(simulation: Simulation, arrivals: Arrivals) -> dict[str, int]:
+    """Why jobs were rejected, and how many for each reason."""
+    recorded = simulation.recorder.jobs.columns(JOB)
+    row = recorded["row"][recorded["state"] == State.REJECTED]
+    live = [simulation.live_jobs[-1 - i] for i in row[row < 0].tolist()]
+    shapes = [(job.get("cores", 1), job.get("nodes", MISSING), job.get("cores_per_node", MISSING)) for job in live]
+    for name_row in row[row >= 0].tolist():
+        shapes.append(_shape_of(arrivals, name_row))
+    reasons: dict[str, int] = {}
+    for shape in shapes:
+        reason = min(cluster.ledger.refuse(*shape) for cluster in simulation.clusters)
+        reasons[reason] = reasons.get(reason, 0) + 1
+    return reasons
+
+
+def _shape_of(arrivals: Arrivals, row: int) -> tuple[int, int, int]:
+    """(cores, nodes, cores on each) of a job by its row."""
+    for batch in arrivals.batches:
+        if row < len(batch):
+            return tuple(int(batch.column(name)[row]) for name in ("cores", "nodes", "cores_per_node"))  # type: ignore
+        row -= len(batch)
+    raise IndexError(row)
 
 
 def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clusters: list[str]) -> pl.DataFrame:
@@ -49,7 +78,7 @@ def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clus
         "start": time_series("start", start),
         "end": time_series("end", end),
         "requested_time": time_series("requested_time", described["requested_time"].to_numpy()),
-        "run_time": time_series("run_time", np.where(start < 0, -1, recorded["progress"])),
+        "run_time": time_series("run_time", np.where(start < 0, -1, recorded["used"])),
         "wait": time_series("wait", np.where(start < 0, -1, wait)),
         "state": label_series("state", state, list(STATES)),
         "restarts": pl.Series("restarts", recorded["attempt"]),
@@ -111,7 +140,41 @@ def _live_workload(live: list[dict[str, Any]]) -> Workload:
     return Workload.from_columns(**columns)
 
 
-def _allocations(recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: list[str]) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _Placements:
+    """Where each allocation was: its nodes as a text, and how many; empty and 0 for one that was on no nodes."""
+
+    seq: np.ndarray
+    texts: pl.Series
+    count: np.ndarray
+
+
+def _placements(recorder: Recorder, seq: np.ndarray) -> _Placements | None:
+    """From the recorded ranges of nodes; None where no allocation was on nodes."""
+    placed, ranges = recorder.placed.columns(PLACED), recorder.ranges.columns(("range",))["range"]
+    row, length = placed["row"], placed["ranges"]
+    if not len(row):
+        return None
+    lines = pl.Series([range_lines(length, ranges)]).str.split("\n").explode()
+    count = np.zeros(len(seq), np.int64)
+    count[row] = np.add.reduceat(((ranges >> 24) & 0xFFFFF) + 1, np.cumsum(length) - length)
+    if len(row) < len(seq):
+        known = pl.Series(np.full(len(seq), -1)).scatter(row, np.arange(len(row)))
+        lines = lines.gather(known.replace(-1, None))
+    return _Placements(seq, lines, count)
+
+
+def _nodes_held(where: _Placements, seq: np.ndarray, asked: pl.Series) -> pl.Series:
+    """How many nodes each job held the last time; what it asked for where it held none."""
+    last = np.zeros(len(seq), np.int64)
+    last[np.searchsorted(seq, where.seq)] = where.count  # a later allocation comes later in the record
+    held = pl.Series("nodes", last)
+    return pl.select(pl.when(held > 0).then(held).otherwise(asked).alias("nodes")).to_series()
+
+
+def _allocations(
+    recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: list[str], nodes: pl.Series | None
+) -> pl.DataFrame:
     order = np.lexsort((recorded["seq"], recorded["start"]))
     recorded = {name: values[order] for name, values in recorded.items()}
     columns = {
@@ -121,7 +184,7 @@ def _allocations(recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: l
         "start": time_series("start", recorded["start"]),
         "end": time_series("end", recorded["end"]),
         "cores": pl.Series("cores", recorded["cores"]),
-        "nodes": constant("nodes", None, len(order), ALLOCATIONS),
+        "nodes": constant("nodes", None, len(order), ALLOCATIONS) if nodes is None else nodes.gather(order),
         "outcome": label_series("outcome", STATE_CODES[recorded["state"]], list(STATES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

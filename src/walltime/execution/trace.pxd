@@ -1,6 +1,6 @@
 from walltime.execution.model cimport Execution
 from walltime.kernel.heap cimport EventHeap
-from walltime.kernel.jobs cimport COMPLETED, JobTable
+from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
 
 cdef class TraceExecution(Execution):
     cdef EventHeap ends

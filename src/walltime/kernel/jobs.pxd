@@ -34,6 +34,7 @@ cdef packed struct JobFields:
     long long first_start
     long long limit
     long long progress
+    long long used
     long long known_end
     long long run_time
     long long corrections
@@ -58,6 +59,9 @@ cdef packed struct JobFields:
     long long per_node
     long long deadline
     long long speed
+
+cpdef long long time_for(long long work, long long speed) noexcept
+cpdef long long done_in(long long time, long long speed) noexcept
 
 cdef class JobTable:
     cdef readonly Py_ssize_t size

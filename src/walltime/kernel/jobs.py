@@ -24,6 +24,7 @@ FIELDS = (
     "first_start",
     "limit",
     "progress",
+    "used",
     "known_end",
     "run_time",
     "corrections",
@@ -82,6 +83,22 @@ class Place(enum.IntEnum):
 if not cython.compiled:
     FUTURE = State.FUTURE
     OUTSIDE = Place.OUTSIDE
+
+
+def time_for(work, speed):
+    """The microseconds of wall time in which so much work is done, rounded up."""
+    if speed == FULL_SPEED:
+        return work
+    whole: cython.longlong = work // speed  # apart, because work times a million may be too large
+    return whole * FULL_SPEED + ((work - whole * speed) * FULL_SPEED + speed - 1) // speed
+
+
+def done_in(time, speed):
+    """The work that is done in so many microseconds of wall time, rounded down."""
+    if speed == FULL_SPEED:
+        return time
+    whole: cython.longlong = time // FULL_SPEED
+    return whole * speed + (time - whole * FULL_SPEED) * speed // FULL_SPEED
 
 
 @cython.final
@@ -155,6 +172,7 @@ class JobTable:
         self.at[s].first_start = -1
         self.at[s].held = 0
         self.at[s].progress = 0
+        self.at[s].used = 0
         self.at[s].lost = 0
         self.at[s].backfilled = 0
         self.at[s].corrections = 0

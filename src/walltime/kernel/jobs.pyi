@@ -24,6 +24,9 @@ class Place(enum.IntEnum):
     LINE = -2
     OUTSIDE = -1
 
+def time_for(work: int, speed: int) -> int: ...
+def done_in(time: int, speed: int) -> int: ...
+
 class JobTable:
     size: int
     live: int

@@ -10,6 +10,7 @@ cdef class Ledger:
     cdef readonly long long free
     cdef readonly long long window
     cdef readonly long long extra
+    cdef long long[::1] ranges
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
@@ -22,6 +23,7 @@ cdef class Ledger:
     cpdef long long advance(self, Py_ssize_t slot) except? -1
     cpdef int set_capacity(self, long long cores) except -1
     cpdef int set_time(self, long long now) except -1
+    cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
 
 cdef class CoreLedger(Ledger):
     cdef RunningProfile running

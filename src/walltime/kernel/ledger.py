@@ -89,6 +89,14 @@ class Ledger:
         self.now = now
         return 0
 
+    def refuse(self, cores, nodes, per_node) -> str:
+        """Why a request that is not `possible` can never run here, for a person."""
+        return "more cores than the cluster has"
+
+    def describe(self, slot):
+        """How many entries of `ranges` now tell on which nodes the job is; 0 where there are no nodes."""
+        return 0
+
 
 @cython.cclass
 class CoreLedger(Ledger):
@@ -218,11 +226,7 @@ class CoreLedger(Ledger):
     def next_release(self, time):
         """The next time after `time` at which more may become free: an expected end, or the end of a hold."""
         i: cython.Py_ssize_t
-        found: cython.longlong = NEVER
-        for entry in self.running.entries():
-            if entry[0] > time:
-                found = entry[0]
-                break
+        found: cython.longlong = self.running.next_end(time)
         for i in range(self.holds):
             if time < self.held_end[i] < found:
                 found = self.held_end[i]

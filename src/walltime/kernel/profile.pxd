@@ -15,6 +15,7 @@ cdef class RunningProfile:
     cpdef int remove(self, long long time, long long seq) except -1
     cpdef long long when(self, long long need) noexcept
     cpdef long long released_by(self, long long time) noexcept
+    cpdef long long next_end(self, long long time) noexcept
     cdef int grow(self) except -1
     cdef int split(self, Py_ssize_t p) except -1
     cdef Py_ssize_t block_of(self, long long time, long long seq) noexcept

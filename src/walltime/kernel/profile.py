@@ -150,6 +150,12 @@ class RunningProfile:
                 x += 1
         return sum
 
+    def next_end(self, time):
+        """The first expected end after `time`, or NEVER."""
+        p: cython.Py_ssize_t = self.block_of(time + 1, -1)
+        i: cython.Py_ssize_t = self.slot_of(p, time + 1, -1)
+        return self.time[i] if i < self.order[p] * BLOCK + self.count[p] else NEVER
+
     def entries(self) -> list:
         """Everything as (time, seq, cores), in order: for checks and for a person."""
         out = []

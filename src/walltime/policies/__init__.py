@@ -137,6 +137,21 @@ PARTS = (
         _TSAFRIR,
     ),
     Entry("estimate", "factor", "walltime.policies.estimate.factor:Factor", "The requested time, scaled by a factor."),
+    Entry(
+        "place",
+        "best-fit",
+        "walltime.policies.place.best_fit:BestFit",
+        "The fullest nodes on which the job still fits; the default of a cluster with nodes.",
+    ),
+    Entry("place", "first-fit", "walltime.policies.place.first_fit:FirstFit", "The nodes with the lowest numbers."),
+    Entry("place", "worst-fit", "walltime.policies.place.worst_fit:WorstFit", "The emptiest nodes."),
+    Entry(
+        "place",
+        "contiguous",
+        "walltime.policies.place.contiguous:Contiguous",
+        "A run of consecutive nodes; a job that asks for nodes waits for one.",
+    ),
+    Entry("place", "random", "walltime.policies.place.random:Random", "Any nodes on which the job fits, by the seed."),
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(

@@ -99,7 +99,8 @@ def dump(scenario: Scenario) -> str:
             {
                 "name": cluster.name,
                 "cores": cluster.cores,
-                "nodes": f"{cluster.nodes.count}x{cluster.nodes.cores}" if cluster.nodes else None,
+                "nodes": _short_nodes(cluster),
+                "sharing": cluster.sharing if cluster.nodes else None,
                 "scheduler": _drop_none(
                     {
                         kind: [part.short() for part in value] if isinstance(value, tuple) else value and value.short()
@@ -123,6 +124,11 @@ def dump(scenario: Scenario) -> str:
     data["record"] = scenario.record.model_dump()
     data["until"] = scenario.until
     return yaml.safe_dump(_drop_none(data), sort_keys=False, allow_unicode=True)
+
+
+def _short_nodes(cluster: Cluster) -> Any:
+    groups = [group.short() for group in cluster.nodes or ()]
+    return groups[0] if len(groups) == 1 else groups or None
 
 
 def _drop_none(mapping: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 from walltime.core.workload import Workload
@@ -70,11 +71,18 @@ def _name(value: Any) -> str:
     return value.strip()
 
 
+def _speed(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.001 <= value <= 1000:
+        raise ValueError("must be a number from 0.001 to 1000")
+    return float(value)
+
+
 Count = Annotated[int, BeforeValidator(_positive)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Duration = Annotated[float, BeforeValidator(_duration)]
 Name = Annotated[str, BeforeValidator(_name)]
+Speed = Annotated[float, BeforeValidator(_speed)]
 
 
 class Model(BaseModel):
@@ -153,10 +161,14 @@ class Scheduler(Model):
 
 
 class Nodes(Model):
-    """Equal nodes: in YAML `120x2`, or `{count: 120, cores: 2}`."""
+    """Equal nodes: in YAML `120x2`, or `{count: 120, cores: 2, speed: 1.5, name: fast}`."""
 
     count: Count = Field(description="How many nodes.")
     cores: Count = Field(description="Cores of each node.")
+    speed: Speed = Field(
+        default=1.0, description="Speed of each node; a job that runs an hour at 1.0 takes half an hour at 2.0."
+    )
+    name: Name = Field(default="n", description="What the nodes' names begin with; a number follows.")
 
     @model_validator(mode="before")
     @classmethod
@@ -170,27 +182,61 @@ class Nodes(Model):
             raise PydanticCustomError("nodes", "must be NODESxCORES, such as 120x2, or a mapping of count and cores")
         return value
 
+    def short(self) -> str | dict[str, Any]:
+        """The form in which a file writes it."""
+        given = {name: getattr(self, name) for name in ("speed", "name") if getattr(self, name) != _DEFAULTS[name]}
+        return {"count": self.count, "cores": self.cores, **given} if given else f"{self.count}x{self.cores}"
+
+
+_DEFAULTS = {name: Nodes.model_fields[name].default for name in ("speed", "name")}
+
 
 class Cluster(Model):
     """A machine and its scheduler. Without `cores` and `nodes` its size is the one that the trace's header tells."""
 
     name: Name = Field(default="cluster", description="Its name in results; unique.")
     cores: Count | None = Field(default=None, description="Its size as one pool of cores. Not together with `nodes`.")
-    nodes: Nodes | None = Field(
-        default=None, description="Its size as nodes, such as `120x2`. Not together with `cores`."
+    nodes: tuple[Nodes, ...] | None = Field(
+        default=None,
+        description="Its size as nodes, such as `120x2`, or a list of groups of equal nodes. Not together with "
+        "`cores`.",
+    )
+    sharing: Literal["shared", "whole"] = Field(
+        default="shared",
+        description="Of a cluster with nodes: jobs share a node, each with cores of its own (`shared`), or a node is "
+        "given to one job at a time (`whole`).",
     )
     scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _one_or_many_groups(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple) and not value:
+            raise PydanticCustomError("nodes", "must not be empty")
+        return value if value is None or isinstance(value, list | tuple) else (value,)
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
         if self.cores is not None and self.nodes is not None:
             raise PydanticCustomError("size", "has both cores and nodes; give one of them")
+        if self.sharing == "whole" and self.nodes is None:
+            raise PydanticCustomError("sharing", "shares whole nodes but has none; give nodes")
+        try:
+            self.layout()
+        except InputError as error:
+            raise PydanticCustomError("nodes", "{what}", {"what": f"has {error.what}"}) from None
         return self
+
+    def layout(self) -> Layout | None:
+        """The nodes as plain data; None for one pool of cores."""
+        if self.nodes is None:
+            return None
+        return Layout(tuple(NodeGroup(**group.model_dump()) for group in self.nodes), self.sharing)
 
     @property
     def total_cores(self) -> int | None:
         """Cores in total; None while the size is not resolved."""
-        return self.nodes.count * self.nodes.cores if self.nodes else self.cores
+        return self.cores if self.nodes is None else sum(group.count * group.cores for group in self.nodes)
 
 
 class Generate(Model):

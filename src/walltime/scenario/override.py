@@ -65,12 +65,19 @@ def _set(current: Any, model: type[BaseModel], steps: list[str], value: Any, key
         return table | {step: value}
     if inner is None:
         raise InputError(f"cannot set {key}: {step} is a single value; it has no keys of its own", value=".".join(rest))
-    if "tuple" in str(annotation):
+    if "tuple" in str(annotation) and not _is_only(table.get(step), inner, rest):
         return table | {step: _set_item(table.get(step), inner, rest, value, key)}
     if is_part(annotation):
         default = model.model_fields[step].default
         return table | {step: _set_parameter(table.get(step, default), rest, value, key)}
-    return table | {step: _set(table.get(step), inner, rest, value, key)}
+    current = table.get(step)
+    return table | {step: _set(current[0] if isinstance(current, list | tuple) else current, inner, rest, value, key)}
+
+
+def _is_only(current: Any, model: type[BaseModel], rest: list[str]) -> bool:
+    """Whether the next step is a key of the only item, which need not be numbered then: `cluster.nodes.cores`."""
+    several = isinstance(current, list | tuple) and len(current) != 1
+    return not is_part(model) and rest[0] in model.model_fields and not several
 
 
 def _as_mapping(current: Any, model: type[BaseModel], key: str) -> dict[str, Any]:

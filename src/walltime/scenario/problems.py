@@ -66,8 +66,17 @@ def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
 def as_written(place: Place, data: Any) -> Place:
     """The place as the file writes it: `cluster` for the only one, without pydantic's own steps."""
     if place[:2] == ("clusters", 0) and isinstance(data, dict) and "cluster" in data:
-        return ("cluster", *place[2:])
-    return place
+        place = ("cluster", *place[2:])
+    written: list[Any] = []
+    for step in place:
+        if isinstance(step, int) and not isinstance(data, list | tuple) and data is not None:
+            continue  # one item that the file writes without a list around it
+        written.append(step)
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            data = None
+    return tuple(written)
 
 
 def dotted(place: Place) -> str:

@@ -61,7 +61,8 @@ def simulated(workload: Workload, cores: int, policy: str, overrun: str = "kill"
             wait = end - submit
         row = job(outcome.job_id, submit, start, end, int(table["cores"][outcome.row]), state=outcome.state, wait=wait)
         row["requested_time"] = float(table["requested_time"][outcome.row])
-        row["eligible"], row["backfilled"] = outcome.eligible / SECOND, outcome.backfilled
+        row["eligible"] = None if outcome.eligible is None else outcome.eligible / SECOND
+        row["backfilled"] = outcome.backfilled
         row["run_time"] = None if outcome.run is None else outcome.run / SECOND
         rows.append(row)
     return record(*rows, cores=cores, overrun=overrun, until=until)

@@ -1,6 +1,7 @@
 """The plan of cores over time against a plain list, on random operations."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -40,12 +41,13 @@ def test_steps_and_searches_agree_with_a_list(seed):
             plan.forget(now)
         t = rng.randint(now, END)
         assert plan.at(t) == cores_free[t]
-        cores, duration, limit = rng.randint(0, capacity), rng.randint(1, 60), rng.choice([NEVER, rng.randint(now, END)])
+        cores, duration = rng.randint(0, capacity), rng.randint(1, 60)
+        limit = rng.choice([NEVER, rng.randint(now, END)])
         after = rng.choice([now, t])
         assert plan.earliest(cores, duration, after, limit) == earliest(cores_free, cores, duration, after, limit)
     steps = plan.steps()
     assert [time for time, _ in steps] == sorted({time for time, _ in steps})
-    assert all(a[1] != b[1] for a, b in zip(steps[1:], steps[2:], strict=False)), "equal neighbours are joined"
+    assert all(a[1] != b[1] for a, b in pairwise(steps[1:])), "equal neighbours are joined"
 
 
 def test_a_change_for_ever():

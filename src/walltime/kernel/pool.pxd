@@ -1,0 +1,47 @@
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long x) noexcept nogil
+    int __builtin_clzll(unsigned long long x) noexcept nogil
+
+cdef class NodePool:
+    cdef readonly Py_ssize_t size
+    cdef readonly long long top
+    cdef readonly long long total
+    cdef readonly bint ranked
+    cdef readonly bint treed
+    cdef long long[::1] value
+    cdef long long[::1] count
+    # the numbers of free cores that occur; for each of them its nodes
+    cdef Py_ssize_t words
+    cdef Py_ssize_t heads
+    cdef long long[::1] levels
+    cdef long long[::1] bits
+    cdef long long[::1] summary
+    # the most free cores below each node of a binary tree
+    cdef Py_ssize_t leaves
+    cdef long long[::1] tree
+    # assumptions that are still to be taken back
+    cdef readonly Py_ssize_t assumed
+    cdef long long[::1] changed
+    cdef long long[::1] former
+    # what a placement has chosen
+    cdef readonly Py_ssize_t chosen
+    cdef readonly bint explicit
+    cdef long long[::1] node
+    cdef long long[::1] share
+    cdef long long[::1] mask
+    cdef long long[::1] spot
+
+    cpdef int set(self, Py_ssize_t i, long long free) noexcept
+    cpdef int assume(self, Py_ssize_t i, long long free) except -1
+    cpdef int undo(self, Py_ssize_t mark) noexcept
+    cpdef long long at_least(self, long long least) noexcept
+    cpdef bint enough(self, long long least, long long nodes) noexcept
+    cpdef long long level_from(self, long long free) noexcept
+    cpdef long long level_to(self, long long free) noexcept
+    cpdef Py_ssize_t first_of(self, long long free, Py_ssize_t start) noexcept
+    cpdef Py_ssize_t first_with(self, long long least, Py_ssize_t start) noexcept
+    cpdef int clear(self) noexcept
+    cpdef int put(self, Py_ssize_t i, long long cores) noexcept
+    cdef int sort(self) noexcept
+    cdef int enter(self, Py_ssize_t i, long long free) noexcept
+    cdef int leave(self, Py_ssize_t i, long long free) noexcept

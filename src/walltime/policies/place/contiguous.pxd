@@ -1,0 +1,9 @@
+from walltime.kernel.place cimport Place
+from walltime.kernel.pool cimport NodePool
+
+cdef class Contiguous(Place):
+    cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
+    cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
+    cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
+    cdef Py_ssize_t run(self, NodePool pool, long long nodes, long long least) noexcept
+    cdef Py_ssize_t stretch(self, NodePool pool, long long cores) noexcept

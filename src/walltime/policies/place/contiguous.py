@@ -1,0 +1,71 @@
+"""Contiguous: nodes with consecutive numbers, as for networks where neighbours are close."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+
+
+@cython.cclass
+class Contiguous(Place):
+    """The first run of consecutive nodes that all suffice; a shaped request waits until there is one.
+
+    A request without a shape takes the first stretch of nodes with free cores that holds all of it; where there is
+    none it is not refused: it takes the lowest numbers.
+    """
+
+    def __init__(self) -> None:
+        Place.__init__(self)
+        self.plain = False
+
+    def suits(self, pool: NodePool, nodes, least):
+        return pool.enough(least, nodes) and self.run(pool, nodes, least) >= 0
+
+    def pick(self, pool: NodePool, nodes, least, slot):
+        i: cython.Py_ssize_t = self.run(pool, nodes, least)
+        k: cython.Py_ssize_t
+        if i >= 0:
+            for k in range(nodes):
+                pool.put(i + k, 0)
+        return 0
+
+    def spread(self, pool: NodePool, cores, slot):
+        i: cython.Py_ssize_t = self.stretch(pool, cores)
+        got: cython.longlong
+        while cores > 0 and i < pool.size:
+            if pool.value[i] > 0:
+                got = pool.value[i] if pool.value[i] < cores else cores
+                pool.put(i, got)
+                cores -= got
+            i += 1
+        return 0
+
+    def run(self, pool: NodePool, nodes, least):
+        """Where the first run begins, or -1."""
+        i: cython.Py_ssize_t
+        length: cython.longlong = 0
+        for i in range(pool.size):
+            if pool.value[i] < least:
+                length = 0
+                continue
+            length += 1
+            if length == nodes:
+                return i + 1 - nodes
+        return -1
+
+    def stretch(self, pool: NodePool, cores):
+        """Where the first stretch of nodes with free cores begins that holds them all, or 0."""
+        i: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = 0
+        sum: cython.longlong = 0
+        for i in range(pool.size):
+            if pool.value[i] == 0:
+                sum = 0
+                begin = i + 1
+                continue
+            sum += pool.value[i]
+            if sum >= cores:
+                return begin
+        return 0

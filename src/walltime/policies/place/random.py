@@ -1,0 +1,87 @@
+"""Random: any nodes on which the job fits, drawn anew for each job."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.random import stream
+from walltime.kernel.arrays import integers
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+
+# Constants of SplitMix64, and a step between jobs; typed, because a literal of this size is a Python object.
+STEP = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)
+GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+MIX = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+MIX_AGAIN = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def wrap(number: cython.ulonglong) -> cython.ulonglong:
+    """Modulo 2**64: what C does by itself."""
+    return number if cython.compiled else int(number) % (1 << 64)
+
+
+@cython.cclass
+class Random(Place):
+    """Nodes drawn without regard to how full they are.
+
+    What a job draws depends on the seed and on its own number alone: not on how many were drawn for others before.
+    """
+
+    def prepare(self, jobs: JobTable, sizes, whole, seed):
+        self.jobs = jobs
+        self.key = int(stream(seed, "place").integers(0, 1 << 62))
+        self.lot = integers(len(sizes))
+        return 0
+
+    def pick(self, pool: NodePool, nodes, least, slot):
+        found: cython.Py_ssize_t = self.collect(pool, least, slot)
+        k: cython.Py_ssize_t
+        for k in range(min(nodes, found)):
+            pool.put(self.draw(k, found), 0)
+        return 0
+
+    def spread(self, pool: NodePool, cores, slot):
+        found: cython.Py_ssize_t = self.collect(pool, 1, slot)
+        k: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t
+        got: cython.longlong
+        while cores > 0 and k < found:
+            i = self.draw(k, found)
+            got = pool.value[i] if pool.value[i] < cores else cores
+            pool.put(i, got)
+            cores -= got
+            k += 1
+        return 0
+
+    def collect(self, pool: NodePool, least, slot):
+        """The nodes that may be drawn, and the job's own random stream."""
+        i: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 0
+        seq: cython.ulonglong = self.jobs.at[slot].seq
+        for i in range(pool.size):
+            if pool.value[i] >= least:
+                self.lot[found] = i
+                found += 1
+        self.state = wrap(self.key + seq * STEP)
+        return found
+
+    def draw(self, k, found):
+        """The k-th node of a random order: a step of a Fisher-Yates shuffle; SplitMix64 for the numbers."""
+        z: cython.ulonglong
+        j: cython.Py_ssize_t
+        i: cython.longlong
+        self.state = wrap(self.state + GOLDEN)
+        z = self.state
+        z = wrap((z ^ (z >> 30)) * MIX)
+        z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
+        z ^= z >> 31
+        j = k + cython.cast(cython.Py_ssize_t, (z >> 11) % (found - k))
+        i = self.lot[j]
+        self.lot[j] = self.lot[k]
+        self.lot[k] = i
+        return i

@@ -1,0 +1,127 @@
+"""The `place` part of a scheduler: on which nodes a job runs.
+
+A built-in placement is compiled and extends `Place`. Yours is any class with one method:
+
+    class Spread:
+        def choose(self, free, cores, job):
+            return np.argsort(-free, kind="stable")
+
+`free` are the cores that the job may take on each node (what is reserved there for others is taken off already),
+`cores` the nodes' sizes, `job` a view of the job by names. The answer is an order of nodes, best first, from which the
+job takes what it needs; or a list of (node, cores) that says everything. It is asked when the job starts, and when
+nodes are reserved for it (then `free` is what will be free). Ask for no random numbers but your own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError, PolicyError
+from walltime.core.time import SECOND
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+from walltime.policy.api import Job
+
+__all__ = ["OwnPlace", "Place", "as_place"]
+
+
+def as_place(part: Any) -> Place:
+    """The part itself where it is compiled, else a wrapper around its `choose`; raises InputError without one."""
+    if isinstance(part, Place):
+        return part
+    if not callable(getattr(part, "choose", None)):
+        raise InputError(f"the place part {type(part).__qualname__} has no method choose(free, cores, job)")
+    return OwnPlace(part)
+
+
+class OwnPlace(Place):
+    """A placement written in Python: its answer is checked, node by node, before the ledger believes it."""
+
+    def __init__(self, part: Any) -> None:
+        super().__init__()
+        self.part = part
+        self.jobs: JobTable
+        self.sizes: np.ndarray[Any, Any]
+        self.whole = False
+
+    def prepare(self, jobs: JobTable, sizes: np.ndarray[Any, Any], whole: bool, seed: int) -> int:
+        self.jobs, self.sizes, self.whole = jobs, sizes, whole
+        return 0
+
+    def pick(self, pool: NodePool, nodes: int, least: int, slot: int) -> int:
+        free, answer = self._ask(pool, slot)
+        if _is_pairs(answer):
+            pairs = self._check_pairs(answer, free, slot)
+            if len(pairs) != nodes:
+                raise self._error(slot, f"chose {len(pairs)} nodes where the job wants {nodes}")
+            for node, cores in pairs:
+                if free[node] < least and self.whole:
+                    raise self._error(slot, f"chose node {node}, which has fewer than {least} cores")
+                if cores > least and not self.whole:
+                    raise self._error(slot, f"takes {cores} cores on node {node}, where the job wants at most {least}")
+                pool.put(node, cores)
+            pool.fix()
+            return 0
+        for node in self._check_order(answer, slot):
+            if free[node] >= least and pool.chosen < nodes:
+                pool.put(node, 0)
+        if pool.chosen < nodes:
+            raise self._error(slot, f"chose {pool.chosen} nodes with {least} free cores where the job wants {nodes}")
+        return 0
+
+    def spread(self, pool: NodePool, cores: int, slot: int) -> int:
+        free, answer = self._ask(pool, slot)
+        if _is_pairs(answer):
+            for node, some in self._check_pairs(answer, free, slot):
+                pool.put(node, some)
+            return 0
+        for node in self._check_order(answer, slot):
+            some = min(int(free[node]), cores)
+            if some > 0:
+                pool.put(node, some)
+                cores -= some
+        if cores > 0:
+            raise self._error(slot, f"chose too few nodes: {cores} cores are missing")
+        return 0
+
+    def _ask(self, pool: NodePool, slot: int) -> tuple[np.ndarray[Any, Any], list[Any]]:
+        free = pool.free_cores()
+        job = Job(self.jobs, slot, int(self.jobs.eligible[slot]))
+        return free, list(self.part.choose(free.copy(), self.sizes.copy(), job))
+
+    def _check_order(self, answer: list[Any], slot: int) -> list[int]:
+        met: set[int] = set()
+        for node in answer:
+            self._check_node(node, slot, met)
+        return [int(node) for node in answer]
+
+    def _check_pairs(self, answer: list[Any], free: np.ndarray[Any, Any], slot: int) -> list[tuple[int, int]]:
+        met: set[int] = set()
+        for node, cores in answer:
+            self._check_node(node, slot, met)
+            if not 1 <= cores <= free[node]:
+                raise self._error(slot, f"takes {cores} cores on node {node}, where {free[node]} are free")
+        pairs = [(int(node), int(cores)) for node, cores in answer]
+        wanted, given = int(self.jobs.cores[slot]), sum(cores for _, cores in pairs)
+        if given < wanted if self.whole else given != wanted:
+            raise self._error(slot, f"gives {given} cores where the job wants {wanted}")
+        return pairs
+
+    def _check_node(self, node: Any, slot: int, met: set[int]) -> None:
+        if not isinstance(node, int | np.integer) or not 0 <= node < len(self.sizes):
+            raise self._error(slot, f"chose node {node!r}, which does not exist (0 to {len(self.sizes) - 1})")
+        if int(node) in met:
+            raise self._error(slot, f"chose node {node} twice")
+        met.add(int(node))
+
+    def _error(self, slot: int, what: str) -> PolicyError:
+        job = f"job {int(self.jobs.job_id[slot])} ({int(self.jobs.cores[slot])} cores)"
+        since = int(self.jobs.eligible[slot]) / SECOND
+        return PolicyError(f"place part {type(self.part).__qualname__}: {job}, eligible at {since:g} s: {what}")
+
+
+def _is_pairs(answer: list[Any]) -> bool:
+    return bool(answer) and isinstance(answer[0], tuple | list)
