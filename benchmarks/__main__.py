@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import (
     case_command,
+    case_conservative,
     case_engine,
     case_index,
     case_nodes,
@@ -22,7 +23,17 @@ from benchmarks import (
 from benchmarks.figures import WIDTH, Figure, headings
 from benchmarks.setting import Setting, quick
 
-ALL = (case_engine, case_index, case_orders, case_nodes, case_python, case_reading, case_command, case_startup)
+ALL = (
+    case_engine,
+    case_index,
+    case_orders,
+    case_conservative,
+    case_nodes,
+    case_python,
+    case_reading,
+    case_command,
+    case_startup,
+)
 CASES = {case.CASE: case for case in ALL}
 
 

@@ -43,6 +43,7 @@ BACKFILLS = (
     {"name": "depth", "depth": 1},
     {"name": "depth", "depth": 2},
     {"name": "depth", "depth": 5},
+    {"name": "depth", "depth": 2, "candidates": "sjf"},
     "lookahead",
     {"name": "lookahead", "depth": 3},
     "conservative",

@@ -113,17 +113,20 @@ def _start_best(rule: Backfill, machine: Any) -> None:
 
 
 def _start_deep(rule: Backfill, machine: Any) -> None:
-    """Through the queue in order: what delays no reservation starts; the first few that do not fit get one."""
+    """Through the queue in order: what delays no reservation starts, the first few that do not fit get one each;
+    behind the last of these, whoever delays none starts, in the candidates' order."""
     holds: list[Hold] = []
-    overtaking = False
-    for job in list(machine.queue):
+    behind = list(machine.queue)
+    while behind and len(holds) < rule.parameters.get("depth", 1):
+        job = behind.pop(0)
         if _fits(machine, holds, job):
-            machine.start(job, backfilled=overtaking)
-            continue
-        overtaking = True
-        if len(holds) < rule.parameters.get("depth", 1):
+            machine.start(job, backfilled=bool(holds))
+        else:
             start = _earliest(machine, holds, job)
             holds.append(Hold(job, start, start + job.estimate))
+    for job in rule.rank(machine, [job for job in behind if _fits(machine, holds, job)]):
+        if _fits(machine, holds, job):
+            machine.start(job, backfilled=True)
 
 
 RULES = {

@@ -1,7 +1,9 @@
+from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport ARRIVAL, Pass, Policy
 
 cdef class Depth(Policy):
     cdef readonly Py_ssize_t depth
+    cdef Candidates candidates
     cdef Py_ssize_t reserved
     cdef bint stands
     cpdef schedule(self, Pass p)

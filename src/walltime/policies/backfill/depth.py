@@ -9,6 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import InputError
+from walltime.policies.backfill.candidates import Candidates, find_order
 from walltime.policy.api import Cause, Pass, Policy
 
 if not cython.compiled:
@@ -20,14 +21,16 @@ class Depth(Policy):
     """Go through the queue in order: what fits starts, the first `depth` that do not get a reservation each.
 
     A job fits if it delays none of the reservations made before it. Behind the last reservation whoever fits beside
-    all of them starts, in queue order. A depth of 1 is EASY.
+    all of them starts, in queue order, or in that of `candidates`, which names one. A depth of 1 is EASY.
     """
 
-    def __init__(self, depth=1) -> None:
+    def __init__(self, depth=1, candidates=None) -> None:
         Policy.__init__(self)
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= 1_000_000:
             raise InputError("depth must be a whole number from 1", value=depth)
         self.depth = depth
+        order = find_order(candidates)
+        self.candidates = None if order is None else Candidates(order)
         self.reserved = 0  # reservations of this pass, or those that stand since an earlier one
         self.stands = False  # whether they do as long as nothing but arrivals happens
 
@@ -37,7 +40,10 @@ class Depth(Policy):
         # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count;
         # unless one was for the very instant of its pass, which has gone by.
         if self.stands and p.causes == ARRIVAL and not p.queue.disturbed:
-            return self.consider_arrivals(p)
+            if self.candidates is None:
+                return self.consider_arrivals(p)
+            if self.reserved == self.depth:
+                return self.candidates.start_fresh(p)
         self.reserved = 0
         self.stands = True
         p.release()
@@ -48,6 +54,8 @@ class Depth(Policy):
             slot = behind
         if self.reserved < self.depth:
             return 0
+        if self.candidates is not None:
+            return self.candidates.start_waiting(p)
         slot = p.candidate(-1)
         while slot >= 0:
             p.start(slot)
