@@ -113,7 +113,9 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
         notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
     if summary.get("rejected"):
-        notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run (too large).")
+        reasons = summary.get("facts", {}).get("rejected_reasons") or {"too large": summary["rejected"]}
+        told = "; ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
+        notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run ({told}).")
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):
