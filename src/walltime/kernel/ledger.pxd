@@ -51,4 +51,5 @@ cdef class CoreLedger(Ledger):
     cdef bint clear_of_holds(self, Py_ssize_t slot, long long start) noexcept
     cdef long long left(self, Py_ssize_t slot, long long time) noexcept
     cdef long long next_release(self, long long time) except? -1
+    cdef Py_ssize_t hold_of(self, Py_ssize_t slot) noexcept
     cdef int drop_hold(self, Py_ssize_t i) noexcept

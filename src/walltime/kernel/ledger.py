@@ -125,15 +125,30 @@ class CoreLedger(Ledger):
         i: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
         end: cython.longlong
+        spare: cython.longlong
         if cores > self.free:
             return False
         if self.holds == 0:
             return True
         end = self.now + self.jobs.at[slot].estimate
+        own: cython.Py_ssize_t = self.hold_of(slot) if self.holds > 1 else -1
         for i in range(self.holds):
-            if self.held_start[i] < end and self.held_spare[i] < cores and self.held_slot[i] != slot:
+            if self.held_start[i] >= end or self.held_slot[i] == slot:
+                continue
+            spare = self.held_spare[i]
+            if own >= 0 and self.held_start[own] <= self.held_start[i] < self.held_end[own]:
+                spare += cores  # what it holds there itself
+            if spare < cores:
                 return False
         return True
+
+    def hold_of(self, slot):
+        """Where the job's hold is in the list, or -1."""
+        i: cython.Py_ssize_t
+        for i in range(self.holds):
+            if self.held_slot[i] == slot:
+                return i
+        return -1
 
     def take(self, slot):
         i: cython.Py_ssize_t
@@ -267,11 +282,9 @@ class CoreLedger(Ledger):
         return 0
 
     def unhold(self, slot):
-        i: cython.Py_ssize_t
-        for i in range(self.holds):
-            if self.held_slot[i] == slot:
-                self.drop_hold(i)
-                break
+        i: cython.Py_ssize_t = self.hold_of(slot)
+        if i >= 0:
+            self.drop_hold(i)
         self.bound()
         return 0
 
