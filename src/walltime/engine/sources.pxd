@@ -2,20 +2,21 @@ from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport CANCELLED, COMPLETED, TIMEOUT, JobTable
 from walltime.kernel.source cimport Engine, Source
 
-cdef class Limits(Source):
+cdef class Planned(Source):
     cdef EventHeap due
+    cpdef fire(self, long long now)
+    cdef int plan(self, Py_ssize_t slot, long long time) except -1
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+
+cdef class Limits(Planned):
     cdef int watch(self, Py_ssize_t slot) except -1
-    cpdef fire(self, long long now)
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
-cdef class Cancellations(Source):
-    cdef EventHeap due
-    cdef int plan(self, Py_ssize_t slot, long long time) except -1
-    cpdef fire(self, long long now)
+cdef class Cancellations(Planned):
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
-cdef class Releases(Source):
-    cdef EventHeap due
-    cdef int plan(self, Py_ssize_t slot, long long time) except -1
-    cpdef fire(self, long long now)
+cdef class Releases(Planned):
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
 cdef class Timers(Source):
     cdef EventHeap due

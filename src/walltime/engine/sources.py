@@ -12,14 +12,37 @@ if not cython.compiled:
     COMPLETED, TIMEOUT, CANCELLED = State.COMPLETED, State.TIMEOUT, State.CANCELLED
 
 
-@cython.final
 @cython.cclass
-class Limits(Source):
-    """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
+class Planned(Source):
+    """Something that will happen to a job at a known time, unless the job is gone or on another attempt by then."""
 
     def __init__(self) -> None:
         Source.__init__(self)
         self.due = EventHeap()
+
+    def plan(self, slot, time):
+        """Have it happen to the job at that time."""
+        jobs: JobTable = self.engine.jobs
+        self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
+        self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        while self.due.next_time() <= now:
+            self.due.pop()
+            if self.happen(self.due.slot, now) and self.engine.per_event:
+                break
+        self.next = self.due.next_time()
+
+    def happen(self, slot, now):
+        """Make it happen to the job in the slot; False where `due.stamp` or `due.seq` tell that it is not meant."""
+        raise NotImplementedError(f"{type(self).__name__}.happen")
+
+
+@cython.final
+@cython.cclass
+class Limits(Planned):
+    """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
 
     def watch(self, slot):
         """Keep a timer for a job that has started or was corrected, where it will need one."""
@@ -27,84 +50,43 @@ class Limits(Source):
         time: cython.longlong = self.engine.kill_time(slot)
         if jobs.at[slot].expected_end < time:
             time = jobs.at[slot].expected_end
-        if jobs.at[slot].known_end > time:
-            self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
-            self.next = self.due.next_time()
-        return 0
+        return self.plan(slot, time) if jobs.at[slot].known_end > time else 0
 
-    def fire(self, now):
+    def happen(self, slot, now):
         engine: Engine = self.engine
-        slot: cython.Py_ssize_t
-        while self.due.next_time() <= now:
-            self.due.pop()
-            slot = self.due.slot
-            if engine.jobs.at[slot].stamp != self.due.stamp:
-                continue
-            if now >= engine.kill_time(slot):
-                engine.finish(slot, TIMEOUT)
-            else:
-                engine.correct(slot)
-                self.watch(slot)
-            if engine.per_event:
-                break
-        self.next = self.due.next_time()
-        return 0
+        if engine.jobs.at[slot].stamp != self.due.stamp:
+            return False
+        if now >= engine.kill_time(slot):
+            engine.finish(slot, TIMEOUT)
+        else:
+            engine.correct(slot)
+            self.watch(slot)
+        return True
 
 
 @cython.final
 @cython.cclass
-class Cancellations(Source):
-    """Users who withdraw their jobs, waiting or running."""
+class Cancellations(Planned):
+    """Users who withdraw their jobs, waiting or running, on whatever attempt."""
 
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, slot, time):
-        """The job will be cancelled then, if it is still there."""
-        self.due.push(time, self.engine.jobs.at[slot].seq, slot, 0)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        slot: cython.Py_ssize_t
-        while self.due.next_time() <= now:
-            self.due.pop()
-            slot = self.due.slot
-            if self.engine.jobs.at[slot].seq != self.due.seq or self.engine.jobs.at[slot].state >= COMPLETED:
-                continue  # the slot has another job now, or the job has ended
-            self.engine.finish(slot, CANCELLED)
-            if self.engine.per_event:
-                break
-        self.next = self.due.next_time()
-        return 0
+    def happen(self, slot, now):
+        jobs: JobTable = self.engine.jobs
+        if jobs.at[slot].seq != self.due.seq or jobs.at[slot].state >= COMPLETED:
+            return False  # the slot has another job now, or the job has ended
+        self.engine.finish(slot, CANCELLED)
+        return True
 
 
 @cython.final
 @cython.cclass
-class Releases(Source):
+class Releases(Planned):
     """Jobs that wait for their begin time."""
 
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, slot, time):
-        """The held job becomes eligible then."""
-        self.due.push(time, self.engine.jobs.at[slot].seq, slot, self.engine.jobs.at[slot].stamp)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        engine: Engine = self.engine
-        while self.due.next_time() <= now:
-            self.due.pop()
-            if engine.jobs.at[self.due.slot].stamp == self.due.stamp:
-                engine.admit(self.due.slot)
-                if engine.per_event:
-                    break
-        self.next = self.due.next_time()
-        return 0
+    def happen(self, slot, now):
+        if self.engine.jobs.at[slot].stamp != self.due.stamp:
+            return False
+        self.engine.admit(slot)
+        return True
 
 
 @cython.final
@@ -123,9 +105,7 @@ class Timers(Source):
         return 0
 
     def fire(self, now):
-        engine: Engine = self.engine
         while self.due.next_time() <= now:
             self.due.pop()
-            engine.wake(self.due.slot)
+            self.engine.wake(self.due.slot)
         self.next = self.due.next_time()
-        return 0

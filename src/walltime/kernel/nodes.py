@@ -552,10 +552,12 @@ class NodeLedger(NodeOccupancy):
     def kept_for(self, slot) -> list:
         """The hold of a job as (node, cores); empty where it has none, or one that names no nodes."""
         out = []
+        h: cython.Py_ssize_t
+        e: cython.Py_ssize_t
         self.name_pending()
         for h in range(self.holds):
-            e = int(self.held_first[h]) if self.held_slot[h] == slot else -1
+            e = self.held_first[h] if self.held_slot[h] == slot else -1
             while e >= 0:
-                out.append((int(self.kept_node[e]), int(self.kept_cores[e])))
-                e = int(self.kept_next[e])
+                out.append((self.kept_node[e], self.kept_cores[e]))
+                e = self.kept_next[e]
         return sorted(out)
