@@ -17,7 +17,7 @@ from walltime.core.workload import MISSING, Workload
 from walltime.engine import reference_nodes
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous")
-POLICIES = (("fcfs", 1), ("aggressive", 1), ("easy", 1), ("easy", 2), ("easy", 4))
+POLICIES = (("fcfs", 1), ("aggressive", 1), ("easy", 1), ("easy", 2), ("easy", 4), ("conservative", 1))
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,13 @@ def draw_case(seed: int, policy: str, depth: int) -> Case:
         kind = random.integers(0, 3)
         if kind == 0:
             nodes[row] = random.integers(1, count + 1)
+            cores[row] = max(cores[row], nodes[row])
         elif kind == 1:
             each[row] = random.integers(1, 5)
         else:
             nodes[row], each[row] = random.integers(1, count + 1), random.integers(1, 5)
             cores[row] = nodes[row] * each[row]
-    shortest = 0 if depth == 1 else 1
+    shortest = 0 if depth == 1 else 1  # with several reservations
     run = random.integers(0, 9, size)
     requested = np.where(random.random(size) < 0.7, run + random.integers(0, 9, size), random.integers(0, 9, size))
     submit = np.sort(random.integers(0, int(random.choice([1, 5, 30, 80])), size))
@@ -84,7 +85,7 @@ def draw_case(seed: int, policy: str, depth: int) -> Case:
 
 def simulate(case: Case) -> api.Result:
     """The compiled engine's result."""
-    backfill: Any = {"fcfs": "none", "aggressive": "aggressive", "easy": "easy"}[case.policy]
+    backfill: Any = "none" if case.policy == "fcfs" else case.policy
     if case.depth > 1:
         backfill = {"name": "depth", "depth": case.depth}
     groups = [{"count": count, "cores": cores, "speed": float(speed)} for count, cores, speed in case.groups]

@@ -83,6 +83,8 @@ class _Tables:
         self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
         self.until = facts.get("until")
         self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
+        whole = [(self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
+        self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
         jobs, allocations = pair
         self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
         names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
@@ -313,7 +315,9 @@ class _Totals:
         following = ~new
         np.add.at(self.gaps, row[following], (begin - np.r_[0, stop[:-1]][: len(row)])[following])
         self._measure_last_attempts(row, attempt, stop - begin)
-        self.other_cores[row[tables.taken[order] != tables.cores[row]]] = True
+        taken = tables.taken[order]  # whole nodes may have more cores than the job asked for
+        wrong = np.where(tables.is_whole[tables.where[order]], taken < tables.cores[row], taken != tables.cores[row])
+        self.other_cores[row[wrong]] = True
         elsewhere = tables.placed[row] & (tables.where[order] != tables.cluster[row])
         self.other_cluster[row[elsewhere]] = True
         closing = np.isin(tables.outcome[order], [STATES.index(name) for name in ("completed", "timeout")])

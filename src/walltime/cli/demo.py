@@ -25,6 +25,7 @@ def demo(
     output: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep the workload and the results in this folder.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what an earlier demo left there.")] = False,
 ) -> None:
     """Generate a workload, run three policies on it and compare them."""
     from walltime.cli.plan import choose_targets
@@ -34,8 +35,8 @@ def demo(
 
     if not 1 <= jobs <= MOST_JOBS:
         raise InputError(f"--jobs must be between 1 and {MOST_JOBS:,}", value=jobs)
-    targets = choose_targets(output, list(POLICIES), force=False, format="parquet")
-    trace = None if output is None else _free_place(Path(output) / TRACE)
+    targets = choose_targets(output, list(POLICIES), force=force, format="parquet")
+    trace = None if output is None else _free_place(Path(output) / TRACE, force)
     scenarios = {
         name: parse(
             {
@@ -51,7 +52,7 @@ def demo(
     for name, scenario in scenarios.items():
         session.simulate(name, scenario, workload)
     for name, target in targets.items():
-        session.written[name] = session.results[name].save(target)
+        session.written[name] = session.results[name].save(target, force=force)
     if trace is not None:
         from walltime.workload.formats import write
 
@@ -61,9 +62,9 @@ def demo(
     _suggest(output)
 
 
-def _free_place(path: Path) -> Path:
-    if path.exists():
-        raise InputError("this file is already there; choose another --output", file=path)
+def _free_place(path: Path, force: bool) -> Path:
+    if path.exists() and not force:
+        raise InputError("this file is already there; choose another --output, or --force", file=path)
     return path
 
 

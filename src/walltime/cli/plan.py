@@ -190,7 +190,7 @@ def _make_scenario(base: Any, options: Options, policy: str | None) -> Scenario:
     ):
         if value is not None:
             settings.append((key, value))
-    if policy is None and base.file is None:
+    if policy is None and base.file is None and not _has_scheduler(options):
         policy = DEFAULT_POLICY
     settings += _policy_settings(base.data, policy)
     settings += [parse_setting(text) for text in options.settings]
@@ -217,6 +217,13 @@ def _machine_settings(data: Any, options: Options) -> list[tuple[str, Any]]:
     size = {"cores": options.cores} if options.cores is not None else {"nodes": options.nodes}
     kept = {key: value for key, value in clusters[0].items() if key not in ("cores", "nodes")}
     return [(_cluster_key(data), kept | size)]
+
+
+def _has_scheduler(options: Options) -> bool:
+    """Whether the file of --cluster says how to schedule."""
+    from walltime.scenario import load_cluster
+
+    return options.cluster is not None and "scheduler" in load_cluster(options.cluster)
 
 
 def _policy_settings(data: Any, policy: str | None) -> list[tuple[str, Any]]:

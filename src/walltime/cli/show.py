@@ -73,6 +73,9 @@ def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
 
 def _best(metric: Metric, summaries: Sequence[Mapping[str, Any]]) -> float | None:
     """The best value as it is shown, where there is something to choose."""
+    most = max((summary.get("started") or 0 for summary in summaries), default=0)
+    if any((summary.get("started") or 0) < most for summary in summaries):
+        return None  # who leaves jobs waiting has an easy win
     values = [summary.get(metric.key) for summary in summaries]
     known: list[float] = [value for value in values if value is not None]
     if len(known) < 2 or not metric.better or len({metric.text(value) for value in known}) == 1:
@@ -113,9 +116,11 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
         notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
     if summary.get("rejected"):
-        reasons = summary.get("facts", {}).get("rejected_reasons") or {"too large": summary["rejected"]}
-        told = "; ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
+        causes = summary.get("facts", {}).get("rejected_reasons") or {"too large": summary["rejected"]}
+        told = "; ".join(f"{cause}: {count:,}" for cause, count in causes.items())
         notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run ({told}).")
+    for what, count in summary.get("facts", {}).get("ignored", {}).items():
+        notes.append(f"Not looked at: the {what} that {jobs(count)} ask for; this version schedules cores.")
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):
@@ -133,7 +138,7 @@ def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
     notes = []
     for key, text in (
         ("killed", "Killed at the requested time: {} (--overrun extend lets them run on)."),
-        ("cancelled", "Cancelled by their users: {}."),
+        ("cancelled", "Cancelled: {}."),
         ("running", "Still running at the end of the simulation: {}."),
         ("waiting", "Still waiting at the end of the simulation: {}."),
     ):

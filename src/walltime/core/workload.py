@@ -104,6 +104,9 @@ class Workload:
         column = COLUMNS[name]
         if name == "job_id":
             return np.arange(1, len(self) + 1, dtype=np.int64)
+        if name == "cores" and "nodes" in self.columns:  # a request in nodes alone
+            each = np.maximum(self.column("cores_per_node"), 1)
+            return np.where(self.columns["nodes"] > 0, self.columns["nodes"] * each, 1)
         if column.kind == "text":
             return [column.default] * len(self)
         dtype = np.int32 if column.kind == "label" else np.int64
@@ -273,4 +276,5 @@ def _refuse(columns: dict[str, Any], name: str, bad: np.ndarray, problem: str) -
         row = int(np.argmax(bad))
         job = int(columns["job_id"][row]) if "job_id" in columns else row + 1
         unit = SECOND if COLUMNS[name].kind == "time" else 1
-        raise InputError(f"job {job}: {name} is {problem}", value=columns[name][row] / unit)
+        value = int(columns[name][row])
+        raise InputError(f"job {job}: {name} is {problem}", value=value if unit == 1 else value / unit)

@@ -243,6 +243,10 @@ class Simulation(Engine):
         c.view.begin(self.now, causes)
         try:
             c.policy.schedule(c.view)
+        except SystemExit as error:
+            c.view.rollback()
+            c.view.end()
+            raise PolicyError(f"{c.view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
         except BaseException:
             c.view.rollback()
             c.view.end()
@@ -340,9 +344,14 @@ class Simulation(Engine):
         self.unrouted = []
         for slot in waiting:
             number = self.broker.route(slot, self.clusters) if self.broker is not None else 0
-            if number < 0:
+            if number == -1:
                 self.unrouted.append(slot)
                 continue
+            if not 0 <= number < len(self.clusters):
+                raise PolicyError(
+                    f"{type(self.broker).__qualname__}: sent job {self.jobs.at[slot].job_id} to cluster {number}; "
+                    f"they are numbered 0 to {len(self.clusters) - 1}, and -1 means: not yet"
+                )
             cluster = self.clusters[number]
             if not cluster.ledger.possible(slot):
                 job = self.jobs.at[slot].job_id

@@ -10,7 +10,7 @@ import numpy as np
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
-from walltime.core.time import NEVER, microseconds
+from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
@@ -67,6 +67,10 @@ def run(
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
+    if isinstance(workload, Workload) and len(workload) and scenario.until is not None:
+        first = float(workload.columns["submit"][0]) / SECOND
+        if scenario.until < first:
+            raise InputError(f"until is before the first submission, which is at {first:g} s", value=scenario.until)
     wall, cpu = time.perf_counter(), time.process_time()
     arrivals = Arrivals(_checked(workload, scenario))
     simulation = _build(scenario, arrivals, observer, observers)
@@ -74,7 +78,7 @@ def run(
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]
     jobs, allocations = build_tables(simulation, arrivals, names)
-    facts = _facts(scenario, workload, simulation)
+    facts = _facts(scenario, workload, simulation, arrivals)
     facts["rejected_reasons"] = count_rejections(simulation, arrivals)
     return Record(jobs, allocations, facts, ran)
 
@@ -82,6 +86,7 @@ def run(
 def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
     """The batches, each looked through for what this engine cannot run."""
     endless = scenario.execution.overrun == "extend" and scenario.until is None
+    shaped = any(cluster.nodes is not None for cluster in scenario.clusters)
     for batch in [workload] if isinstance(workload, Workload) else workload:
         if batch.has("dependencies") and any(batch.column("dependencies")):
             raise UnsupportedError(NAME, [("workload.dependencies", "jobs that wait for other jobs")])
@@ -90,6 +95,10 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
         if len(batch) and np.any(batch.column("requested_time") < 0):
             row = int(np.argmax(batch.column("requested_time") < 0))
             raise InputError("a job has no requested time", value=int(batch.column("job_id")[row]))
+        if shaped and batch.has("nodes") and np.any(batch.column("cores") < batch.column("nodes")):
+            row = int(np.argmax(batch.column("cores") < batch.column("nodes")))
+            job = int(batch.column("job_id")[row])
+            raise InputError("a job asks for fewer cores than nodes", value=job)
         if endless and np.any((batch.column("run_time") < 0) & (batch.column("cancel") < 0)):
             row = int(np.argmax((batch.column("run_time") < 0) & (batch.column("cancel") < 0)))
             job = int(batch.column("job_id")[row])
@@ -136,7 +145,7 @@ def _build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, see
     return NodeLedger(jobs, layout.cores(), place, index, layout.whole, pace, seed)
 
 
-def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[str, Any]:
+def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:
     notes = workload.notes if isinstance(workload, Workload) else {}
     origin = workload.origin if isinstance(workload, Workload) else None
     oracle = any(cluster.estimate.oracle for cluster in simulation.clusters)
@@ -148,8 +157,19 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation) -> dict[st
         "skipped": dict(notes.get("skipped", {})),
         "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
         "oracle": oracle,
+        "ignored": _ignored(arrivals.batches),
         "overrun": scenario.execution.overrun,
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
     }
+
+
+def _ignored(batches: Sequence[Workload]) -> dict[str, int]:
+    """Requests for what this engine does not schedule, by resource: how many jobs make one."""
+    counts = {}
+    for name, label in (("memory", "memory"), ("gpus", "GPUs")):
+        count = sum(int(np.count_nonzero(batch.column(name) > 0)) for batch in batches if batch.has(name))
+        if count:
+            counts[label] = count
+    return counts

@@ -16,6 +16,6 @@ cdef class Recorder:
     cdef readonly Rows ranges
     cdef int job(self, JobTable t, Py_ssize_t slot, long long end) except -1
     cdef int allocation(self, JobTable t, Py_ssize_t slot, long long end, int outcome, Ledger ledger) except -1
-    cdef int place(self, Py_ssize_t row, Ledger ledger, Py_ssize_t found) except -1
+    cdef Py_ssize_t place(self, Py_ssize_t row, Ledger ledger, Py_ssize_t found) except -1
 
 cdef Py_ssize_t write(unsigned char[::1] text, Py_ssize_t at, long long number) noexcept

@@ -87,20 +87,22 @@ class Recorder:
     def allocation(self, t: JobTable, slot, end, outcome, ledger: Ledger):
         """The job is about to give its resources back; `end` < 0 where it keeps them at the end of the simulation."""
         found: cython.Py_ssize_t = ledger.describe(slot)
+        cores: cython.longlong = t.at[slot].cores
         if found > 0:
-            self.place(self.allocations.size, ledger, found)
+            cores = self.place(self.allocations.size, ledger, found)
         at: cython.Py_ssize_t = self.allocations.next()
         c: cython.longlong[::1] = self.allocations.chunk
         c[at] = t.at[slot].seq
         c[at + 1] = t.at[slot].start
         c[at + 2] = end
-        c[at + 3] = t.at[slot].cores
+        c[at + 3] = cores
         c[at + 4] = outcome | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
     def place(self, row, ledger: Ledger, found):
-        """The ranges of nodes that the ledger has just described belong to this allocation."""
+        """The ranges of nodes that the ledger has just described belong to this allocation; the cores on them."""
         k: cython.Py_ssize_t
+        held: cython.longlong = 0
         at: cython.Py_ssize_t = self.placed.next()
         c: cython.longlong[::1] = self.placed.chunk
         c[at] = row
@@ -108,7 +110,8 @@ class Recorder:
         for k in range(found):
             at = self.ranges.next()
             self.ranges.chunk[at] = ledger.ranges[k]
-        return 0
+            held += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
+        return held
 
 
 def range_lines(counts, ranges) -> str:

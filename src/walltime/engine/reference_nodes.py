@@ -7,7 +7,8 @@ something is due.
 
 A request is a number of cores (*shapeless*), or nodes with the cores divided evenly over them (*shaped*). While all
 reservations are of shapeless jobs on shared nodes they are numbers of cores; otherwise each names its nodes, chosen
-when it is made. Reservations stand until something other than an arrival happens.
+when it is made. Reservations stand until something other than an arrival happens; those of `conservative` stay, and
+are made anew one by one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fractions import Fraction
 
 from walltime.core.errors import InputError
 from walltime.core.workload import MISSING, Workload
+from walltime.engine.reference_nodes_conservative import schedule_conservative
 
 Shares = list[tuple[int, int]]
 """(node, cores), in order of the nodes."""
@@ -48,7 +50,7 @@ class Outcome:
 
 
 def simulate(workload: Workload, cluster: Cluster, policy: str = "easy", depth: int = 1) -> list[Outcome]:
-    """The schedule of the workload, in row order; `policy` is fcfs, aggressive, or easy with `depth` reservations."""
+    """The schedule of the workload, in row order; `policy` is one of PASSES; easy makes `depth` reservations."""
     if policy not in PASSES:
         raise InputError("unknown policy", value=policy, choices=PASSES)
     if cluster.place not in PLACES:
@@ -117,13 +119,14 @@ class _Machine:
         self.named = cluster.whole
         self.disturbed = True  # something other than arrivals happened since the last pass
         self.considered: set[int] = set()  # who was in the queue then
+        self.wake: int | None = None  # when there is a pass whatever happens
 
     # ---- events
 
     def run(self) -> None:
         while times := [time for job in self.jobs for time in self.due(job)]:
-            self.now = min(times)
-            if self.fire():
+            self.now = min(times) if self.wake is None else min(*times, self.wake)
+            if self.fire() or self.now == self.wake:
                 self.schedule(self)
 
     def due(self, job: _Job) -> list[int]:
@@ -165,7 +168,7 @@ class _Machine:
 
     def start(self, job: _Job) -> None:
         """It overtakes whoever waits before it."""
-        self.holds = [hold for hold in self.holds if hold.job is not job]
+        self.drop(job)
         job.shares = self.choose(job, self.left_now(job))
         speed = min((self.cluster.speeds[node] for node, _ in job.shares), default=1) if self.cluster.speeds else 1
         job.backfilled = self.queue[0] is not job
@@ -176,6 +179,7 @@ class _Machine:
 
     def end(self, job: _Job, state: str) -> bool:
         (self.running if job.state == "running" else self.queue).remove(job)
+        self.drop(job)
         job.state, job.end = state, self.now
         self.disturbed = True
         return True
@@ -192,7 +196,7 @@ class _Machine:
 
     def left_now(self, job: _Job) -> Left:
         """What the job may take now and keep for its request."""
-        return self.left(job, self.now, self.now + job.requested, self.running)
+        return self.left(job, self.now, self.now + max(job.requested, 1), self.running)
 
     def left_at(self, job: _Job, start: int) -> Left:
         """The same at a later time, when those whose end is expected by then are gone."""
@@ -246,6 +250,12 @@ class _Machine:
 
     # ---- reservations
 
+    def keep(self, job: _Job, left: Left) -> Shares:
+        """What a reservation keeps: on each node of a shaped job what it must find free there, odd cores or not."""
+        shape = job.shape(self.cluster.whole)
+        least = 0 if shape is None else shape[1]
+        return [(node, max(cores, least)) for node, cores in self.choose(job, left)]
+
     def fits(self, job: _Job) -> bool:
         if not self.named:
             end = self.now + job.requested
@@ -260,15 +270,21 @@ class _Machine:
         kept = sum(other.job.cores for other in self.holds if other is hold or other.start <= hold.start < other.end)
         return self.cores - taken - kept
 
-    def reserve(self, job: _Job) -> None:
+    def drop(self, job: _Job) -> None:
+        """The job's reservation is gone; where no other is left, the next are numbers of cores again."""
+        self.holds = [hold for hold in self.holds if hold.job is not job]
+        self.named = self.cluster.whole or (self.named and bool(self.holds))
+
+    def reserve(self, job: _Job) -> int:
         if job.shape(self.cluster.whole) is not None and not self.named:
             self.named = True
             for hold in sorted(self.holds, key=lambda hold: hold.start):
                 hold.shares = self.choose(hold.job, self.left_at(hold.job, hold.start))
         times = {self.now} | {other.expected_end for other in self.running} | {hold.end for hold in self.holds}
         start = next(time for time in sorted(times) if time >= self.now and self.clear(job, time))
-        shares = self.choose(job, self.left_at(job, start)) if self.named else None
+        shares = self.keep(job, self.left_at(job, start)) if self.named else None
         self.holds.append(_Hold(job, start, start + max(job.requested, 1), shares))
+        return start
 
     def clear(self, job: _Job, start: int) -> bool:
         if self.named:
@@ -314,6 +330,7 @@ PASSES: dict[str, Callable[[_Machine], None]] = {
     "fcfs": _schedule_fcfs,
     "easy": _schedule_easy,
     "aggressive": _schedule_aggressive,
+    "conservative": schedule_conservative,
 }
 """The scheduling pass of each policy."""
 

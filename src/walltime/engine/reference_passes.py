@@ -123,7 +123,7 @@ def _start_deep(rule: Backfill, machine: Any) -> None:
             machine.start(job, backfilled=bool(holds))
         else:
             start = _earliest(machine, holds, job)
-            holds.append(Hold(job, start, start + job.estimate))
+            holds.append(Hold(job, start, start + max(job.estimate, 1)))  # even of no length it needs its cores
     for job in rule.rank(machine, [job for job in behind if _fits(machine, holds, job)]):
         if _fits(machine, holds, job):
             machine.start(job, backfilled=True)
@@ -201,7 +201,7 @@ def _earliest(machine: Any, holds: list[Hold], job: Any) -> int:
     """The first time from which the job has its cores for its estimate; only something that ends makes room."""
     ends = {running.expected_end for running in machine.running} | {hold.end for hold in holds}
     for time in sorted({machine.now} | {end for end in ends if end > machine.now}):
-        steps = [hold.start for hold in holds if time < hold.start < time + job.estimate]
+        steps = [hold.start for hold in holds if time < hold.start < time + max(job.estimate, 1)]
         if all(_left(machine, holds, step, job) >= job.cores for step in (time, *steps)):
             return int(time)
     raise EngineError(f"job {job.job_id} does not fit the empty machine")

@@ -221,7 +221,7 @@ class CoreLedger(Ledger):
         the starts of holds."""
         i: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
-        end: cython.longlong = start + self.jobs.at[slot].estimate
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its cores
         if self.left(slot, start) < cores:
             return False
         for i in range(self.holds):
@@ -254,7 +254,7 @@ class CoreLedger(Ledger):
     def hold(self, slot, start):
         i: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
-        end: cython.longlong = start + self.jobs.at[slot].estimate
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its cores
         spare: cython.longlong
         if not self.profiled:
             self.profile()

@@ -68,6 +68,8 @@ class NodeLedger(NodeOccupancy):
         if not self.suits(cores):
             return False
         end = self.now + self.jobs.at[slot].estimate
+        if end == self.now:  # whoever starts is there for a moment
+            end += 1
         if not self.named or self.holds == 0 or not self.conflicts(slot, end):
             return True
         if self.pending:
@@ -112,11 +114,12 @@ class NodeLedger(NodeOccupancy):
         if self.holds > 0:
             self.unhold(slot)
         self.shape(slot)
-        if self.named and self.holds > 0 and self.conflicts(slot, end):
+        until: cython.longlong = end if end > self.now else self.now + 1
+        if self.named and self.holds > 0 and self.conflicts(slot, until):
             self.name_pending()
             self.shape(slot)
             self.walk += 1
-            self.respect(slot, self.now, end)
+            self.respect(slot, self.now, until)
             if not self.suits(cores):  # a job that is resumed goes before what is kept for others
                 pool.undo(0)
         if not self.suits(cores):
@@ -154,6 +157,8 @@ class NodeLedger(NodeOccupancy):
         share: cython.longlong
         end: cython.longlong = self.jobs.at[slot].expected_end
         taken: cython.longlong = 0
+        if self.holds > 1:  # beside others that stay, a hold has the nodes that it found when it was made
+            self.name_pending()
         for k in range(self.first[slot], self.first[slot] + self.length[slot]):
             share = self.shares[k]
             taken += share & CORES
@@ -370,9 +375,13 @@ class NodeLedger(NodeOccupancy):
         return 0
 
     def name_hold(self, h):
-        """Choose the hold's nodes from what is free at its start and stays so for its length."""
+        """Choose the hold's nodes from what is free at its start and stays so for its length.
+
+        Where a shaped job's cores do not divide evenly, `least` is kept on each: so much it asks of a node to start.
+        """
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        cores: cython.longlong
         slot: cython.Py_ssize_t = self.held_slot[h]
         self.follow()
         self.shape(slot)
@@ -385,7 +394,10 @@ class NodeLedger(NodeOccupancy):
             self.pool.undo(0)
         for k in range(self.pool.chosen):
             i = self.pool.node[k]
-            self.keep(h, i, self.pool.share[k], self.later[i] if self.seen[i] == self.walk else self.used[i])
+            cores = self.pool.share[k]
+            if self.nodes > 0 and cores < self.least and not self.pool.explicit:
+                cores = self.least
+            self.keep(h, i, cores, self.later[i] if self.seen[i] == self.walk else self.used[i])
         return 0
 
     def keep(self, h, i, cores, late):

@@ -1,6 +1,6 @@
 from libc.string cimport memcpy
 
-from walltime.kernel.jobs cimport WAITING, JobTable
+from walltime.kernel.jobs cimport OUTSIDE, WAITING, JobTable
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.queue cimport Queue
 
@@ -79,3 +79,5 @@ cdef class Pass:
     cdef int rollback(self) except -1
     cdef int decide(self, int kind, Py_ssize_t slot, long long value) except -1
     cdef int check(self, Py_ssize_t slot) except -1
+    cdef int look(self, Py_ssize_t slot) except -1
+    cdef int complain(self) except -1

@@ -15,7 +15,7 @@ from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, State
+from walltime.kernel.jobs import JobTable, Place, State
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import Queue
 
@@ -47,6 +47,7 @@ class Decision(enum.IntEnum):
 
 if not cython.compiled:
     WAITING = State.WAITING
+    OUTSIDE = Place.OUTSIDE
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
 
 
@@ -231,20 +232,19 @@ class Pass:
     def head(self):
         """The first waiting job, or -1."""
         if not self.open:
-            self.check(-1)
+            self.complain()
         return self.queue.head()
 
     def next(self, slot):
         """The waiting job behind this one, or -1."""
-        if not self.open:
-            self.check(-1)
+        self.look(slot)
         return self.queue.next(slot)
 
     def candidate(self, after=-1):
         """The first waiting job (behind `after`, if given) that fits now without touching a reservation, or -1."""
         found: cython.Py_ssize_t = after
-        if not self.open:
-            self.check(-1)
+        if not self.open or after != -1:
+            self.look(after)
         while True:
             found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found)
             if found < 0 or self.ledger.fits(found):
@@ -252,40 +252,43 @@ class Pass:
 
     def fits(self, slot):
         """Whether the job could start now, for its estimate, without touching another job's reservation."""
-        if not self.open:
-            self.check(-1)
+        self.look(slot)
         return self.ledger.fits(slot)
 
     def earliest(self, slot):
         """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
-        if not self.open:
-            self.check(-1)
+        self.look(slot)
         return self.ledger.earliest(slot, self.now)
 
     def waiting(self) -> list:
         """Every waiting job in queue order: convenient, and linear in the queue's length."""
         if not self.open:
-            self.check(-1)
+            self.complain()
         return self.queue.slots()
 
     def job(self, slot) -> Job:
         """A view of the job by names, times in seconds."""
+        self.look(slot)
         return Job(self.jobs, slot, self.now)
 
     def cores(self, slot):
         """Cores that the job asks for."""
+        self.look(slot)
         return self.jobs.at[slot].cores
 
     def requested(self, slot):
         """The job's requested time in microseconds."""
+        self.look(slot)
         return self.jobs.at[slot].requested
 
     def estimate(self, slot):
         """The scheduler's estimate of the job's run time in microseconds."""
+        self.look(slot)
         return self.jobs.at[slot].estimate
 
     def waited(self, slot):
         """Microseconds since the job became eligible."""
+        self.look(slot)
         return self.now - self.jobs.at[slot].eligible
 
     @property
@@ -360,7 +363,7 @@ class Pass:
     def release(self):
         """Take every reservation of this cluster back."""
         if not self.open:
-            self.check(-1)
+            self.complain()
         return self.ledger.release_holds()
 
     def cancel(self, slot):
@@ -371,8 +374,7 @@ class Pass:
 
     def preempt(self, slot):
         """Stop a running job and queue it again; its resources are free once the pass is over."""
-        if not self.open:
-            self.check(-1)
+        self.look(slot)
         if self.jobs.at[slot].holding != 1 or self.jobs.at[slot].state == WAITING:
             raise self.violation(slot, "preempted, but it is not running")
         return self.decide(PREEMPT, slot, 0)
@@ -380,7 +382,7 @@ class Pass:
     def wake(self, time):
         """Have another pass at this time (microseconds), whatever happens until then."""
         if not self.open:
-            self.check(-1)
+            self.complain()
         if time <= self.now:
             raise self.violation(-1, f"asked to be woken at {time / SECOND:g} s, which is not in the future")
         return self.decide(WAKE, -1, time)
@@ -425,15 +427,23 @@ class Pass:
         self.decided = i + 1
         return 0
 
-    def check(self, slot):
-        """Raise unless the pass is open and the job (-1: none) waits in this cluster."""
+    def look(self, slot):
+        """Raise unless the pass is open and the number is that of a job."""
         if not self.open:
-            raise PolicyError(f"{self.name()}: the pass is over; decide inside schedule()")
-        if slot < 0:
-            return 0
-        if slot >= self.jobs.size or self.jobs.at[slot].state != WAITING or self.jobs.at[slot].place == -1:
+            self.complain()
+        if not 0 <= slot < self.jobs.size:
+            raise self.violation(slot, f"asked about {slot}, which is not a job (-1 means that there is none)")
+        return 0
+
+    def check(self, slot):
+        """Raise unless the pass is open and the job waits in this cluster."""
+        self.look(slot)
+        if self.jobs.at[slot].state != WAITING or self.jobs.at[slot].place == OUTSIDE:
             raise self.violation(slot, "is not waiting in this cluster's queue")
         return 0
+
+    def complain(self):
+        raise PolicyError(f"{self.name()}: the pass is over; decide inside schedule()")
 
     def violation(self, slot, what) -> PolicyError:
         """The error that names the policy, the job, the time and the cluster."""

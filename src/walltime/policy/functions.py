@@ -12,7 +12,7 @@ import numpy as np
 from walltime.core.errors import PolicyError
 from walltime.core.time import LATEST, SECOND
 from walltime.kernel.jobs import JobTable
-from walltime.policy.api import Estimate, Job, Order
+from walltime.policy.api import Estimate, Job, Order, float_key
 
 Array = np.ndarray[Any, Any]
 _LAST = np.int64((1 << 63) - 1)
@@ -137,6 +137,47 @@ class FunctionEstimate(Estimate):
                 "which is not a number of seconds from 0"
             )
         return round(float(seconds) * SECOND)
+
+
+class CheckedOrder(Order):
+    """An order written in Python, with what it returns looked at: a key is a whole number, or a float by its size."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self.order = order
+        self.dynamic = bool(order.dynamic)
+
+    def key(self, jobs: JobTable, slot: int) -> int:
+        key = self.order.key(jobs, slot)
+        if isinstance(key, float | np.floating) and key == key:
+            return float_key(key)
+        if isinstance(key, int | np.integer) and abs(int(key)) <= _LAST:
+            return int(key)
+        job = int(jobs.job_id[slot])
+        raise PolicyError(f"{type(self.order).__qualname__}: the key of job {job} is {key!r}, not a number of 64 bits")
+
+    def keys(self, jobs: JobTable, slots: Any, now: int, keys: Any) -> object:
+        return self.order.keys(jobs, slots, now, keys)
+
+
+class CheckedEstimate(Estimate):
+    """An estimate written in Python, with what it returns looked at: microseconds, not negative."""
+
+    def __init__(self, part: Estimate) -> None:
+        super().__init__()
+        self.part = part
+        self.oracle = bool(part.oracle)
+        self.learns = bool(part.learns)
+
+    def estimate(self, jobs: JobTable, slot: int) -> int:
+        value = self.part.estimate(jobs, slot)
+        if not isinstance(value, int | float | np.number) or not 0 <= value <= LATEST:
+            name, job = type(self.part).__qualname__, int(jobs.job_id[slot])
+            raise PolicyError(f"{name}: estimates job {job} at {value!r}, which is not a number of microseconds from 0")
+        return round(float(value))
+
+    def ended(self, jobs: JobTable, slot: int, run: int) -> object:
+        return self.part.ended(jobs, slot, run)
 
 
 def _name(function: Any) -> str:

@@ -44,6 +44,16 @@ _FUNCTIONS = {
 _CATALOGUE = "walltime.policies"  # by name, as any plug-in: this package must not import what builds upon it
 
 
+_BASES = {
+    "order": "walltime.policy.api:Order",
+    "backfill": "walltime.policy.api:Policy",
+    "estimate": "walltime.policy.api:Estimate",
+    "broker": "walltime.policy.api:Broker",
+}
+_HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",)}
+_CHECKS = {"order": "walltime.policy.functions:CheckedOrder", "estimate": "walltime.policy.functions:CheckedEstimate"}
+
+
 @dataclass(frozen=True)
 class Entry:
     """A part that can be named: where it is, and what a person should know of it.
@@ -174,11 +184,24 @@ def build(kind: str, part: Part, key: str = "") -> Any:
     make = _maker(kind, part, key)
     label = _label(kind, part, key)
     try:
-        return make()
+        return _checked(kind, make(), label)
     except InputError as error:
         raise InputError(f"{label}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InputError(f"{label}: {error}") from error
+
+
+def _checked(kind: str, made: Any, label: str) -> Any:
+    """The part, if it is of its kind; one written in Python with its answers looked at."""
+    if kind not in _BASES or isinstance(made, str):
+        return made
+    base = import_target(_BASES[kind], kind)
+    if not isinstance(made, base):
+        raise InputError(f"a {type(made).__name__} is not a {base.__module__}.{base.__name__}, which {kind} takes")
+    if any(inspect.isfunction(getattr(type(made), hook, None)) for hook in _HOOKS.get(kind, ())):
+        wrapper = import_target(_CHECKS[kind], kind)
+        return made if type(made).__module__ == wrapper.__module__ else wrapper(made)
+    return made
 
 
 def check(scenario: Scenario) -> None:

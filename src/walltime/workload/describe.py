@@ -117,7 +117,10 @@ def _arrivals_by_hour(workload: Workload) -> list[int]:
     shift = 0.0
     if workload.origin.epoch is not None and len(workload):
         start = workload.origin.epoch
-        offset = datetime.datetime.fromtimestamp(start, zone).utcoffset() or datetime.timedelta()
+        try:
+            offset = datetime.datetime.fromtimestamp(start, zone).utcoffset() or datetime.timedelta()
+        except (ValueError, OverflowError, OSError):  # a header that names no time that a calendar knows
+            offset = datetime.timedelta()
         shift = start + offset.total_seconds()  # one offset for all: a season's hour does not matter to this picture
     hour = ((workload.column("submit") / SECOND + shift) // 3600 % 24).astype(np.int64)
     return [int(count) for count in np.bincount(hour, minlength=24)]

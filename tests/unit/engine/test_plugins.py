@@ -281,7 +281,10 @@ def start_too_much(p):
     [
         (start_too_much, r"start_too_much: job 2 \(4 cores\) started, but it does not fit: 3 cores are free"),
         (start_twice, r"start_twice: job 1 \(1 cores\) is not waiting in this cluster's queue"),
-        (lambda p: p.start(999), "is not waiting in this cluster's queue"),
+        (lambda p: p.start(999), "asked about 999, which is not a job"),
+        (lambda p: p.cancel(-1), "asked about -1, which is not a job"),
+        (lambda p: p.cores(10**9), "asked about 1000000000, which is not a job"),
+        (lambda p: p.candidate(7000), "asked about 7000, which is not a job"),
         (lambda p: p.preempt(p.head()), r"job 1 \(1 cores\) preempted, but it is not running"),
         (lambda p: p.wake(p.now), "woken at 0 s, which is not in the future"),
     ],

@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-from walltime.core.errors import InputError
+from walltime.core.errors import InputError, PolicyError
 from walltime.policy import registry
 from walltime.policy.importing import parameters_of, summary_of
 from walltime.policy.registry import Entry, Preset, Registry, build, check, preset
 from walltime.scenario import Part, load, parse
 
 MODULE = """
-class Depth:
+from walltime.policy.api import Policy
+
+class Depth(Policy):
     "Looks at some jobs."
     def __init__(self, depth, slack=0.5, *, strict=False):
         if depth < 0:
             raise ValueError("depth must not be negative")
         self.depth, self.slack = depth, slack
 
-class Open:
+class Open(Policy):
     def __init__(self, **anything):
         self.anything = anything
 
@@ -97,7 +99,7 @@ def test_unknown_name_gets_the_choices() -> None:
 def test_class_is_instantiated_with_parameters(parts: Path) -> None:
     made = build("backfill", part("own_parts:Depth", depth=4))
     assert (made.depth, made.slack) == (4, 0.5)
-    assert build("order", part("own_parts:Open", a=1)).anything == {"a": 1}
+    assert build("backfill", part("own_parts:Open", a=1)).anything == {"a": 1}
 
 
 def test_instance_is_used_as_it_is(parts: Path) -> None:
@@ -106,7 +108,7 @@ def test_instance_is_used_as_it_is(parts: Path) -> None:
     assert build("backfill", part("own_parts:ready")) is made
     with pytest.raises(InputError, match="it takes none"):
         build("backfill", part("own_parts:ready", depth=2))
-    assert build("order", Part(name="x", instance=made)) is made
+    assert build("backfill", Part(name="x", instance=made)) is made
 
 
 def test_function_is_wrapped_where_one_will_do(parts: Path) -> None:
@@ -200,3 +202,68 @@ def test_parameters_of_a_compiled_class_come_from_its_documentation() -> None:
     defaults = {name: item.default for name, item in found.items() if item.default is not item.empty}
     assert defaults == {"depth": 1, "kind": "a, b", "weights": (1, 2)}
     assert summary_of(compiled) == "Looks deep."
+
+
+CHECKED = """
+from walltime.policy.api import Estimate, Order, Policy
+
+class Fraction(Order):
+    def key(self, jobs, slot):
+        return jobs.cores[slot] / 1000
+
+class Nothing(Order):
+    def key(self, jobs, slot):
+        return None
+
+class Dynamic(Order):
+    dynamic = True
+
+    def keys(self, jobs, slots, now, keys):
+        for i, slot in enumerate(slots):
+            keys[i] = int(jobs.cores[slot])
+
+class Negative(Estimate):
+    def estimate(self, jobs, slot):
+        return -5
+
+class Stop(Policy):
+    def schedule(self, p):
+        raise SystemExit(0)
+"""
+
+
+def run_with(parts: Path, **scheduler: Any) -> Any:
+    import walltime
+
+    (parts / "checked_parts.py").write_text(CHECKED)
+    jobs = walltime.Workload.from_columns(
+        submit=[0, 1, 1, 1], run_time=[5] * 4, requested_time=[5] * 4, cores=[4, 3, 2, 1]
+    )
+    settings = {f"cluster__scheduler__{kind}": f"checked_parts:{name}" for kind, name in scheduler.items()}
+    try:
+        return walltime.simulate(jobs, cores=4, policy="fcfs", **settings).jobs["start"].to_list()
+    finally:
+        sys.modules.pop("checked_parts", None)
+
+
+@pytest.mark.parametrize("order", ["Fraction", "Dynamic"])
+def test_a_key_of_any_number_orders_the_queue(parts: Path, order: str) -> None:
+    assert run_with(parts, order=order) == [0, 10, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "complaint"),
+    [
+        ({"order": "Nothing"}, "Nothing: the key of job 1 is None, not a number"),
+        ({"estimate": "Negative"}, "Negative: estimates job 1 at -5"),
+        ({"backfill": "Stop"}, "Stop: tried to end the program at 0 s"),
+    ],
+)
+def test_what_a_part_returns_is_looked_at(parts: Path, scheduler: dict[str, str], complaint: str) -> None:
+    with pytest.raises(PolicyError, match=complaint):
+        run_with(parts, **scheduler)
+
+
+def test_a_part_of_another_kind_is_refused(parts: Path) -> None:
+    with pytest.raises(InputError, match=r"a Fraction is not a walltime\.policy\.api\.Policy, which backfill takes"):
+        run_with(parts, backfill="Fraction")
