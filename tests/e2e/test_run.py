@@ -218,7 +218,7 @@ def test_shake_tells_noise_from_difference(command: Command, trace: Path) -> Non
     assert (difference["policy"], difference["baseline"]) == ("easy", "fcfs")
     assert difference["low"] <= difference["mean"] <= difference["high"]
     command("run", "log.swf", "--shake", "20", "--output", "out").refused("--output")
-    command("run", "log.swf", "--policy", "fcfs,easy", "--cores", 1, "--until", 5, "--shake", 1, "--seeds", 2).done()
+    command("run", "log.swf", "--policy", "fcfs,easy", "--cores", 1, "--until", 7, "--shake", 1, "--seeds", 2).done()
 
 
 def test_quiet_and_json(command: Command, trace: Path) -> None:
@@ -302,3 +302,19 @@ def test_reader_of_the_pipe_may_leave(trace: Path) -> None:
     assert process.stderr is not None
     assert process.stderr.read() == ""
     process.wait()
+
+
+def test_the_scheduler_of_a_cluster_file_is_used(command: Command, trace: Path) -> None:
+    (trace.parent / "cluster.yaml").write_text("cores: 16\nscheduler: {order: sjf, backfill: none}\n")
+    assert "sjf+none" in command("run", "log.swf", "--cluster", "cluster.yaml").done().out
+
+
+def test_a_second_demo_in_the_same_folder_needs_force(command: Command) -> None:
+    command("demo", "--jobs", 50, "--output", "d").done()
+    command("demo", "--jobs", 50, "--output", "d").refused("--force")
+    command("demo", "--jobs", 50, "--output", "d", "--force").done()
+
+
+def test_a_cut_off_before_the_first_job_is_refused(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "late.swf").write_text(swf([(1, 1_000_000, 10, 1, 10)]))
+    command("run", "late.swf", "--cores", 8, "--until", "1h").refused("before the first submission", "1e+06 s")

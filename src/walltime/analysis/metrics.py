@@ -70,6 +70,7 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "median_bounded_slowdown": quantile(slowdowns, 0.5),
         "p95_bounded_slowdown": quantile(slowdowns, 0.95),
         "jain_fairness": jain(record),
+        "longest_wait_by_size": dict(starvation(record).select("size", "longest_wait").iter_rows()),
         "recorded": compare_recorded(record),
         "longest_queue": record.facts.get("longest_queue"),
         "overrun": record.facts.get("overrun"),

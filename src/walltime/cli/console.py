@@ -32,11 +32,6 @@ def say(text: str = "", style: str | None = None) -> None:
     out().print(text, style=style, markup=False, soft_wrap=True)
 
 
-def note(text: str) -> None:
-    """A line beside the answer, on standard error."""
-    err().print(text, markup=False, soft_wrap=True)
-
-
 def emit(data: Any) -> None:
     """JSON on standard output, strict: no NaN, keys as they are."""
     sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n")

@@ -10,6 +10,8 @@ from walltime.cli.console import say
 from walltime.cli.plan import Options, Plan, choose_targets, make_plan
 from walltime.cli.progress import show_progress, show_status
 from walltime.cli.show import LEGEND, jobs, show_comparison, show_notes
+from walltime.core.errors import InputError
+from walltime.core.time import SECOND
 
 if TYPE_CHECKING:
     from walltime.api import Result
@@ -96,6 +98,9 @@ def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Sce
     first = next(iter(plan.scenarios.values()))
     with show_status("reading the workload ...", quiet=quiet):
         workload = first.workload.read(first.seed)
+    begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
+    if first.until is not None and first.until < begin:
+        raise InputError(f"until is before the first submission, which is at {begin:g} s", value=first.until)
     return workload, {name: resolve(scenario, workload) for name, scenario in plan.scenarios.items()}
 
 

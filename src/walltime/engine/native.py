@@ -10,7 +10,7 @@ import numpy as np
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
-from walltime.core.time import NEVER, SECOND, microseconds
+from walltime.core.time import NEVER, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
@@ -67,10 +67,6 @@ def run(
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
-    if isinstance(workload, Workload) and len(workload) and scenario.until is not None:
-        first = float(workload.columns["submit"][0]) / SECOND
-        if scenario.until < first:
-            raise InputError(f"until is before the first submission, which is at {first:g} s", value=scenario.until)
     wall, cpu = time.perf_counter(), time.process_time()
     arrivals = Arrivals(_checked(workload, scenario))
     simulation = _build(scenario, arrivals, observer, observers)
