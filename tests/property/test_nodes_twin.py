@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -121,6 +121,16 @@ def check(case: Case) -> None:
         first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
         pytest.fail(f"engine {first[0]}, twin {first[1]}; {case!r}", pytrace=False)
     assert audit(result, workload=case.workload) == [], repr(case)
+
+
+@pytest.mark.parametrize(("policy", "depth"), POLICIES)
+def test_random_placement_draws_what_its_twin_draws(policy, depth):
+    """Requests of no length are left out: several passes at one instant have more than one right reading."""
+    cases = [replace(draw_case(seed, policy, depth), place="random") for seed in range(1000, 1120)]
+    lasting = [case for case in cases if case.workload.columns["requested_time"].min() > 0]
+    assert len(lasting) > 5
+    for case in lasting:
+        check(case)
 
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)

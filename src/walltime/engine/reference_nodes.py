@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from walltime.core.errors import InputError
+from walltime.core.random import stream
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.reference_nodes_conservative import schedule_conservative
 
@@ -238,10 +239,10 @@ class _Machine:
         """The placement's choice, with the cores on each node."""
         shape = job.shape(self.cluster.whole)
         if shape is None:
-            chosen = sorted(self.place(left, None, job.cores))
+            chosen = sorted(self.place(left, None, job.cores, job.row))
         else:
             nodes, least = shape
-            numbers = sorted(node for node, _ in self.place(left, nodes, least))
+            numbers = sorted(node for node, _ in self.place(left, nodes, least, job.row))
             each, odd = divmod(job.cores, nodes)
             chosen = [(node, each + (place < odd)) for place, node in enumerate(numbers)]
         if self.cluster.whole:
@@ -336,18 +337,18 @@ PASSES: dict[str, Callable[[_Machine], None]] = {
 
 
 # A placement: from what is left on each node, `count` nodes that have `amount` each; or, with count None, nodes and
-# cores that make `amount` together.
+# cores that make `amount` together. `row` is the job's, for those that draw.
 
 
-def _first_fit(left: Left, count: int | None, amount: int) -> Shares:
+def _first_fit(left: Left, count: int | None, amount: int, row: int) -> Shares:
     return _from_order(left, count, amount, list(range(len(left))))
 
 
-def _worst_fit(left: Left, count: int | None, amount: int) -> Shares:
+def _worst_fit(left: Left, count: int | None, amount: int, row: int) -> Shares:
     return _from_order(left, count, amount, sorted(range(len(left)), key=lambda node: -left[node]))
 
 
-def _best_fit(left: Left, count: int | None, amount: int) -> Shares:
+def _best_fit(left: Left, count: int | None, amount: int, row: int) -> Shares:
     if count is not None:
         return _from_order(left, count, amount, sorted(range(len(left)), key=lambda node: left[node]))
     left, chosen = list(left), []
@@ -360,7 +361,7 @@ def _best_fit(left: Left, count: int | None, amount: int) -> Shares:
     return chosen
 
 
-def _contiguous(left: Left, count: int | None, amount: int) -> Shares:
+def _contiguous(left: Left, count: int | None, amount: int, row: int) -> Shares:
     if count is not None:
         first = _find_run(left, count, amount)
         return [] if first is None else [(node, amount) for node in range(first, first + count)]
@@ -369,7 +370,7 @@ def _contiguous(left: Left, count: int | None, amount: int) -> Shares:
         stretch = left[first:].index(0) if 0 in left[first:] else len(left) - first
         if begins and sum(left[first : first + stretch]) >= amount:
             return _from_order(left, None, amount, list(range(first, first + stretch)))
-    return _first_fit(left, None, amount)
+    return _first_fit(left, None, amount, row)
 
 
 def _find_run(left: Left, count: int, amount: int) -> int | None:
@@ -390,13 +391,28 @@ def _from_order(left: Left, count: int | None, amount: int, order: list[int]) ->
     return chosen
 
 
-PLACES: dict[str, Callable[[Left, int | None, int], Shares]] = {
+def _random(left: Left, count: int | None, amount: int, row: int) -> Shares:
+    """Nodes on which the job fits, shuffled (Fisher-Yates) by SplitMix64 numbers that depend on seed and row alone."""
+    lot = [node for node, cores in enumerate(left) if cores >= (1 if count is None else amount)]
+    state = int(stream(0, "place").integers(0, 1 << 62)) + row * 0x632BE59BD9B4E019
+    for k in range(len(lot)):
+        state = (state + 0x9E3779B97F4A7C15) % (1 << 64)
+        z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % (1 << 64)
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % (1 << 64)
+        z ^= z >> 31
+        other = k + (z >> 11) % (len(lot) - k)
+        lot[k], lot[other] = lot[other], lot[k]
+    return _from_order(left, count, amount, lot)
+
+
+PLACES: dict[str, Callable[[Left, int | None, int, int], Shares]] = {
     "first-fit": _first_fit,
     "best-fit": _best_fit,
     "worst-fit": _worst_fit,
     "contiguous": _contiguous,
+    "random": _random,
 }
-"""The placements by name; of equal nodes the lowest number comes first."""
+"""The placements by name; of equal nodes the lowest number comes first, but for `random`, which draws with seed 0."""
 
 
 def _text(shares: Shares) -> str | None:
