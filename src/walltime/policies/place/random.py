@@ -58,6 +58,7 @@ class Random(Place):
             k += 1
         return 0
 
+    @cython.overflowcheck(False)  # wrapping on purpose, also in the checked build
     def collect(self, pool: NodePool, least, slot):
         """The nodes that may be drawn, and the job's own random stream."""
         i: cython.Py_ssize_t
@@ -70,6 +71,7 @@ class Random(Place):
         self.state = wrap(self.key + seq * STEP)
         return found
 
+    @cython.overflowcheck(False)
     def draw(self, k, found):
         """The k-th node of a random order: a step of a Fisher-Yates shuffle; SplitMix64 for the numbers."""
         z: cython.ulonglong
