@@ -125,7 +125,7 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)
 def test_random_placement_draws_what_its_twin_draws(policy, depth):
-    """Requests of no length are left out: several passes at one instant have more than one right reading."""
+    """Without requests of no length: there engine and twin can differ in `backfilled`, for a reason not found yet."""
     cases = [replace(draw_case(seed, policy, depth), place="random") for seed in range(1000, 1120)]
     lasting = [case for case in cases if case.workload.columns["requested_time"].min() > 0]
     assert len(lasting) > 5
