@@ -13,8 +13,8 @@ from pydantic_core import PydanticUndefined
 from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
-from walltime.scenario.model import Count, Duration, Flag, Name, Seed, Speed
 from walltime.scenario.problems import PYTHON_ONLY, model_of
+from walltime.scenario.values import Amount, Count, Duration, Flag, Name, Names, Seed, Size, Speed
 
 INTRODUCTION = """\
 # The scenario file
@@ -47,6 +47,10 @@ KNOWN = {
     Flag: "true or false",
     Duration: "duration",
     Name: "text",
+    Names: "name, or list of names",
+    Size: "bytes, or `512M`, `94G`, `1.5T`",
+    Amount: "whole number, at least 0",
+    int: "whole number",
     Speed: "number from 0.001 to 1000",
     float: "number",
     dict[str, Any]: "mapping",
@@ -60,6 +64,8 @@ def describe_type(annotation: Any, metadata: list[Any]) -> str:
         if annotation == kind or (arguments and metadata and metadata[0] is arguments[-1]):
             return text
     origin = typing.get_origin(annotation)
+    if origin is dict:
+        return f"mapping of names: {describe_type(typing.get_args(annotation)[1], [])}"
     if origin is typing.Annotated:
         inner, *rest = typing.get_args(annotation)
         return describe_type(inner, rest)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,9 @@ MOST_NODES = 1 << 19
 MOST_CORES = 1 << 24
 MOST_LEVELS = 1 << 33
 """Nodes times cores of the largest: what the index of free nodes takes in bits."""
+UNCOUNTED = 1 << 60
+"""Memory of a node whose memory is not told."""
+_RANGE = re.compile(r"([^\[\]]+)\[(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)\]")
 SHARED, WHOLE = "shared", "whole"
 
 
@@ -27,6 +32,19 @@ class NodeGroup:
     cores: int
     speed: float = 1.0
     name: str = "n"
+    memory: int | None = None
+    gpus: int = 0
+    resources: Mapping[str, int] = field(default_factory=dict)
+    features: tuple[str, ...] | None = None
+    per_switch: int | None = None
+
+    def amount(self, resource: str) -> int:
+        """What each node has of a resource; memory that is not given never runs out."""
+        if resource == "cores":
+            return self.cores
+        if resource == "memory":
+            return UNCOUNTED if self.memory is None else self.memory
+        return self.gpus if resource == "gpus" else self.resources.get(resource, 0)
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,7 @@ class Layout:
 
     groups: tuple[NodeGroup, ...]
     sharing: str = SHARED
+    licences: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         largest = max(group.cores for group in self.groups)
@@ -66,6 +85,63 @@ class Layout:
         speeds = [round(group.speed * FULL_SPEED) for group in self.groups]
         return np.repeat(speeds, [group.count for group in self.groups]).astype(np.int64)
 
+    def resources(self) -> list[str]:
+        """What is counted on the nodes: cores always; memory, GPUs and the rest where some node has it."""
+        names = ["cores"]
+        if any(group.memory is not None for group in self.groups):
+            names.append("memory")
+        if any(group.gpus for group in self.groups):
+            names.append("gpus")
+        return names + list(dict.fromkeys(name for group in self.groups for name in group.resources))
+
+    def amounts(self, resource: str) -> np.ndarray[Any, Any]:
+        """What each node has of a resource."""
+        return np.repeat(
+            [group.amount(resource) for group in self.groups], [group.count for group in self.groups]
+        ).astype(np.int64)
+
+    def features(self) -> list[str]:
+        """Every property that some node has, in order of appearance."""
+        return list(dict.fromkeys(name for group in self.groups for name in group.features or ()))
+
+    def with_feature(self, feature: str) -> np.ndarray[Any, Any]:
+        """Which nodes have the property."""
+        return np.repeat(
+            [feature in (group.features or ()) for group in self.groups], [group.count for group in self.groups]
+        )
+
+    def switches(self) -> np.ndarray[Any, Any]:
+        """The switch of each node; nodes of a group that tells none share one."""
+        numbers: list[np.ndarray[Any, Any]] = []
+        next_switch = 0
+        for group in self.groups:
+            switch = np.arange(group.count) // (group.per_switch or group.count) + next_switch
+            numbers.append(switch)
+            next_switch = int(switch[-1]) + 1
+        return np.concatenate(numbers)
+
+    @property
+    def plain(self) -> bool:
+        """Whether cores are all that is counted."""
+        return self.resources() == ["cores"] and not self.licences
+
+    def select(self, patterns: Iterable[str]) -> np.ndarray[Any, Any]:
+        """Which nodes the patterns name: a group, a node, or a range such as `n[0-3,8]`; raises InputError."""
+        names = self.names()
+        place = {name: number for number, name in enumerate(names)}
+        prefix = np.repeat([group.name for group in self.groups], [group.count for group in self.groups])
+        chosen = np.zeros(self.count, bool)
+        for pattern in patterns:
+            found = prefix == pattern
+            for name in _spell(pattern):
+                if name in place:
+                    found[place[name]] = True
+                elif not found.any() or "[" in pattern:
+                    choices = list(dict.fromkeys(group.name for group in self.groups))
+                    raise InputError("no node or group of nodes has the name", value=name, choices=choices)
+            chosen |= found
+        return chosen
+
     def names(self) -> list[str]:
         """Names by node: the group's prefix and a number, counted for each prefix from 0."""
         met: Counter[str] = Counter()
@@ -84,6 +160,18 @@ class Layout:
             else:
                 runs.append([group.count, group.cores])
         return {"cores": runs, "sharing": self.sharing}
+
+
+def _spell(pattern: str) -> Iterator[str]:
+    """The names behind `n[0-3,8]`; a plain name is itself."""
+    match = _RANGE.fullmatch(pattern)
+    if match is None:
+        yield pattern
+        return
+    for part in match[2].split(","):
+        first, _, last = part.partition("-")
+        for number in range(int(first), int(last or first) + 1):
+            yield f"{match[1]}{number}"
 
 
 def expand(runs: list[list[int]]) -> np.ndarray[Any, Any]:

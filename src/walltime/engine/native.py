@@ -46,6 +46,15 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
                 problems.append((f"{prefix}.{part}", "no such part yet"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
+        place = prefix.removesuffix(".scheduler")
+        problems += [
+            (f"{place}.{key}", "no such rules yet")
+            for key in ("licences", "queues", "routes", "accounts", "limits")
+            if getattr(cluster, key)
+        ]
+        layout = cluster.layout()
+        if layout is not None and not (layout.plain and not layout.features()):
+            problems.append((f"{place}.nodes", "memory, GPUs, features and other resources of nodes: not yet"))
         if scheduler.rhythm.name not in ("instant", "event"):
             problems.append((f"{prefix}.rhythm", f"{scheduler.rhythm.name}: only instant and event"))
     if len({cluster.scheduler.rhythm.name for cluster in scenario.clusters}) > 1:

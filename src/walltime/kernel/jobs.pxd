@@ -59,6 +59,13 @@ cdef packed struct JobFields:
     long long per_node
     long long deadline
     long long speed
+    long long qos
+    # what the rules make of it
+    long long shape
+    long long lane
+    long long island
+    long long rules
+    long long choice
 
 cpdef long long time_for(long long work, long long speed) noexcept
 cpdef long long done_in(long long time, long long speed) noexcept

@@ -47,6 +47,12 @@ FIELDS = (
     "per_node",
     "deadline",
     "speed",
+    "qos",
+    "shape",
+    "lane",
+    "island",
+    "rules",
+    "choice",
 )
 """As in JobFields of jobs.pxd, in its order."""
 
@@ -165,6 +171,12 @@ class JobTable:
         self.at[s].per_node = -1
         self.at[s].deadline = -1
         self.at[s].speed = FULL_SPEED
+        self.at[s].qos = -1
+        self.at[s].shape = -1
+        self.at[s].lane = 0
+        self.at[s].island = 0
+        self.at[s].rules = -1
+        self.at[s].choice = -1
         self.at[s].state = FUTURE
         self.at[s].cluster = 0
         self.at[s].attempt = 0

@@ -6,21 +6,27 @@ from walltime.scenario.model import (
     Execution,
     Generate,
     Nodes,
-    Part,
     Record,
     Scenario,
     Scheduler,
     WorkloadSpec,
 )
 from walltime.scenario.override import override, parse_setting
+from walltime.scenario.part import Part
+from walltime.scenario.rules import Account, Caps, Limit, Queue, Route
 
 __all__ = [
+    "Account",
+    "Caps",
     "Cluster",
     "Execution",
     "Generate",
+    "Limit",
     "Nodes",
     "Part",
+    "Queue",
     "Record",
+    "Route",
     "Scenario",
     "Scheduler",
     "WorkloadSpec",

@@ -101,6 +101,7 @@ def dump(scenario: Scenario) -> str:
                 "cores": cluster.cores,
                 "nodes": _short_nodes(cluster),
                 "sharing": cluster.sharing if cluster.nodes else None,
+                **_rules(cluster),
                 "scheduler": _drop_none(
                     {
                         kind: [part.short() for part in value] if isinstance(value, tuple) else value and value.short()
@@ -124,6 +125,22 @@ def dump(scenario: Scenario) -> str:
     data["record"] = scenario.record.model_dump()
     data["until"] = scenario.until
     return yaml.safe_dump(_drop_none(data), sort_keys=False, allow_unicode=True)
+
+
+def _rules(cluster: Cluster) -> dict[str, Any]:
+    """The rules as a file writes them, without what is not given."""
+    dumped = cluster.model_dump(include={"licences", "queues", "routes", "accounts", "limits"}, exclude_defaults=True)
+    for name, queue in cluster.queues.items():
+        if queue.order is not None:
+            dumped["queues"][name]["order"] = queue.order.short()
+    return {key: value for key, value in _plain(dumped).items() if value}
+
+
+def _plain(value: Any) -> Any:
+    """The same with lists for tuples, which YAML does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _short_nodes(cluster: Cluster) -> Any:

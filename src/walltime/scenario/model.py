@@ -3,136 +3,24 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from dataclasses import fields
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
-from walltime.core.time import parse_duration, seconds
 from walltime.core.workload import Workload
+from walltime.scenario.part import Part
+from walltime.scenario.rules import Account, Limit, Queue, Route
+from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
 
 SCHEMA = 1
 """Version of the scenario file's layout."""
 
 _NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
-
-
-def _whole(value: Any) -> int:
-    """A whole number and nothing that merely converts to one (true, 2.0, "3")."""
-    if isinstance(value, bool):
-        raise ValueError("must be a whole number")
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ValueError("must be a whole number") from None
-
-
-def _positive(value: Any) -> int:
-    number = _whole(value)
-    if not 0 < number < 1 << 31:
-        raise ValueError("must be at least 1" if number < 1 else "is too large")
-    return number
-
-
-def _seed(value: Any) -> int:
-    number = _whole(value)
-    if not 0 <= number < 1 << 63:
-        raise ValueError("must be 0 or more" if number < 0 else "is too large")
-    return number
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
-def _duration(value: Any) -> float:
-    """Seconds, from anything that parse_duration takes; never zero."""
-    try:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise InputError("")
-        length = seconds(parse_duration(value))
-    except InputError:
-        raise ValueError("is not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)") from None
-    if length <= 0:
-        raise ValueError("must be longer than zero")
-    return length
-
-
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a name")
-    return value.strip()
-
-
-def _speed(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.001 <= value <= 1000:
-        raise ValueError("must be a number from 0.001 to 1000")
-    return float(value)
-
-
-Count = Annotated[int, BeforeValidator(_positive)]
-Seed = Annotated[int, BeforeValidator(_seed)]
-Flag = Annotated[bool, BeforeValidator(_flag)]
-Duration = Annotated[float, BeforeValidator(_duration)]
-Name = Annotated[str, BeforeValidator(_name)]
-Speed = Annotated[float, BeforeValidator(_speed)]
-
-
-class Model(BaseModel):
-    """What all models share: unknown keys are errors, and a scenario never changes once made."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-
-class Part(Model):
-    """A plug-in by name with its parameters: in YAML `easy`, or `{name: mine:Policy, depth: 3}`.
-
-    In Python an object, a class or a function may stand for the name; it is kept as `instance`.
-    """
-
-    name: Name = Field(description="A built-in name, an installed one, or `module:attribute`.")
-    parameters: dict[str, Any] = Field(default_factory=dict, description="Every other key is a parameter of the part.")
-    instance: Any = Field(default=None, exclude=True, repr=False, description="Python only: the part itself.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_short_form(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"name": value}
-        if isinstance(value, dict):
-            return _split_parameters(value)
-        if value is None or isinstance(value, bool | int | float | list | tuple):
-            raise PydanticCustomError("part", "must be a name, or a mapping with a name and parameters")
-        return value if isinstance(value, Part) else {"name": _describe(value), "instance": value}
-
-    def short(self) -> str | dict[str, Any]:
-        """The form in which a file writes it: the name alone where there are no parameters."""
-        return {"name": self.name, **self.parameters} if self.parameters else self.name
-
-
-def _split_parameters(value: dict[Any, Any]) -> dict[str, Any]:
-    if "name" not in value:
-        raise PydanticCustomError("part_name", "is a mapping without a name")
-    named = {str(key): item for key, item in value.items() if key not in ("name", "parameters", "instance")}
-    given = value.get("parameters")
-    if isinstance(given, dict):
-        named = {**given, **named}
-    elif given is not None:
-        named["parameters"] = given
-    return {"name": value["name"], "parameters": named, "instance": value.get("instance")}
-
-
-def _describe(thing: Any) -> str:
-    """`module:attribute` of a class or function, of its class for an object."""
-    kind = thing if hasattr(thing, "__qualname__") else type(thing)
-    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 class Scheduler(Model):
@@ -169,6 +57,15 @@ class Nodes(Model):
         default=1.0, description="Speed of each node; a job that runs an hour at 1.0 takes half an hour at 2.0."
     )
     name: Name = Field(default="n", description="What the nodes' names begin with; a number follows.")
+    memory: Size | None = Field(default=None, description="Memory of each node; not counted where absent.")
+    gpus: Amount = Field(default=0, description="GPUs of each node.")
+    resources: dict[Name, Amount] = Field(
+        default_factory=dict, description="Anything else that can be counted, such as `{scratch: 400}`, of each node."
+    )
+    features: Names | None = Field(default=None, description="Properties that a job may ask for, such as `infiniband`.")
+    per_switch: Count | None = Field(
+        default=None, description="So many neighbouring nodes share a switch, for the placement `topology`."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -184,11 +81,9 @@ class Nodes(Model):
 
     def short(self) -> str | dict[str, Any]:
         """The form in which a file writes it."""
-        given = {name: getattr(self, name) for name in ("speed", "name") if getattr(self, name) != _DEFAULTS[name]}
-        return {"count": self.count, "cores": self.cores, **given} if given else f"{self.count}x{self.cores}"
-
-
-_DEFAULTS = {name: Nodes.model_fields[name].default for name in ("speed", "name")}
+        given = {key: value for key, value in self.model_dump(exclude_defaults=True).items() if value != {}}
+        given = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+        return given if len(given) > 2 else f"{self.count}x{self.cores}"
 
 
 class Cluster(Model):
@@ -206,6 +101,15 @@ class Cluster(Model):
         description="Of a cluster with nodes: jobs share a node, each with cores of its own (`shared`), or a node is "
         "given to one job at a time (`whole`).",
     )
+    licences: dict[Name, Amount] = Field(
+        default_factory=dict, description="What the cluster as a whole has of things that are on no node."
+    )
+    queues: dict[Name, Queue] = Field(default_factory=dict, description="Its queues, or partitions, by name.")
+    routes: tuple[Route, ...] = Field(
+        default=(), description="Rules that send jobs that name none of the queues to one of them."
+    )
+    accounts: dict[Name, Account] = Field(default_factory=dict, description="The tree of accounts, by name.")
+    limits: tuple[Limit, ...] = Field(default=(), description="Limits and quotas of users, groups, accounts and QOS.")
     scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
 
     @field_validator("nodes", mode="before")
@@ -221,6 +125,8 @@ class Cluster(Model):
             raise PydanticCustomError("size", "has both cores and nodes; give one of them")
         if self.sharing == "whole" and self.nodes is None:
             raise PydanticCustomError("sharing", "shares whole nodes but has none; give nodes")
+        if self.licences and self.nodes is None:
+            raise PydanticCustomError("licences", "has licences but no nodes; give nodes")
         try:
             self.layout()
         except InputError as error:
@@ -231,7 +137,7 @@ class Cluster(Model):
         """The nodes as plain data; None for one pool of cores."""
         if self.nodes is None:
             return None
-        return Layout(tuple(NodeGroup(**group.model_dump()) for group in self.nodes), self.sharing)
+        return Layout(tuple(NodeGroup(**group.model_dump()) for group in self.nodes), self.sharing, self.licences)
 
     @property
     def total_cores(self) -> int | None:

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from walltime.core.errors import InputError
-from walltime.scenario.model import Part, Scenario
+from walltime.scenario.model import Scenario
+from walltime.scenario.part import Part
 from walltime.scenario.source import Place, Source
 
 PYTHON_ONLY = {"table", "instance"}
@@ -93,7 +94,7 @@ def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel]:
     """The model that validates the given place."""
     for step in place:
         if isinstance(step, int) or step not in model.model_fields:
-            continue
+            continue  # an item of a list, or a name that the file chose
         inner = model_of(model.model_fields[step].annotation)
         if inner is None:
             break
@@ -105,7 +106,7 @@ def model_of(annotation: Any) -> type[BaseModel] | None:
     """The model inside an annotation such as `Part | None` or `tuple[Cluster, ...]`, where there is one."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, typing.Annotated):
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, dict, typing.Annotated):
         for inner in typing.get_args(annotation):
             if (found := model_of(inner)) is not None:
                 return found
