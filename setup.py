@@ -16,6 +16,8 @@ COMPILED = [
     "kernel.index",
     "kernel.queue",
     "kernel.scan",
+    "kernel.quotas",
+    "kernel.lines",
     "kernel.plan",
     "kernel.pool",
     "kernel.place",
@@ -54,6 +56,7 @@ COMPILED = [
     "execution.trace",
     "engine.recorder",
     "engine.sources",
+    "engine.cluster",
     "engine.loop",
     "engine.arrivals",
 ]

@@ -6,6 +6,8 @@ cdef class Arrivals(Source):
     cdef object stream
     cdef readonly list batches
     cdef readonly dict codes
+    cdef readonly object site
+    cdef bint ruled
     cdef Py_ssize_t i
     cdef Py_ssize_t n
     cdef long long first_row
@@ -25,6 +27,18 @@ cdef class Arrivals(Source):
     cdef const int[::1] group
     cdef const int[::1] account
     cdef const int[::1] queue
+    cdef const int[::1] qos
+    cdef const long long[::1] lane
+    cdef const long long[::1] island
+    cdef const long long[::1] entered
+    cdef const long long[::1] rules
+    cdef const long long[::1] shape
+    cdef const long long[::1] choice
+    cdef const long long[::1] memory
+    cdef const long long[::1] gpus
+    cdef const long long[::1] refused
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cdef int load(self) except -1
+    cdef int take_rules(self, object ruled) except -1
+    cdef int describe(self, JobTable jobs, Py_ssize_t slot, Py_ssize_t i) except -1

@@ -25,8 +25,10 @@ class Arrivals(Source):
     job table uses, the same over all batches.
     """
 
-    def __init__(self, workloads) -> None:
+    def __init__(self, workloads, site=None) -> None:
         Source.__init__(self)
+        self.site = site
+        self.ruled = site is not None
         self.stream = iter(workloads)
         self.batches = []
         self.codes = {name: {} for name in LABELS}
@@ -49,6 +51,10 @@ class Arrivals(Source):
             if batch.columns["submit"][0] < self.last:
                 raise InputError("a stream of jobs is not in order of submission", value=batch.source or None)
             batch = self.recode(batch)
+            if self.site is not None:
+                ruled = self.site.apply(batch)
+                batch = ruled.batch
+                self.take_rules(ruled)
             self.batches.append(batch)
             self.n = len(batch)
             self.job_id = batch.column("job_id")
@@ -66,9 +72,34 @@ class Arrivals(Source):
             self.group = batch.column("group") if batch.has("group") else None
             self.account = batch.column("account") if batch.has("account") else None
             self.queue = batch.column("queue") if batch.has("queue") else None
+            self.qos = batch.column("qos") if batch.has("qos") else None
             self.next = self.submit[0]
             self.last = self.submit[self.n - 1]
             break
+        return 0
+
+    def take_rules(self, ruled):
+        self.lane = ruled.lane
+        self.island = ruled.island
+        self.entered = ruled.queue
+        self.rules = ruled.rules
+        self.shape = ruled.shape
+        self.choice = ruled.choice
+        self.memory = ruled.memory
+        self.gpus = ruled.gpus
+        self.refused = ruled.refused
+        return 0
+
+    def describe(self, jobs: JobTable, slot, i):
+        """What the rules make of the batch's i-th job."""
+        jobs.at[slot].lane = self.lane[i]
+        jobs.at[slot].island = self.island[i]
+        jobs.at[slot].queue = self.entered[i]
+        jobs.at[slot].rules = self.rules[i]
+        jobs.at[slot].shape = self.shape[i]
+        jobs.at[slot].choice = self.choice[i]
+        jobs.at[slot].memory = self.memory[i]
+        jobs.at[slot].gpus = self.gpus[i]
         return 0
 
     def recode(self, batch: Workload) -> Workload:
@@ -111,11 +142,18 @@ class Arrivals(Source):
                 jobs.at[slot].per_node = self.per_node[i]
             if self.deadline is not None:
                 jobs.at[slot].deadline = self.deadline[i]
-            sim.enter(
-                slot,
-                self.begin[i] if self.begin is not None else -1,
-                self.cancel[i] if self.cancel is not None else -1,
-            )
+            if self.qos is not None:
+                jobs.at[slot].qos = self.qos[i]
+            if self.ruled:
+                self.describe(jobs, slot, i)
+            if self.ruled and self.refused[i] >= 0:
+                sim.reject(slot, self.site.reasons[self.refused[i]])
+            else:
+                sim.enter(
+                    slot,
+                    self.begin[i] if self.begin is not None else -1,
+                    self.cancel[i] if self.cancel is not None else -1,
+                )
             self.i = i + 1
             if self.i < self.n:
                 self.next = self.submit[self.i]

@@ -1,5 +1,6 @@
 from cpython.exc cimport PyErr_CheckSignals
 
+from walltime.engine.cluster cimport Cluster, Island
 from walltime.engine.recorder cimport Recorder
 from walltime.engine.sources cimport Cancellations, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
@@ -7,28 +8,10 @@ from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable, done_in
 )
 from walltime.kernel.ledger cimport Ledger
-from walltime.kernel.queue cimport OrderedQueue, Queue
-from walltime.kernel.scan cimport ScanQueue
 from walltime.kernel.source cimport Engine, Observer, Source
 from walltime.policy.api cimport (
-    ARRIVAL, CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, WAKE,
-    Broker, Estimate, Order, Pass, Policy
+    CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Broker, Pass
 )
-
-cdef class Cluster:
-    cdef readonly str name
-    cdef readonly int index
-    cdef readonly Ledger ledger
-    cdef readonly Queue queue
-    cdef readonly Policy policy
-    cdef readonly Order order
-    cdef readonly Estimate estimate
-    cdef readonly Pass view
-    cdef readonly int causes
-    cdef readonly long long passes
-    cdef readonly Py_ssize_t longest_queue
-    cdef int join(self, JobTable jobs, Py_ssize_t slot) except -1
-    cdef int rekey(self, long long now) except -1
 
 cdef class Simulation(Engine):
     cdef readonly list clusters
@@ -43,6 +26,8 @@ cdef class Simulation(Engine):
     cdef readonly list sources
     cdef readonly list observers
     cdef readonly list live_jobs
+    cdef readonly dict reasons
+    cdef readonly dict chosen
     cdef readonly bint extend
     cdef Cluster only
     cdef long long[::1] legal
@@ -57,8 +42,9 @@ cdef class Simulation(Engine):
     cdef bint possible(self, Py_ssize_t slot) except? -1
     cdef int route(self) except -1
     cdef int instant(self) except -1
-    cdef int run_pass(self, Cluster c) except -1
-    cdef int commit(self, Cluster c) except -1
+    cdef int run_pass(self, Cluster c, Island island) except -1
+    cdef int commit(self, Cluster c, Pass view) except -1
+    cdef int reject(self, Py_ssize_t slot, str reason) except -1
     cdef int start(self, Py_ssize_t slot) except -1
     cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
     cdef int move(self, Py_ssize_t slot, int state) except -1

@@ -15,15 +15,14 @@ import numpy as np
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
+from walltime.engine.cluster import Cluster, Island
 from walltime.engine.recorder import Recorder
 from walltime.engine.sources import Cancellations, Limits, Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Place, State, done_in
 from walltime.kernel.ledger import Ledger
-from walltime.kernel.queue import OrderedQueue, Queue  # noqa: F401 - Queue is named in loop.pxd
-from walltime.kernel.scan import ScanQueue
 from walltime.kernel.source import Engine, Observer, Source
-from walltime.policy.api import Broker, Cause, Decision, Estimate, Order, Pass, Policy  # noqa: F401 - as in loop.pxd
+from walltime.policy.api import Broker, Cause, Decision, Pass  # noqa: F401 - as in loop.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -75,42 +74,6 @@ TRANSITIONS = {
 }
 
 
-@cython.cclass
-class Cluster:
-    """One cluster in the simulation: its resources, its queue and the parts of its scheduler."""
-
-    def __init__(self, name, index, ledger: Ledger, order: Order, estimate: Estimate, policy: Policy) -> None:
-        self.name = name
-        self.index = index
-        self.ledger = ledger
-        self.queue = ScanQueue(ledger.jobs) if order.dynamic else OrderedQueue(ledger.jobs, ledger.size)
-        self.order = order
-        self.estimate = estimate
-        self.policy = policy
-        self.view = Pass(ledger.jobs, self.queue, ledger, name, policy)
-        self.causes = 0
-        self.passes = 0
-        self.longest_queue = 0
-
-    def join(self, jobs: JobTable, slot):
-        """A job begins to wait here."""
-        jobs.at[slot].cluster = self.index
-        jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
-        if not self.order.dynamic:
-            jobs.at[slot].key = self.order.key(jobs, slot)
-        self.queue.push(slot)
-        if self.queue.size > self.longest_queue:
-            self.longest_queue = self.queue.size
-        self.causes |= ARRIVAL
-        return 0
-
-    def rekey(self, now):
-        """Ask a dynamic order for everybody's key."""
-        queue: ScanQueue = self.queue
-        self.order.keys(queue.jobs, queue.slot[: queue.size], now, queue.key[: queue.size])
-        return queue.rekeyed()
-
-
 @cython.final
 @cython.cclass
 class Simulation(Engine):
@@ -129,8 +92,9 @@ class Simulation(Engine):
         extend=False,
         per_event=False,
         progress=None,
+        jobs=None,
     ) -> None:
-        Engine.__init__(self)
+        Engine.__init__(self, jobs)
         self.per_event = per_event
         self.extend = extend
         self.arrivals = arrivals
@@ -146,6 +110,8 @@ class Simulation(Engine):
         self.only = None
         self.unrouted = []
         self.live_jobs = []
+        self.reasons = {}  # why jobs were rejected, and how many
+        self.chosen = {}  # the queue that jobs with a choice came to, by order of entry
         self.observers = list(observers)
         self.watched = bool(self.observers)
         self.progress = progress
@@ -163,9 +129,15 @@ class Simulation(Engine):
         ]
         self.sources = [source for _, source in sorted(ranked, key=_rank)]
 
-    def add_cluster(self, name, ledger: Ledger, order: Order, estimate: Estimate, policy: Policy):
-        """One more cluster; the ledger was made for `self.jobs` and this cluster's number."""
-        cluster: Cluster = Cluster(name, len(self.clusters), ledger, order, estimate, policy)
+    def add_cluster(self, name, ledger: Ledger, order, estimate, policy):
+        """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
+        cluster: Cluster = self.add_site(name, ledger, [order], estimate)
+        cluster.add_island(None, policy)
+        return cluster
+
+    def add_site(self, name, ledger: Ledger, orders, estimate, quotas=None, licensed=False):
+        """One more cluster, with an order for each lane, whose islands are still to be added."""
+        cluster: Cluster = Cluster(name, len(self.clusters), ledger, orders, estimate, quotas, licensed)
         self.clusters.append(cluster)
         self.only = cluster if len(self.clusters) == 1 and self.broker is None else None
         return cluster
@@ -201,7 +173,9 @@ class Simulation(Engine):
         """Everything that happens at `now`."""
         source: Source
         cluster: Cluster
+        island: Island
         i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
         again: cython.bint = True
         rounds: cython.longlong = 0
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
@@ -218,65 +192,77 @@ class Simulation(Engine):
             again = False
             for i in range(len(self.clusters)):
                 cluster = cython.cast(Cluster, self.clusters[i])
-                # With nobody waiting the causes are kept for the next pass: there is nothing to decide.
-                if cluster.causes != 0 and (cluster.queue.size > 0 or cluster.causes & TIMER):
-                    self.run_pass(cluster)
-                    again |= cluster.causes != 0 and cluster.queue.size > 0  # its decisions changed it: a requeue
+                for k in range(len(cluster.islands)):
+                    island = cython.cast(Island, cluster.islands[k])
+                    if island.due():
+                        self.run_pass(cluster, island)
+                for k in range(len(cluster.islands)):
+                    island = cython.cast(Island, cluster.islands[k])
+                    again |= island.causes != 0 and island.queue.size > 0  # decisions changed it: a requeue
             for i in range(len(self.sources)):
                 source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
                     again = True
             rounds += 1
             if rounds > bound:
-                names = ", ".join(cluster.view.name() for cluster in self.clusters)
+                names = ", ".join(cluster.islands[0].view.name() for cluster in self.clusters)
                 raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
             if rounds & 63 == 0:
                 self.poll()
         return 0
 
-    def run_pass(self, c: Cluster):
-        causes: cython.int = c.causes
-        c.causes = 0
+    def run_pass(self, c: Cluster, island: Island):
+        causes: cython.int = island.causes
+        view: Pass = island.view
+        time: cython.longlong
+        island.causes = 0
         c.passes += 1
-        if c.order.dynamic:
-            c.rekey(self.now)
-        c.view.begin(self.now, causes)
+        c.set_time(self.now)
+        if c.several:
+            c.ledger.island = view.number
+        if island.dynamic or island.lines is not None:
+            island.prepare(c.orders, self.now)
+        view.begin(self.now, causes)
         try:
-            c.policy.schedule(c.view)
+            island.policy.schedule(view)
         except SystemExit as error:
-            c.view.rollback()
-            c.view.end()
-            raise PolicyError(f"{c.view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
+            view.rollback()
+            view.end()
+            raise PolicyError(f"{view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
         except BaseException:
-            c.view.rollback()
-            c.view.end()
+            view.rollback()
+            view.end()
             raise
-        c.view.end()
-        if c.view.decided > 0:
-            self.commit(c)
+        view.end()
+        if view.decided > 0:
+            self.commit(c, view)
+        if c.quotas is not None and c.quotas.timed:
+            time = island.lines.next_opening()
+            if time < NEVER:
+                self.timers.plan(c.index, time)
         return 0
 
-    def commit(self, c: Cluster):
+    def commit(self, c: Cluster, view: Pass):
         """Make the decisions of the pass true, in their order."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         kind: cython.longlong
         observer: Observer
-        for i in range(c.view.decided):
-            slot = c.view.slot[i]
-            kind = c.view.kind[i]
+        for i in range(view.decided):
+            slot = view.slot[i]
+            kind = view.kind[i]
             if kind == START:
                 self.start(slot)
             elif kind == RESERVE:
                 for observer in self.observers:
-                    observer.promised(self, slot, c.view.value[i])
+                    observer.promised(self, slot, view.value[i])
             elif kind == CANCEL:
                 c.ledger.unhold(slot)
                 self.leave(slot, CANCELLED)
             elif kind == PREEMPT:
                 self.requeue(slot)
             else:
-                self.timers.plan(c.index, c.view.value[i])
+                self.timers.plan(c.index, view.value[i])
         return 0
 
     # ---- a job's way in
@@ -301,8 +287,11 @@ class Simulation(Engine):
         if self.extend:
             jobs.at[slot].limit = NEVER
         if not self.possible(slot):
-            self.move(slot, HELD)
-            return self.leave(slot, REJECTED)
+            return self.reject(slot, self.impossible(slot))
+        if self.only is not None and self.only.quotas is not None:
+            reason = self.exceeds(self.only, slot)
+            if reason is not None:
+                return self.reject(slot, reason)
         if cancel >= 0:
             if cancel <= self.now:
                 self.move(slot, HELD)
@@ -322,10 +311,31 @@ class Simulation(Engine):
                 return True
         return False
 
+    def impossible(self, slot) -> str:
+        """Why no cluster could ever run the job."""
+        i: cython.Py_ssize_t = slot
+        job = self.jobs.at[i]
+        return min(cluster.ledger.refuse(job.cores, job.nodes, job.per_node) for cluster in self.clusters)
+
+    def exceeds(self, cluster: Cluster, slot):
+        """Which limit keeps the job out of the system for good, in words; None, and it is counted, where none does."""
+        i: cython.Py_ssize_t = slot
+        counter: cython.Py_ssize_t = cluster.islands[0].lines.hopeless(i)
+        if counter >= 0:
+            return cluster.quotas.beyond(counter)
+        counter = cluster.quotas.submit(i)
+        return cluster.quotas.too_many(counter) if counter >= 0 else None
+
+    def reject(self, slot, reason):
+        """The job is not let in; the reasons are counted."""
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        self.jobs.at[slot].rules = -1
+        self.move(slot, HELD)
+        return self.leave(slot, REJECTED)
+
     def wake(self, cluster):
         target: Cluster = self.clusters[cluster]
-        target.causes |= TIMER
-        return 0
+        return target.changed_all(TIMER)
 
     def admit(self, slot):
         self.jobs.at[slot].eligible = self.now
@@ -390,11 +400,11 @@ class Simulation(Engine):
                 jobs.at[slot].lost += elapsed * jobs.at[slot].cores
         jobs.at[slot].held += elapsed
         jobs.at[slot].stamp += 1
-        cluster.ledger.set_time(self.now)
+        cluster.set_time(self.now)
         self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
         cluster.ledger.give(slot)
-        cluster.causes |= RELEASE
-        return 0
+        cluster.changed(slot, RELEASE)
+        return cluster.released(slot)
 
     def kill_time(self, slot):
         jobs: JobTable = self.jobs
@@ -411,8 +421,7 @@ class Simulation(Engine):
         cluster.ledger.set_time(self.now)
         cluster.ledger.prolong(slot, until)
         jobs.at[slot].corrections = step + 1
-        cluster.causes |= ESTIMATE
-        return 0
+        return cluster.changed(slot, ESTIMATE)
 
     def finish(self, slot, state):
         cluster: Cluster
@@ -421,10 +430,10 @@ class Simulation(Engine):
             self.stop(slot, state, True)
         elif jobs.at[slot].state == WAITING and jobs.at[slot].place != OUTSIDE:
             cluster = self.clusters[jobs.at[slot].cluster]
-            cluster.queue.remove(slot)
-            cluster.ledger.set_time(self.now)
+            cluster.set_time(self.now)
+            cluster.islands[jobs.at[slot].island].queue.remove(slot)
             cluster.ledger.unhold(slot)
-            cluster.causes |= ORDER
+            cluster.changed(slot, ORDER)
         elif jobs.at[slot].state == WAITING:
             self.unrouted.remove(slot)
         return self.leave(slot, state)
@@ -444,28 +453,31 @@ class Simulation(Engine):
     def resume(self, slot):
         jobs: JobTable = self.jobs
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
-        cluster.ledger.set_time(self.now)
+        cluster.set_time(self.now)
         jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate - jobs.at[slot].used
         cluster.ledger.take(slot)
-        cluster.causes |= CAPACITY
+        if cluster.quotas is not None:
+            cluster.quotas.take(slot)
+        cluster.changed(slot, CAPACITY)
         return self.start(slot)
 
     def set_capacity(self, cluster, cores):
         target: Cluster = self.clusters[cluster]
-        target.ledger.set_time(self.now)
+        target.set_time(self.now)
         target.ledger.set_capacity(cores)
-        target.causes |= CAPACITY
-        return 0
+        return target.changed_all(CAPACITY)
 
     # ---- out, and the record
 
     def leave(self, slot, state):
         """The job's last transition; its slot is free for another."""
-        cluster: Cluster
-        if self.jobs.at[slot].first_start >= 0:
-            cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
-            if cluster.estimate.learns:
-                cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
+        cluster: Cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
+        if self.jobs.at[slot].first_start >= 0 and cluster.estimate.learns:
+            cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
+        if cluster.quotas is not None:
+            cluster.quotas.leave(slot)
+        if self.jobs.at[slot].choice >= 0:
+            self.chosen[self.jobs.at[slot].seq] = self.jobs.at[slot].queue
         self.move(slot, state)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
         self.ended += 1

@@ -10,22 +10,18 @@ import numpy as np
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
-from walltime.core.time import NEVER, microseconds
+from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
+from walltime.engine.build import build_ledger, build_site, is_ruled
+from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
-from walltime.engine.tables import build_tables, count_rejections
-from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger import CoreLedger, Ledger
-from walltime.kernel.nodes import NodeLedger
-from walltime.kernel.plan import PlanLedger
+from walltime.engine.tables import build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
-from walltime.policy.place import as_place
-from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario import Cluster, Scenario
 
 NAME = "native"
-DEFAULT_PLACE = Part(name="best-fit")
 
 
 class Progress(Protocol):
@@ -46,15 +42,19 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
                 problems.append((f"{prefix}.{part}", "no such part yet"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
-        place = prefix.removesuffix(".scheduler")
-        problems += [
-            (f"{place}.{key}", "no such rules yet")
-            for key in ("licences", "queues", "routes", "accounts", "limits")
-            if getattr(cluster, key)
-        ]
+        if is_ruled(cluster) and len(scenario.clusters) > 1:
+            problems.append(
+                (prefix.removesuffix(".scheduler"), "queues, limits and resources in one of several clusters")
+            )
         layout = cluster.layout()
         if layout is not None and not (layout.plain and not layout.features()):
-            problems.append((f"{place}.nodes", "memory, GPUs, features and other resources of nodes: not yet"))
+            problems.append(
+                (prefix.removesuffix(".scheduler"), "memory, GPUs, features and licences of nodes: not yet")
+            )
+        if any(queue.nodes is not None for queue in cluster.queues.values()):
+            problems.append((f"{prefix.removesuffix('.scheduler')}.queues", "queues on some of the nodes: not yet"))
+        if scenario.execution.overrun == "extend" and _limits_work(cluster):
+            problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
         if scheduler.rhythm.name not in ("instant", "event"):
             problems.append((f"{prefix}.rhythm", f"{scheduler.rhythm.name}: only instant and event"))
     if len({cluster.scheduler.rhythm.name for cluster in scenario.clusters}) > 1:
@@ -77,14 +77,18 @@ def run(
     if problems:
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
-    arrivals = Arrivals(_checked(workload, scenario))
-    simulation = _build(scenario, arrivals, observer, observers)
+    batches = _checked(workload, scenario)
+    if is_ruled(scenario.clusters[0]):
+        simulation, arrivals = build_site(scenario, batches, _options(scenario, observer, observers))
+    else:
+        arrivals = Arrivals(batches)
+        simulation = _build(scenario, arrivals, _options(scenario, observer, observers))
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]
     jobs, allocations = build_tables(simulation, arrivals, names)
     facts = _facts(scenario, workload, simulation, arrivals)
-    facts["rejected_reasons"] = count_rejections(simulation, arrivals)
+    facts["rejected_reasons"] = simulation.reasons
     return Record(jobs, allocations, facts, ran)
 
 
@@ -117,37 +121,35 @@ def _with_total(batch: Workload) -> Workload:
     return batch.replace(dict(batch.columns) | {"cores": np.where((nodes > 0) & (each > 0), nodes * each, 1)})
 
 
-def _build(scenario: Scenario, arrivals: Arrivals, observer: Progress | None, observers: Sequence[Any]) -> Simulation:
-    simulation = Simulation(
-        arrivals,
-        registry.build("execution", scenario.execution.model),
-        broker=None if scenario.broker is None else registry.build("broker", scenario.broker),
-        observers=observers,
-        extend=scenario.execution.overrun == "extend",
-        per_event=scenario.clusters[0].scheduler.rhythm.name == "event",
-        progress=None if observer is None else observer.progress,
-    )
+def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[Any]) -> dict[str, Any]:
+    """What a Simulation is made with, besides its arrivals."""
+    return {
+        "execution": registry.build("execution", scenario.execution.model),
+        "broker": None if scenario.broker is None else registry.build("broker", scenario.broker),
+        "observers": observers,
+        "extend": scenario.execution.overrun == "extend",
+        "per_event": scenario.clusters[0].scheduler.rhythm.name == "event",
+        "progress": None if observer is None else observer.progress,
+    }
+
+
+def _limits_work(cluster: Cluster) -> bool:
+    return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster.queues, cluster.limits))
+
+
+def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any]) -> Simulation:
+    simulation = Simulation(arrivals, **options)
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
         policy = registry.build("backfill", parts.backfill)
         simulation.add_cluster(
             cluster.name,
-            _build_ledger(simulation.jobs, cluster, index, policy.plans, scenario.seed),
+            build_ledger(simulation.jobs, cluster, index, policy.plans, scenario.seed),
             registry.build("order", parts.order),
             registry.build("estimate", parts.estimate),
             policy,
         )
     return simulation
-
-
-def _build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
-    """Nodes where the cluster has them; else a plain number of cores, to which a shaped request is its total."""
-    layout = cluster.layout()
-    if layout is None:
-        return (PlanLedger if plans else CoreLedger)(jobs, cluster.total_cores, index)
-    place = as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE))
-    pace = layout.pace()
-    return NodeLedger(jobs, layout.cores(), place, index, layout.whole, pace, seed)
 
 
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:
@@ -167,7 +169,19 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
+        "held": _held(simulation),
     }
+
+
+def _held(simulation: Simulation) -> dict[str, dict[str, float]]:
+    """What each limit kept waiting: how many jobs (each time that it did), and job-hours."""
+    held: dict[str, dict[str, float]] = {}
+    for cluster in simulation.clusters:
+        if cluster.quotas is not None:
+            cluster.quotas.set_time(simulation.now)
+            for title, times, waited in cluster.quotas.account():
+                held[title] = {"times": times, "job_hours": waited / (3600 * SECOND)}
+    return held
 
 
 def _ignored(batches: Sequence[Workload]) -> dict[str, int]:

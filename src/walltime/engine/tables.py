@@ -36,31 +36,9 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     allocations = _allocations(taken, described["job_id"], clusters, None if where is None else where.texts)
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
+    if simulation.chosen:
+        jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen))
     return jobs, allocations
-
-
-def count_rejections(simulation: Simulation, arrivals: Arrivals) -> dict[str, int]:
-    """Why jobs were rejected, and how many for each reason."""
-    recorded = simulation.recorder.jobs.columns(JOB)
-    row = recorded["row"][recorded["state"] == State.REJECTED]
-    live = [simulation.live_jobs[-1 - i] for i in row[row < 0].tolist()]
-    shapes = [(job.get("cores", 1), job.get("nodes", MISSING), job.get("cores_per_node", MISSING)) for job in live]
-    for name_row in row[row >= 0].tolist():
-        shapes.append(_shape_of(arrivals, name_row))
-    reasons: dict[str, int] = {}
-    for shape in shapes:
-        reason = min(cluster.ledger.refuse(*shape) for cluster in simulation.clusters)
-        reasons[reason] = reasons.get(reason, 0) + 1
-    return reasons
-
-
-def _shape_of(arrivals: Arrivals, row: int) -> tuple[int, int, int]:
-    """(cores, nodes, cores on each) of a job by its row."""
-    for batch in arrivals.batches:
-        if row < len(batch):
-            return tuple(int(batch.column(name)[row]) for name in ("cores", "nodes", "cores_per_node"))  # type: ignore
-        row -= len(batch)
-    raise IndexError(row)
 
 
 def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clusters: list[str]) -> pl.DataFrame:
@@ -170,6 +148,14 @@ def _nodes_held(where: _Placements, seq: np.ndarray, asked: pl.Series) -> pl.Ser
     last[np.searchsorted(seq, where.seq)] = where.count  # a later allocation comes later in the record
     held = pl.Series("nodes", last)
     return pl.select(pl.when(held > 0).then(held).otherwise(asked).alias("nodes")).to_series()
+
+
+def _queues_chosen(queue: pl.Series, chosen: dict[int, int]) -> pl.Series:
+    """The queues, with those that jobs with a choice came to; every job has its order of entry as its row."""
+    codes = queue.to_physical().fill_null(MISSING).to_numpy().astype(np.int64)
+    codes[list(chosen)] = list(chosen.values())
+    names = queue.dtype.categories.to_list()  # type: ignore[attr-defined]
+    return label_series("queue", codes, names)
 
 
 def _allocations(

@@ -12,7 +12,6 @@ cdef enum:
     REJECTED = 10
 
 cdef enum:
-    PARKED = -3
     LINE = -2
     OUTSIDE = -1
 
@@ -60,7 +59,10 @@ cdef packed struct JobFields:
     long long deadline
     long long speed
     long long qos
+    long long memory
+    long long gpus
     # what the rules make of it
+    long long line
     long long shape
     long long lane
     long long island

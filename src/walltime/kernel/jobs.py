@@ -48,6 +48,9 @@ FIELDS = (
     "deadline",
     "speed",
     "qos",
+    "memory",
+    "gpus",
+    "line",
     "shape",
     "lane",
     "island",
@@ -81,7 +84,6 @@ class State(enum.IntEnum):
 class Place(enum.IntEnum):
     """Where a job stands in its queue: a negative number, or its place in the queue's tail."""
 
-    PARKED = -3
     LINE = -2
     OUTSIDE = -1
 
@@ -172,6 +174,9 @@ class JobTable:
         self.at[s].deadline = -1
         self.at[s].speed = FULL_SPEED
         self.at[s].qos = -1
+        self.at[s].memory = 0
+        self.at[s].gpus = 0
+        self.at[s].line = -1
         self.at[s].shape = -1
         self.at[s].lane = 0
         self.at[s].island = 0

@@ -20,7 +20,6 @@ class State(enum.IntEnum):
     REJECTED = 10
 
 class Place(enum.IntEnum):
-    PARKED = -3
     LINE = -2
     OUTSIDE = -1
 

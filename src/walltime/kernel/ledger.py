@@ -31,6 +31,11 @@ class Ledger:
         self.free = capacity
         self.window = NEVER
         self.extra = capacity
+        self.island = -1  # whose holds `release_holds` drops; -1: all
+
+    def focus(self, node_set):
+        """Let `free`, `window` and `extra` be the bounds for jobs that need these nodes (-1: any)."""
+        return 0
 
     def possible(self, slot):
         """Whether the job could ever run here, on an empty machine in full health."""

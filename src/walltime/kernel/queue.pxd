@@ -1,12 +1,10 @@
 from walltime.kernel.index cimport QueueIndex
-from walltime.kernel.jobs cimport LINE, OUTSIDE, PARKED, JobTable
+from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
 
 cdef class Queue:
     cdef readonly JobTable jobs
     cdef readonly Py_ssize_t size
-    cdef readonly Py_ssize_t parked
     cdef readonly bint disturbed
-    cdef dict parking
     cdef long long[::1] buffer
 
     cpdef int push(self, Py_ssize_t slot) except -1
@@ -16,13 +14,12 @@ cdef class Queue:
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
     cdef long long[::1] ordered(self)
-    cpdef int park(self, Py_ssize_t slot, object limit) except -1
-    cpdef int unpark(self, object limit) except -1
-    cdef Py_ssize_t fresh(self, Py_ssize_t i) noexcept
-    cdef int settle(self) noexcept
+    cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
+    cdef bint quiet(self, Py_ssize_t last) except? -1
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef int settle(self) except -1
     cdef bint ahead(self, Py_ssize_t slot) except? -1
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
-    cdef int leave_parking(self, Py_ssize_t slot) except -1
 
 cdef class OrderedQueue(Queue):
     cdef QueueIndex line
@@ -40,7 +37,8 @@ cdef class OrderedQueue(Queue):
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
     cdef long long[::1] ordered(self)
-    cdef Py_ssize_t fresh(self, Py_ssize_t i) noexcept
-    cdef int settle(self) noexcept
+    cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef int settle(self) except -1
     cdef int flush(self) except -1
     cdef int shift(self) noexcept

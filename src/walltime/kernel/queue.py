@@ -1,4 +1,4 @@
-"""The queue of one cluster: jobs in order, new ones at the tail, those at a limit parked aside."""
+"""Waiting jobs in order, new ones at the tail."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ from walltime.kernel.jobs import JobTable, Place
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    LINE, OUTSIDE, PARKED = Place.LINE, Place.OUTSIDE, Place.PARKED
+    LINE, OUTSIDE = Place.LINE, Place.OUTSIDE
 
 
 @cython.cclass
 class Queue:
     """Waiting jobs by (key, seq), lower first: what a pass and a policy's shortcuts may ask.
 
-    `size` counts those who are not parked. `disturbed` tells that since the last pass a job may have come to stand
-    anywhere but behind all others. A job at a limit is *parked*: in no one's way, and no cost until the limit moves.
+    `disturbed` tells that since the last pass a job may have come to stand anywhere but behind all others.
     """
 
     def __init__(self, jobs: JobTable) -> None:
         self.jobs = jobs
         self.size = 0
-        self.parked = 0
         self.disturbed = False
-        self.parking = {}
         self.buffer = integers(64)
 
     def push(self, slot):
@@ -57,22 +54,33 @@ class Queue:
         raise NotImplementedError(f"{type(self).__name__}.reorder")
 
     def slots(self) -> list:
-        """Everything that waits here and is not parked, in order."""
+        """Everything that waits here, in order."""
         raise NotImplementedError(f"{type(self).__name__}.slots")
 
     def ordered(self):
-        """The slots in order, in an array of at least `size` entries that the next call may overwrite."""
-        i: cython.Py_ssize_t
-        while len(self.buffer) < self.size:
+        """The slots in order, and -1 behind them, in an array that the next call may overwrite."""
+        n: cython.Py_ssize_t = 0
+        slots = self.slots()
+        while len(self.buffer) <= len(slots):
             self.buffer = doubled(self.buffer)
-        for i, slot in enumerate(self.slots()):
-            self.buffer[i] = slot
+        for slot in slots:
+            self.buffer[n] = slot
+            n += 1
+        self.buffer[n] = -1
         return self.buffer
 
     def fresh(self, i):
         """The i-th job that joined at the end since the last pass: its slot, -1 if it has left, -2 behind the last.
         Complete only while the queue is not `disturbed`."""
         return -2
+
+    def quiet(self, last):
+        """Whether all who joined since the last pass stand behind this job, and are all that `fresh` tells."""
+        return not self.disturbed
+
+    def behind(self, slot):
+        """The first job behind this one, which may stand in another queue; -1 where there is none."""
+        raise NotImplementedError(f"{type(self).__name__}.behind")
 
     def settle(self):
         """A pass is over."""
@@ -88,29 +96,6 @@ class Queue:
         return self.jobs.at[a].key < self.jobs.at[b].key or (
             self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
         )
-
-    def park(self, slot, limit):
-        """Set a job aside until `unpark(limit)`."""
-        self.remove(slot)
-        self.parking.setdefault(limit, {})[slot] = True
-        self.jobs.at[slot].place = PARKED
-        self.parked += 1
-        return 0
-
-    def unpark(self, limit):
-        """Put every job that is parked at the limit back in its place."""
-        for slot in self.parking.pop(limit, {}):
-            self.parked -= 1
-            self.push(slot)
-        return 0
-
-    def leave_parking(self, slot):
-        """Forget a parked job."""
-        for waiting in self.parking.values():
-            waiting.pop(slot, None)
-        self.parked -= 1
-        self.jobs.at[slot].place = OUTSIDE
-        return 0
 
 
 @cython.final
@@ -178,8 +163,6 @@ class OrderedQueue(Queue):
                 self.begin += 1
         elif place == LINE:
             self.line.remove(slot)
-        elif place == PARKED:
-            return self.leave_parking(slot)
         else:
             raise KeyError(slot)
         self.size -= 1
@@ -206,6 +189,10 @@ class OrderedQueue(Queue):
                 return self.tail[i]
             i += 1
         return -1
+
+    def behind(self, slot):
+        self.flush()
+        return self.line.next(slot)
 
     def find(self, free, extra, window, after):
         """The first job behind `after` (-1: from the head) with cores <= extra, or with cores <= free and an estimate
@@ -242,13 +229,14 @@ class OrderedQueue(Queue):
     def ordered(self):
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        while len(self.buffer) < self.size:
+        while len(self.buffer) <= self.size:
             self.buffer = doubled(self.buffer)
         n = self.line.write_slots(self.buffer)
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
                 self.buffer[n] = self.tail[i]
                 n += 1
+        self.buffer[n] = -1
         return self.buffer
 
     def fresh(self, i):
@@ -269,5 +257,5 @@ class OrderedQueue(Queue):
         return 0
 
     def slots(self) -> list:
-        """Everything that waits here and is not parked, in order."""
+        """Everything that waits here, in order."""
         return self.line.slots() + [slot for slot in self.tail[self.begin : self.end] if slot >= 0]

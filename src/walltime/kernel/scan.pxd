@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport OUTSIDE, PARKED, JobTable
+from walltime.kernel.jobs cimport OUTSIDE, JobTable
 from walltime.kernel.queue cimport Queue
 
 cdef class ScanQueue(Queue):
@@ -14,5 +14,6 @@ cdef class ScanQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
-    cdef int settle(self) noexcept
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef int settle(self) except -1
     cdef int rekeyed(self) except -1

@@ -12,7 +12,7 @@ from walltime.kernel.queue import Queue
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    OUTSIDE, PARKED = Place.OUTSIDE, Place.PARKED
+    OUTSIDE = Place.OUTSIDE
 
 
 @cython.final
@@ -53,8 +53,6 @@ class ScanQueue(Queue):
     def remove(self, slot):
         i: cython.Py_ssize_t = self.jobs.at[slot].place
         last: cython.Py_ssize_t = self.size - 1
-        if i == PARKED:
-            return self.leave_parking(slot)
         if i < 0:
             raise KeyError(slot)
         self.slot[i] = self.slot[last]
@@ -71,6 +69,9 @@ class ScanQueue(Queue):
         return self.find(NEVER, NEVER, NEVER, -1)
 
     def next(self, slot):
+        return self.find(NEVER, NEVER, NEVER, slot)
+
+    def behind(self, slot):
         return self.find(NEVER, NEVER, NEVER, slot)
 
     def find(self, free, extra, window, after):

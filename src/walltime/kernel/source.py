@@ -14,8 +14,8 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 class Engine:
     """What a source may ask of the engine. The loop implements it; nothing else does."""
 
-    def __init__(self) -> None:
-        self.jobs = JobTable()
+    def __init__(self, jobs=None) -> None:
+        self.jobs = JobTable() if jobs is None else jobs
         self.now = 0
         self.per_event = False
 

@@ -2,7 +2,9 @@ from libc.string cimport memcpy
 
 from walltime.kernel.jobs cimport OUTSIDE, WAITING, JobTable
 from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.lines cimport Choices, LinesQueue
 from walltime.kernel.queue cimport Queue
+from walltime.kernel.quotas cimport Quotas
 
 cdef enum:
     RELEASE = 1
@@ -50,6 +52,9 @@ cdef class Pass:
     cdef readonly JobTable jobs
     cdef readonly Queue queue
     cdef readonly Ledger ledger
+    cdef readonly LinesQueue lines
+    cdef readonly Quotas quotas
+    cdef public Py_ssize_t number
     cdef readonly str cluster
     cdef readonly object policy
     cdef bint open
@@ -62,6 +67,10 @@ cdef class Pass:
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t candidate(self, Py_ssize_t after=*) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
+    cpdef bint admits(self, Py_ssize_t slot) except? -1
+    cdef bint fits_by_rules(self, Py_ssize_t slot) except? -1
+    cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
+    cdef long long plan(self, Py_ssize_t slot) except *
     cpdef int start(self, Py_ssize_t slot) except -1
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *

@@ -17,7 +17,9 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place, State
 from walltime.kernel.ledger import Ledger
+from walltime.kernel.lines import Choices, LinesQueue
 from walltime.kernel.queue import Queue
+from walltime.kernel.quotas import Quotas  # noqa: F401 - as in api.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LAST = cython.declare(cython.longlong, (1 << 63) - 1)  # the largest key
@@ -217,6 +219,9 @@ class Pass:
         self.jobs = jobs
         self.queue = queue
         self.ledger = ledger
+        self.lines = queue if isinstance(queue, LinesQueue) else None
+        self.quotas = None if self.lines is None else self.lines.quotas
+        self.number = 0
         self.cluster = cluster
         self.policy = policy
         self.now = 0
@@ -247,18 +252,67 @@ class Pass:
             self.look(after)
         while True:
             found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found)
-            if found < 0 or self.ledger.fits(found):
+            if found < 0 or self.fits(found):
                 return found
 
     def fits(self, slot):
-        """Whether the job could start now, for its estimate, without touching another job's reservation."""
+        """Whether the job could start now, for its estimate, without touching another job's reservation, and the
+        limits admit it. A job with a choice of queues is then in the first one where it could."""
         self.look(slot)
-        return self.ledger.fits(slot)
+        return self.ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
+
+    def fits_by_rules(self, slot):
+        k: cython.Py_ssize_t
+        choice: cython.longlong = self.jobs.at[slot].choice
+        choices: Choices = self.lines.choices
+        if choice < 0:
+            return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot)
+        for k in range(choices.first[choice], choices.first[choice + 1]):
+            self.choose(slot, k)
+            if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot):
+                return True
+        return False
+
+    def choose(self, slot, k):
+        """The job is in that one of its queues."""
+        self.jobs.at[slot].queue = self.lines.choices.queue[k]
+        self.jobs.at[slot].shape = self.lines.choices.shape[k]
+        self.jobs.at[slot].rules = self.lines.choices.rules[k]
+        return 0
+
+    def admits(self, slot):
+        """Whether the limits let the job start now."""
+        self.look(slot)
+        return self.lines is None or self.lines.refuser(slot) < 0
 
     def earliest(self, slot):
         """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
         self.look(slot)
-        return self.ledger.earliest(slot, self.now)
+        return self.plan(slot)
+
+    def plan(self, slot):
+        """The same, the job being in the queue where that is earliest, of those whose limits admit it."""
+        k: cython.Py_ssize_t
+        choice: cython.longlong = self.jobs.at[slot].choice
+        best: cython.Py_ssize_t = -1
+        first: cython.longlong = NEVER
+        time: cython.longlong
+        choices: Choices
+        if choice < 0:
+            return self.ledger.earliest(slot, self.now)
+        choices = self.lines.choices
+        for k in range(choices.first[choice], choices.first[choice + 1]):
+            self.choose(slot, k)
+            if self.quotas is not None and self.quotas.refuser(slot) >= 0:
+                continue
+            time = self.ledger.earliest(slot, self.now)
+            if time < first:
+                first = time
+                best = k
+        if best >= 0:
+            self.choose(slot, best)
+            self.ledger.earliest(slot, self.now)  # what it found is what `hold` takes up
+        return first
 
     def waiting(self) -> list:
         """Every waiting job in queue order: convenient, and linear in the queue's length."""
@@ -307,6 +361,9 @@ class Pass:
         self.check(i)
         cores: cython.longlong = self.jobs.at[i].cores
         first: cython.Py_ssize_t
+        counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
+        if counter >= 0:
+            return f"limit: {self.quotas.why(counter, i)}"
         if cores > self.ledger.free:
             return f"resources: it needs {cores} cores, {self.ledger.free} are free"
         if not self.ledger.fits(i):
@@ -322,13 +379,16 @@ class Pass:
     def start(self, slot):
         """Start the job now."""
         self.check(slot)
-        if self.jobs.at[slot].cores > self.ledger.free or not self.ledger.fits(slot):
-            raise self.violation(slot, f"started, but it does not fit: {self.ledger.free} cores are free")
+        if not self.fits(slot):
+            raise self.refusal(slot)
+        self.jobs.at[slot].backfilled = self.queue.ahead(slot)
         self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
         self.ledger.take(slot)
+        if self.quotas is not None:
+            self.jobs.at[slot].start = self.now
+            self.quotas.take(slot)
         self.jobs.at[slot].promise = -1
         self.queue.remove(slot)
-        self.jobs.at[slot].backfilled = self.queue.ahead(slot)
         return self.decide(START, slot, 0)
 
     def reserve(self, slot):
@@ -340,7 +400,7 @@ class Pass:
         time: cython.longlong
         self.check(slot)
         self.ledger.unhold(slot)
-        time = self.ledger.earliest(slot, self.now)
+        time = self.plan(slot)
         if time < NEVER:
             self.ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
@@ -406,6 +466,8 @@ class Pass:
         while i >= 0:
             if self.kind[i] == START:
                 self.ledger.give(self.slot[i])
+                if self.quotas is not None:
+                    self.quotas.give(self.slot[i])
                 self.jobs.at[self.slot[i]].backfilled = 0
             if self.kind[i] == START or self.kind[i] == CANCEL:
                 self.queue.push(self.slot[i])
@@ -452,6 +514,14 @@ class Pass:
         if 0 <= i < self.jobs.size:
             job = f"job {self.jobs.at[i].job_id} ({self.jobs.at[i].cores} cores) "
         return PolicyError(f"{self.name()}: {job}{what} (cluster {self.cluster}, time {self.now / SECOND:g} s)")
+
+    def refusal(self, slot) -> PolicyError:
+        """The error of a job that is started where it may not."""
+        i: cython.Py_ssize_t = slot
+        counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
+        if counter >= 0:
+            return self.violation(i, f"started, but a limit refuses it: {self.quotas.why(counter, i)}")
+        return self.violation(i, f"started, but it does not fit: {self.ledger.free} cores are free")
 
     def name(self) -> str:
         """The policy's name for messages."""

@@ -65,7 +65,7 @@ def test_queue_against_a_sorted_list(keys):
     rng = random.Random(keys)
     jobs = JobTable()
     queue = OrderedQueue(jobs, 64)
-    line, parked = [], {}
+    line = []
     for step in range(4000):
         action = rng.random()
         if action < 0.5 or not line:
@@ -78,16 +78,6 @@ def test_queue_against_a_sorted_list(keys):
             queue.remove(slot)
             line = [entry for entry in line if entry[2] != slot]
             jobs.drop(slot)
-        elif action < 0.9:
-            entry = rng.choice(line)
-            line.remove(entry)
-            limit = rng.randrange(3)
-            queue.park(entry[2], limit)
-            parked.setdefault(limit, []).append(entry)
-        elif action < 0.95:
-            limit = rng.randrange(3)
-            queue.unpark(limit)
-            line += parked.pop(limit, [])
         elif action < 0.96:
             for i, (_, seq, slot) in enumerate(line):
                 jobs.key[slot] = rng.randrange(1000) + step
@@ -95,7 +85,6 @@ def test_queue_against_a_sorted_list(keys):
             queue.reorder()
         line.sort()
         assert queue.size == len(line)
-        assert queue.parked == sum(map(len, parked.values()))
         assert queue.head() == (line[0][2] if line else -1)
         if step % 7 == 0:
             assert queue.slots() == [slot for _, _, slot in line]

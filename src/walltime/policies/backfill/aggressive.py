@@ -24,7 +24,7 @@ class Aggressive(Policy):
         slot: cython.Py_ssize_t
         if self.candidates is not None:
             slot = p.queue.head()
-            while slot >= 0 and p.ledger.fits(slot):
+            while slot >= 0 and p.fits(slot):
                 p.start(slot)
                 slot = p.queue.head()
             return self.candidates.start_waiting(p)

@@ -44,7 +44,7 @@ class Candidates:
         slot: cython.Py_ssize_t = p.queue.fresh(0)
         fitting: list = []
         while slot > -2:
-            if slot >= 0 and p.ledger.fits(slot):
+            if slot >= 0 and p.fits(slot):
                 fitting.append(slot)
             i += 1
             slot = p.queue.fresh(i)
@@ -54,7 +54,7 @@ class Candidates:
         """Start those of them that still fit when it is their turn."""
         slot: cython.Py_ssize_t
         for slot in self.rank(p, fitting):
-            if p.ledger.fits(slot):
+            if p.fits(slot):
                 p.start(slot)
         return 0
 

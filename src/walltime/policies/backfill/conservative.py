@@ -15,7 +15,7 @@ from walltime.policy.api import Cause, Pass, Policy
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    RELEASE, ARRIVAL, ORDER, LIMIT, CAPACITY, _, ESTIMATE = Cause
+    RELEASE, _, ORDER, _, CAPACITY, _, ESTIMATE = Cause
 
 
 @cython.cclass
@@ -38,52 +38,59 @@ class Conservative(Policy):
 
     def schedule(self, p: Pass):
         i: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
         waiting: cython.longlong[::1] = p.queue.ordered()
-        if p.causes & (CAPACITY | ESTIMATE | LIMIT):
+        if p.causes & (CAPACITY | ESTIMATE):
             self.replan(p, waiting)
         elif p.causes & (RELEASE | ORDER):
             self.move_forward(p, waiting)
-        if p.causes & ARRIVAL:
-            for i in range(p.queue.size):
-                slot = waiting[i]
-                if p.jobs.at[slot].promise < 0:
-                    p.reserve(slot)
+        i = 0
+        while waiting[i] >= 0:  # those who have just come, or whom a limit has let in again
+            if p.jobs.at[waiting[i]].promise < 0:
+                p.reserve(waiting[i])
+            i += 1
         return self.start_due(p, waiting)
 
     def move_forward(self, p: Pass, waiting):
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
         if self.candidates is not None:
-            for slot in self.candidates.rank(p, list(waiting[: p.queue.size])):
+            while waiting[i] >= 0:
+                i += 1
+            for slot in self.candidates.rank(p, list(waiting[:i])):
                 if p.jobs.at[slot].promise >= 0:
                     p.advance(slot)
             return 0
-        for i in range(p.queue.size):
+        while waiting[i] >= 0:
             slot = waiting[i]
             if p.jobs.at[slot].promise >= 0:
                 p.advance(slot)
+            i += 1
         return 0
 
     def replan(self, p: Pass, waiting):
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = 0
         p.release()
-        for i in range(p.queue.size):
+        while waiting[i] >= 0:
             p.reserve(waiting[i])
+            i += 1
         return 0
 
     def start_due(self, p: Pass, waiting):
         """Start whose time has come, and ask for a pass at the next promise."""
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = p.queue.size
+        i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
         promise: cython.longlong
         next: cython.longlong = NEVER
-        for i in range(n):
+        while waiting[i] >= 0:
             slot = waiting[i]
+            i += 1
             promise = p.jobs.at[slot].promise
             if 0 <= promise <= p.now:
-                p.start(slot)
+                if p.admits(slot):
+                    p.start(slot)
+                else:  # a limit that was reached by a start of this pass: it has no promise any more
+                    p.ledger.unhold(slot)
+                    p.jobs.at[slot].promise = -1
             elif promise > p.now and promise < next:
                 next = promise
         if next < NEVER and (self.woken <= p.now or next < self.woken):

@@ -39,7 +39,7 @@ class Depth(Policy):
         behind: cython.Py_ssize_t
         # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count;
         # unless one was for the very instant of its pass, which has gone by.
-        if self.stands and p.causes == ARRIVAL and not p.queue.disturbed:
+        if self.stands and p.causes == ARRIVAL and p.queue.quiet(-1):
             if self.candidates is None:
                 return self.consider_arrivals(p)
             if self.reserved == self.depth:
@@ -74,7 +74,7 @@ class Depth(Policy):
 
     def consider(self, p: Pass, slot):
         """Start the job, or reserve for it, or let it wait."""
-        if p.ledger.fits(slot):
+        if p.fits(slot):
             return p.start(slot)
         if self.reserved < self.depth:
             if p.reserve(slot) <= p.now:

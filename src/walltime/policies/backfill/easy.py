@@ -48,16 +48,16 @@ class Easy(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
-        # Nothing but arrivals at the end of the queue since the pass that blocked the head: its reservation stands,
-        # and whoever did not fit beside it then does not fit now. Only the new ones need a look. This holds for every
-        # order of the candidates and every alpha, as neither moves a reservation unless something is released; and
-        # under the cause ARRIVAL alone. Where keys change with time the queue is always disturbed.
-        if self.blocked >= 0 and p.causes == ARRIVAL and not p.queue.disturbed:
+        # Nothing but arrivals behind the head since the pass that blocked it: its reservation stands, unless it has
+        # come to a limit, and whoever did not fit beside it then does not fit now. Only the new ones need a look. This
+        # holds for every order of the candidates and every alpha, as neither moves a reservation unless something is
+        # released; and under the cause ARRIVAL alone. Where keys change with time the queue is never quiet.
+        if self.blocked >= 0 and p.causes == ARRIVAL and p.queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.consider_arrivals(p)
         self.blocked = -1
         p.release()
         slot = p.queue.head()
-        while slot >= 0 and p.ledger.fits(slot):
+        while slot >= 0 and p.fits(slot):
             p.start(slot)
             slot = p.queue.head()
         if slot < 0:
@@ -82,7 +82,7 @@ class Easy(Policy):
             return self.candidates.start_fresh(p)
         slot = p.queue.fresh(0)
         while slot > -2:
-            if slot >= 0 and p.ledger.fits(slot):
+            if slot >= 0 and p.fits(slot):
                 p.start(slot)
             i += 1
             slot = p.queue.fresh(i)

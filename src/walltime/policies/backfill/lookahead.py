@@ -37,12 +37,12 @@ class Lookahead(Policy):
         slot: cython.Py_ssize_t
         # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have made
         # the best set larger. That is so only if the last pass did not leave out jobs beyond its depth.
-        if self.blocked >= 0 and p.causes == ARRIVAL and not p.queue.disturbed:
+        if self.blocked >= 0 and p.causes == ARRIVAL and p.queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.start_best(p, self.find_fresh(p))
         self.blocked = -1
         p.release()
         slot = p.queue.head()
-        while slot >= 0 and p.ledger.fits(slot):
+        while slot >= 0 and p.fits(slot):
             p.start(slot)
             slot = p.queue.head()
         if slot < 0:
@@ -66,7 +66,7 @@ class Lookahead(Policy):
         i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t = p.queue.fresh(0)
         while slot > -2 and len(found) <= self.depth:
-            if slot >= 0 and p.ledger.fits(slot):
+            if slot >= 0 and p.fits(slot):
                 found.append(slot)
             i += 1
             slot = p.queue.fresh(i)
@@ -84,6 +84,6 @@ class Lookahead(Policy):
             short.append(p.jobs.at[slot].estimate <= p.ledger.window)
         for i in choose(sizes, short, p.ledger.free, min(p.ledger.free, p.ledger.extra)):
             slot = found[i]
-            if p.ledger.fits(slot):  # always, unless more than the number of cores matters
+            if p.fits(slot):  # always, unless more than the number of cores matters
                 p.start(slot)
         return 0

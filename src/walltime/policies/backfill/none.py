@@ -13,7 +13,7 @@ class NoBackfill(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t = p.queue.head()
-        while slot >= 0 and p.ledger.fits(slot):
+        while slot >= 0 and p.fits(slot):
             p.start(slot)
             slot = p.queue.head()
         return 0

@@ -1,0 +1,147 @@
+"""A cluster in the simulation: its resources, its waiting jobs, and the parts of its scheduler."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger import Ledger
+from walltime.kernel.lines import Line, LinesQueue
+from walltime.kernel.queue import OrderedQueue, Queue
+from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
+from walltime.kernel.scan import ScanQueue
+from walltime.policy.api import Cause, Estimate, Order, Pass, Policy
+
+if not cython.compiled:
+    ARRIVAL, LIMIT, TIMER = Cause.ARRIVAL, Cause.LIMIT, Cause.TIMER
+
+
+@cython.final
+@cython.cclass
+class Island:
+    """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one island."""
+
+    def __init__(self, queue: Queue, policy: Policy, view: Pass, dynamic) -> None:
+        self.queue = queue
+        self.lines = queue if isinstance(queue, LinesQueue) else None
+        self.policy = policy
+        self.view = view
+        self.dynamic = dynamic
+        self.causes = 0
+
+    def due(self):
+        """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
+        return self.causes != 0 and (self.queue.size > 0 or self.causes & TIMER)
+
+    def prepare(self, orders, now):
+        """Before a pass: limits that time alone has moved, and the keys that change with time."""
+        line: Line
+        scan: ScanQueue
+        order: Order
+        if self.lines is None:
+            if self.dynamic:
+                scan = self.queue
+                order = orders[0]
+                order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
+                scan.rekeyed()
+            return 0
+        self.lines.refresh()
+        if self.dynamic:
+            for line in self.lines.lines:
+                if line.dynamic and line.open and line.queue.size > 0:
+                    scan = line.queue
+                    order = orders[line.lane]
+                    order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
+                    scan.rekeyed()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Cluster:
+    """One cluster. `orders` are by lane; a cluster without rules has one lane, one island and no quotas."""
+
+    def __init__(self, name, index, ledger: Ledger, orders, estimate: Estimate, quotas=None, licensed=False) -> None:
+        self.name = name
+        self.index = index
+        self.ledger = ledger
+        self.orders = orders
+        self.estimate = estimate
+        self.quotas = quotas
+        self.licensed = licensed
+        self.islands = []
+        self.several = False
+        self.passes = 0
+        self.longest_queue = 0
+
+    def add_island(self, queue, policy: Policy, choices=None) -> None:
+        """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order."""
+        jobs = self.ledger.jobs
+        if queue is None:
+            dynamic = self.orders[0].dynamic
+            queue = ScanQueue(jobs) if dynamic else OrderedQueue(jobs, self.ledger.size)
+        else:
+            dynamic = any(order.dynamic for order in self.orders)
+        view = Pass(jobs, queue, self.ledger, self.name, policy)
+        view.number = len(self.islands)
+        self.islands.append(Island(queue, policy, view, dynamic))
+        self.several = len(self.islands) > 1
+
+    @property
+    def queue(self) -> Queue:
+        """The waiting jobs of the only island, or of the first."""
+        return self.islands[0].queue
+
+    def join(self, jobs: JobTable, slot):
+        """A job begins to wait here."""
+        order: Order = self.orders[jobs.at[slot].lane]
+        island: Island = self.islands[jobs.at[slot].island]
+        size: cython.Py_ssize_t
+        jobs.at[slot].cluster = self.index
+        jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
+        if not order.dynamic:
+            jobs.at[slot].key = order.key(jobs, slot)
+        island.queue.push(slot)
+        size = island.queue.size
+        if island.lines is not None:
+            size = 0
+            for island in self.islands:
+                size += island.queue.size + island.lines.parked
+        if size > self.longest_queue:
+            self.longest_queue = size
+        island = self.islands[jobs.at[slot].island]
+        island.causes |= ARRIVAL
+        return 0
+
+    def changed(self, slot, cause):
+        """Something happened to a job of this cluster."""
+        island: Island
+        if self.licensed:
+            return self.changed_all(cause)
+        island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
+        island.causes |= cause
+        return 0
+
+    def changed_all(self, cause):
+        """Something happened that concerns everybody who waits here."""
+        island: Island
+        for island in self.islands:
+            island.causes |= cause
+        return 0
+
+    def set_time(self, now):
+        """The clock moved."""
+        if self.quotas is not None:
+            self.quotas.set_time(now)
+        return self.ledger.set_time(now)
+
+    def released(self, slot):
+        """A running job stopped: what it counted for is free, and may let others in."""
+        island: Island
+        if self.quotas is None:
+            return 0
+        self.quotas.give(slot)
+        for island in self.islands:
+            if island.lines.unpark(slot):
+                island.causes |= LIMIT
+        return 0

@@ -1,0 +1,128 @@
+"""From a scenario's limits to counters: which of them a job counts at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from walltime.kernel.quotas import Quotas
+from walltime.scenario.rules import ENTITIES, Account, Limit, Queue
+
+Identity = Mapping[str, str | None]
+"""Who a job belongs to, by kind of entity: user, group, account, qos, queue; None for nobody."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One limit: jobs that match all `names`, counted together or, with `per`, for each entity of that kind."""
+
+    caps: Mapping[str, int]
+    names: Mapping[str, frozenset[str]]
+    per: str | None = None
+    instead: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Caps that another limit sets for an entity by name, in the place of this one's."""
+
+    def title(self, entity: str | None) -> str:
+        """For a person: `group atlas`, `user ann in queue short`."""
+        words = [f"{self.per} {entity}"] if self.per else []
+        for kind, names in self.names.items():
+            one = f"{kind} {min(names)}" if len(names) == 1 else f"the {kind}s {', '.join(sorted(names))}"
+            words.append(f"in {one}" if words and kind == "queue" else f"of {one}" if words else one)
+        return " ".join(words) or "the cluster"
+
+
+def collect_rules(queues: Mapping[str, Queue], limits: tuple[Limit, ...]) -> list[Rule]:
+    """Every limit of a cluster, in the order in which they are looked at: those of the queues, then the others."""
+    rules = []
+    for name, queue in queues.items():
+        where = {"queue": frozenset([name])}
+        for per, caps in ((None, queue), *((kind, getattr(queue, f"per_{kind}")) for kind in ENTITIES[:3])):
+            if caps is not None and caps.caps():
+                rules.append(Rule(caps.caps(), where, per))
+    for limit in limits:
+        names = {kind: frozenset(given) for kind, given in limit.names().items()}
+        rules.append(Rule(limit.caps(), names, limit.per))
+    return [_with_exceptions(rule, rules) for rule in rules]
+
+
+def _with_exceptions(rule: Rule, rules: list[Rule]) -> Rule:
+    """A limit on each of a kind gives way to one that names one of them and is otherwise on the same jobs."""
+    if rule.per is None:
+        return rule
+    instead: dict[str, frozenset[str]] = {}
+    for other in rules:
+        rest = {kind: names for kind, names in other.names.items() if kind != rule.per}
+        if other.per is None and rule.per in other.names and rest == rule.names:
+            for name in other.names[rule.per]:
+                instead[name] = instead.get(name, frozenset()) | frozenset(other.caps)
+    return Rule(rule.caps, rule.names, rule.per, instead)
+
+
+class Accounts:
+    """The tree of accounts: who is above whom, and whose jobs are charged where."""
+
+    def __init__(self, accounts: Mapping[str, Account]) -> None:
+        self.parent = {name: account.parent for name, account in accounts.items()}
+        self.of_user = {user: name for name, account in accounts.items() for user in account.users or ()}
+
+    def line(self, account: str | None) -> list[str]:
+        """The account and all above it; nothing for none."""
+        above = []
+        while account is not None:
+            above.append(account)
+            account = self.parent.get(account)
+        return above
+
+
+class Counters:
+    """The counters of a cluster's rules, made as jobs that count at them appear."""
+
+    def __init__(self, rules: list[Rule], accounts: Accounts, quotas: Quotas) -> None:
+        self.rules = rules
+        self.accounts = accounts
+        self.quotas = quotas
+        self.numbers: dict[tuple[int, str | None], int] = {}
+        self.general: list[int] = []
+        self.named: dict[tuple[str, str], list[int]] = {}
+        for number, rule in enumerate(rules):
+            if not rule.names:
+                self.general.append(number)
+                continue
+            kind = next(iter(rule.names))  # one kind of names suffices to find the rules that may match
+            for name in rule.names[kind]:
+                self.named.setdefault((kind, name), []).append(number)
+
+    def kind(self, job: Identity) -> int:
+        """The number of the counters at which such a job counts, for `jobs.rules`; -1 for none."""
+        found = list(self.general)
+        line = self.accounts.line(job["account"])
+        for kind in ENTITIES:
+            names = line if kind == "account" else [name] if (name := job[kind]) is not None else []
+            for name in names:
+                found += self.named.get((kind, name), ())
+        counters: list[int] = []
+        for number in sorted(set(found)):
+            if self.matches(self.rules[number], job, line):
+                counters += self.counters(number, job, line)
+        return self.quotas.define(counters) if counters else -1
+
+    def matches(self, rule: Rule, job: Identity, line: list[str]) -> bool:
+        """Whether the rule is on such a job; one of an account is on all below it."""
+        return all(
+            any(name in names for name in line) if kind == "account" else job[kind] in names
+            for kind, names in rule.names.items()
+        )
+
+    def counters(self, number: int, job: Identity, line: list[str]) -> Iterator[int]:
+        """The rule's counters for such a job: one, or one for each account up the tree."""
+        rule = self.rules[number]
+        entities = [None] if rule.per is None else line if rule.per == "account" else [job[rule.per]]
+        for entity in entities:
+            if rule.per is not None and entity is None:
+                continue
+            left = {cap: most for cap, most in rule.caps.items() if cap not in rule.instead.get(entity or "", ())}
+            if left:
+                key = (number, entity)
+                if key not in self.numbers:
+                    self.numbers[key] = self.quotas.add(rule.title(entity), left)
+                yield self.numbers[key]

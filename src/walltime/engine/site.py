@@ -1,0 +1,388 @@
+"""A site's rules, applied to the jobs of a workload before they arrive: queue, lane, counters, and who is turned away.
+
+All of this is known when a job is read. What changes while the simulation runs is left to the kernel: counters in
+`kernel.quotas`, lines in `kernel.lines`, nodes in the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import format_duration, microseconds
+from walltime.core.workload import MISSING, Workload
+from walltime.engine.limits import Accounts, Counters, collect_rules
+from walltime.kernel.lines import Choices
+from walltime.kernel.quotas import Quotas
+from walltime.scenario import Cluster, Part, Queue
+
+Array = np.ndarray[Any, Any]
+NOWHERE = -1
+
+
+class Requests(Protocol):
+    """What makes shapes of requests, where the ledger counts more than cores."""
+
+    def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
+        """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
+        that can never run (-1: it can)."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Jobs of one tier on one set of nodes: the queues that stand in it, and the order of it."""
+
+    tier: int
+    queues: tuple[int, ...]
+    order: Part
+    island: int
+
+
+@dataclass
+class Ruled:
+    """What the rules make of a batch, by row."""
+
+    batch: Workload
+    lane: Array
+    island: Array
+    queue: Array
+    rules: Array
+    shape: Array
+    choice: Array
+    memory: Array
+    gpus: Array
+    refused: Array
+    """Index of the reason for which the job is turned away; -1 for none."""
+
+
+class Site:
+    """The rules of one cluster. Batches are given to `apply` in order; their labels are numbered the same in all."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue_labels: list[str],
+        quotas: Quotas | None,
+        choices: Choices,
+        requests: Requests | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.names = list(cluster.queues)
+        self.queues: list[Queue] = list(cluster.queues.values())
+        self.number = {name: number for number, name in enumerate(self.names)}
+        self.accounts = Accounts(cluster.accounts)
+        self.counters = (
+            None if quotas is None else Counters(collect_rules(cluster.queues, cluster.limits), self.accounts, quotas)
+        )
+        self.choices = choices
+        self.requests = requests
+        self.reasons: list[str] = []
+        self.account_names: list[str] = []
+        self.account: Array = np.zeros(0, np.int64)
+        self.several = {label: found for label in queue_labels if len(found := self._named(label) or ()) > 1}
+        self.masks = self._masks()
+        self.tiers = self._tiers()
+        self.islands = self._islands()
+        self.lanes: list[Lane] = []
+        self.lane_of: dict[tuple[int, ...], int] = {}
+        self._make_lanes()
+        self.kinds: dict[tuple[int, ...], int] = {}
+
+    # ---- queues, before any job
+
+    def _masks(self) -> list[Array | None]:
+        """The nodes of each queue; None for all."""
+        layout = self.cluster.layout()
+        return [None if queue.nodes is None or layout is None else layout.select(queue.nodes) for queue in self.queues]
+
+    def _order(self, queue: Queue) -> Part:
+        return queue.order or self.cluster.scheduler.order
+
+    def _tiers(self) -> list[int]:
+        """The class of each queue: by priority, and among equal ones by its order's first appearance."""
+        orders: list[Part] = []
+        for queue in self.queues:
+            if self._order(queue) not in orders:
+                orders.append(self._order(queue))
+        classes = [(-queue.priority, orders.index(self._order(queue))) for queue in self.queues]
+        ranked = sorted(set(classes))
+        return [ranked.index(entry) for entry in classes]
+
+    def _islands(self) -> list[int]:
+        """The island of each queue: those that share nodes, directly or through others, have the same."""
+        island = list(range(len(self.queues)))
+
+        def join(a: int, b: int) -> None:
+            old, new = island[b], island[a]
+            for number, value in enumerate(island):
+                if value == old:
+                    island[number] = new
+
+        for a in range(len(self.queues)):
+            for b in range(a):
+                first, second = self.masks[a], self.masks[b]
+                if first is None or second is None or bool(np.any(first & second)):
+                    join(a, b)
+        for numbers in self.several.values():
+            for other in numbers[1:]:
+                join(numbers[0], other)
+        met = list(dict.fromkeys(island))
+        return [met.index(value) for value in island]
+
+    def _make_lanes(self) -> None:
+        if not self.queues:
+            self.lanes.append(Lane(0, (), self.cluster.scheduler.order, 0))
+            self.lane_of[()] = 0
+            return
+        entries = [(number,) for number in range(len(self.queues))] + list(self.several.values())
+        for numbers in sorted(entries, key=lambda numbers: min(self.tiers[number] for number in numbers)):
+            first = min(numbers, key=lambda number: self.tiers[number])
+            self.lane_of[numbers] = len(self.lanes)
+            self.lanes.append(Lane(self.tiers[first], numbers, self._order(self.queues[first]), self.islands[first]))
+
+    def mask_of(self, lane: Lane) -> Array | None:
+        """The nodes on which jobs of the lane may run; None for all."""
+        masks = [self.masks[number] for number in lane.queues]
+        if not masks or any(mask is None for mask in masks):
+            return None
+        return np.asarray(np.array([mask for mask in masks if mask is not None]).any(axis=0))
+
+    # ---- jobs
+
+    def apply(self, batch: Workload) -> Ruled:
+        """The batch with its jobs in their queues, and what the kernel has to know of each; raises InputError."""
+        size = len(batch)
+        refused = np.full(size, -1, np.int64)
+        self._charge(batch)
+        entry = self._enter(batch, refused)
+        batch = self._relabelled(batch, entry, refused)
+        lane = np.zeros(size, np.int64)
+        island = np.zeros(size, np.int64)
+        queue = np.full(size, -1, np.int64)
+        for numbers, rows in entry.items():
+            lane[rows] = self.lane_of[numbers]
+            island[rows] = self.lanes[self.lane_of[numbers]].island
+            queue[rows] = numbers[0] if numbers else MISSING
+        ruled = Ruled(
+            batch,
+            lane,
+            island,
+            queue if self.queues else batch.column("queue").astype(np.int64),
+            np.full(size, -1, np.int64),
+            np.full(size, -1, np.int64),
+            np.full(size, -1, np.int64),
+            total_memory(batch),
+            total_gpus(batch),
+            refused,
+        )
+        for numbers, rows in entry.items():
+            self._describe(ruled, numbers, rows)
+        return ruled
+
+    def _reason(self, text: str) -> int:
+        if text not in self.reasons:
+            self.reasons.append(text)
+        return self.reasons.index(text)
+
+    def _enter(self, batch: Workload, refused: Array) -> dict[tuple[int, ...], Array]:
+        """Rows by the queues in which they may run; those that no queue takes are refused."""
+        size = len(batch)
+        if not self.queues:
+            return {(): np.arange(size)}
+        labels = batch.label_names("queue")
+        code = batch.column("queue")
+        target = [self._named(label) for label in labels]
+        for label, numbers in zip(labels, target, strict=True):
+            if numbers is not None and numbers not in self.lane_of:
+                raise InputError("jobs that name several queues must be in the first batch of the stream", value=label)
+        known = np.array([*(found is not None for found in target), False])[code] if size else np.zeros(0, bool)
+        to = np.full(size, NOWHERE, np.int64)
+        open_rows = ~known
+        for route in self.cluster.routes:
+            rows = open_rows & self._route_mask(route, batch)
+            to[rows] = self.number[route.queue]
+            open_rows &= ~rows
+        default = next((number for number, queue in enumerate(self.queues) if queue.default), None)
+        if default is not None:
+            to[open_rows] = default
+            open_rows[:] = False
+        self._refuse_strangers(batch, open_rows & (code >= 0), code, labels)
+        refused[open_rows] = self._reason("no queue takes it")
+        entry: dict[tuple[int, ...], Array] = {}
+        for number, numbers in enumerate(target):
+            rows = np.flatnonzero(code == number)
+            if numbers is not None and len(rows):
+                entry[numbers] = np.concatenate([entry[numbers], rows]) if numbers in entry else rows
+        for number in range(len(self.queues)):
+            rows = np.flatnonzero(to == number)
+            if len(rows):
+                key = (number,)
+                entry[key] = np.concatenate([entry[key], rows]) if key in entry else rows
+        left = np.flatnonzero(open_rows)
+        if len(left):
+            entry[(0,)] = np.concatenate([entry[(0,)], left]) if (0,) in entry else left
+        return entry
+
+    def _named(self, label: str) -> tuple[int, ...] | None:
+        """The queues that a label names, the preferred one first; None if it names none of ours."""
+        names = [label] if label in self.number else [name.strip() for name in label.split(",")]
+        if not all(name in self.number for name in names):
+            return None
+        numbers = {self.number[name] for name in names}
+        return tuple(sorted(numbers, key=lambda number: (-self.queues[number].priority, number)))
+
+    def _refuse_strangers(self, batch: Workload, rows: Array, code: Array, labels: list[str]) -> None:
+        if rows.any():
+            label = labels[int(code[int(np.argmax(rows))])]
+            raise InputError(
+                "jobs name a queue that the cluster does not have, and no route takes them",
+                value=label,
+                file=batch.source or None,
+                choices=self.names,
+            )
+
+    def _route_mask(self, route: Any, batch: Workload) -> Array:
+        cores, time = batch.column("cores"), batch.column("requested_time")
+        mask = np.ones(len(batch), bool)
+        if route.min_cores is not None:
+            mask &= cores >= route.min_cores
+        if route.max_cores is not None:
+            mask &= cores <= route.max_cores
+        if route.min_time is not None:
+            mask &= time >= microseconds(route.min_time)
+        if route.max_time is not None:
+            mask &= time <= microseconds(route.max_time)
+        if route.named is not None:
+            mask &= _among(batch, "queue", route.named)
+        return mask & self._allowed(route, batch)
+
+    def _allowed(self, who: Any, batch: Workload) -> Array:
+        """Rows whose user, group and account are among those that a queue or a route names."""
+        mask = np.ones(len(batch), bool)
+        if who.users is not None:
+            mask &= _among(batch, "user", who.users)
+        if who.groups is not None:
+            mask &= _among(batch, "group", who.groups)
+        if who.accounts is not None:
+            below = [any(above in who.accounts for above in self.accounts.line(name)) for name in self.account_names]
+            mask &= np.array([*below, False])[self.account]
+        return mask
+
+    def _charge(self, batch: Workload) -> None:
+        """Find the account of each row, as a number in `account_names`: its own, or its user's."""
+        names = list(batch.label_names("account"))
+        code = batch.column("account").astype(np.int64)
+        if self.accounts.of_user and batch.has("user"):
+            theirs = []
+            for user in batch.label_names("user"):
+                account = self.accounts.of_user.get(user)
+                if account is not None and account not in names:
+                    names.append(account)
+                theirs.append(-1 if account is None else names.index(account))
+            code = np.where(code < 0, np.array([*theirs, -1], np.int64)[batch.column("user")], code)
+        self.account_names, self.account = names, code
+
+    def _relabelled(self, batch: Workload, entry: dict[tuple[int, ...], Array], refused: Array) -> Workload:
+        """The batch with the queues in which its jobs are."""
+        if not self.queues:
+            return batch
+        code = np.full(len(batch), MISSING, np.int32)
+        for numbers, rows in entry.items():
+            code[rows] = numbers[0]  # of several, the preferred one; the record says where it ran
+        code[refused >= 0] = MISSING
+        return batch.replace(dict(batch.columns) | {"queue": code}, labels=dict(batch.labels) | {"queue": self.names})
+
+    def _describe(self, ruled: Ruled, numbers: tuple[int, ...], rows: Array) -> None:
+        """Counters and shapes of the jobs of one lane, and who of them is turned away."""
+        choices = []
+        reason = np.full(len(rows), -1, np.int64)
+        for number in numbers or (NOWHERE,):
+            bad = self._turned_away(ruled.batch, rows, number)
+            kinds = self._kinds(ruled.batch, rows, number)
+            shapes = np.full(len(rows), -1, np.int64)
+            if self.requests is not None:
+                shapes, words, why = self.requests.shapes(ruled.batch, rows, number)
+                numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
+                bad = np.where(bad < 0, numbered[why], bad)
+            choices.append((number, shapes, kinds, bad))
+            reason = np.where(reason < 0, bad, reason) if len(choices) == 1 else np.where(bad < 0, -1, reason)
+        _, shapes, kinds, _ = choices[0]
+        ruled.shape[rows], ruled.rules[rows] = shapes, kinds
+        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, reason, ruled.refused[rows])
+        if len(choices) > 1:
+            self._choose(ruled, rows, choices)
+
+    def _choose(self, ruled: Ruled, rows: Array, choices: list[tuple[int, Array, Array, Array]]) -> None:
+        """What each job may choose from: the queues that do not turn it away."""
+        for i, row in enumerate(rows.tolist()):
+            if ruled.refused[row] >= 0:
+                continue
+            left = [(queue, int(shape[i]), int(kind[i])) for queue, shape, kind, bad in choices if bad[i] < 0]
+            ruled.choice[row] = self.choices.define(left)
+            ruled.queue[row], ruled.shape[row], ruled.rules[row] = left[0]
+
+    def _turned_away(self, batch: Workload, rows: Array, number: int) -> Array:
+        """For each row the reason for which the queue does not take it, or -1."""
+        why = np.full(len(rows), -1, np.int64)
+        if number < 0:
+            return why
+        queue, name = self.queues[number], self.names[number]
+        cores = batch.column("cores")[rows]
+        if queue.max_time is not None:
+            text = f"more time than queue {name} gives ({format_duration(queue.max_time)})"
+            why[batch.column("requested_time")[rows] > microseconds(queue.max_time)] = self._reason(text)
+        if queue.min_cores is not None:
+            why[cores < queue.min_cores] = self._reason(f"fewer cores than queue {name} takes ({queue.min_cores})")
+        if queue.max_cores is not None:
+            why[cores > queue.max_cores] = self._reason(f"more cores than queue {name} takes ({queue.max_cores})")
+        allowed = self._allowed(queue, batch)[rows]
+        if not allowed.all():
+            why[~allowed] = self._reason(f"not allowed in queue {name}")
+        return why
+
+    def _kinds(self, batch: Workload, rows: Array, number: int) -> Array:
+        """The counters of each row, as a job of the queue."""
+        if self.counters is None:
+            return np.full(len(rows), -1, np.int64)
+        columns = [batch.column("user")[rows], batch.column("group")[rows], self.account[rows]]
+        columns.append(batch.column("qos")[rows])
+        names = [batch.label_names("user"), batch.label_names("group"), self.account_names, batch.label_names("qos")]
+        if number < 0:
+            columns.append(batch.column("queue")[rows])
+            names.append(batch.label_names("queue"))
+        packed = np.zeros(len(rows), np.int64)
+        for column, labels in zip(columns, names, strict=True):
+            _, packed = np.unique(packed * (len(labels) + 1) + column + 1, return_inverse=True)
+        first = np.zeros(int(packed.max()) + 1 if len(rows) else 0, np.int64)
+        first[packed] = np.arange(len(rows))
+        found = np.empty(len(first), np.int64)
+        kinds = ("user", "group", "account", "qos", "queue")
+        for place, row in enumerate(first.tolist()):
+            job: dict[str, str | None] = {"queue": self.names[number] if number >= 0 else None}
+            for kind, column, labels in zip(kinds, columns, names, strict=False):
+                job[kind] = labels[int(column[row])] if column[row] >= 0 else None
+            found[place] = self.counters.kind(job)
+        return found[packed]
+
+
+def total_memory(batch: Workload) -> Array:
+    """Bytes that each job asks for in all, 0 where it does not say."""
+    nodes, cores = np.maximum(batch.column("nodes"), 1), batch.column("cores")
+    per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
+    total = np.where(per_core > 0, per_core * cores, batch.column("memory"))
+    return np.asarray(np.maximum(np.where(per_node > 0, per_node * nodes, total), 0), np.int64)
+
+
+def total_gpus(batch: Workload) -> Array:
+    """GPUs that each job asks for in all."""
+    per_node = batch.column("gpus_per_node")
+    nodes = np.maximum(batch.column("nodes"), 1)
+    return np.asarray(np.maximum(np.where(per_node > 0, per_node * nodes, batch.column("gpus")), 0), np.int64)
+
+
+def _among(batch: Workload, kind: str, names: tuple[str, ...]) -> Array:
+    codes = [code for code, name in enumerate(batch.label_names(kind)) if name in names]
+    return np.isin(batch.column(kind), codes)

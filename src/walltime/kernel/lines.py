@@ -1,0 +1,500 @@
+"""Waiting jobs in several lines: one for each queue of the site, and one behind each limit that keeps jobs waiting."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.ledger import Ledger
+from walltime.kernel.queue import OrderedQueue, Queue
+from walltime.kernel.scan import ScanQueue
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+MANY = cython.declare(cython.Py_ssize_t, 64)  # arrivals that are put in order; more are looked at with all others
+FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's line when their limit moves
+
+if not cython.compiled:
+    OUTSIDE = Place.OUTSIDE
+
+
+@cython.final
+@cython.cclass
+class Choices:
+    """What jobs that name several queues may choose from, by number: (queue, shape, rules), the preferred first."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.first = integers(64)
+        self.queue = integers(64)
+        self.shape = integers(64)
+        self.rules = integers(64)
+        self.entries = 0
+        self.known = {}
+
+    def define(self, entries) -> int:
+        """The number of this list of choices."""
+        key = tuple(entries)
+        if key not in self.known:
+            self.known[key] = self.size
+            for queue, shape, rules in key:
+                if self.entries == len(self.queue):
+                    self.queue = doubled(self.queue)
+                    self.shape = doubled(self.shape)
+                    self.rules = doubled(self.rules)
+                self.queue[self.entries] = queue
+                self.shape[self.entries] = shape
+                self.rules[self.entries] = rules
+                self.entries += 1
+            self.size += 1
+            if self.size == len(self.first):
+                self.first = doubled(self.first)
+            self.first[self.size] = self.entries
+        return self.known[key]
+
+
+@cython.final
+@cython.cclass
+class Line:
+    """Jobs in one order. With a counter they are those that it kept waiting when they were last looked at, and the
+    least that any of them asks of it is known; the line is closed while it can admit none of them."""
+
+    def __init__(self, queue: Queue, number, tier, lane, node_set, counter, dynamic) -> None:
+        self.queue = queue
+        self.number = number
+        self.tier = tier
+        self.lane = lane
+        self.node_set = node_set
+        self.counter = counter
+        self.dynamic = dynamic
+        self.open = counter < 0
+        self.cores = self.gpus = self.memory = self.work = NEVER
+
+
+@cython.final
+@cython.cclass
+class LinesQueue(Queue):
+    """Lines merged by (tier, key, seq), jobs at a limit left out.
+
+    A *lane* is a line for jobs of one tier, one order and one set of nodes, in which those stand that no limit refuses
+    as far as is known. A job that is found to be refused goes to the lot of that counter, a line of its own, which is
+    looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`, `next`,
+    `find` and `ordered` tell only jobs that the limits admit at that moment. `size` counts the open lines, `parked`
+    the closed ones. Jobs with a choice of queues are never parked: they are asked about each time.
+    """
+
+    def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
+        Queue.__init__(self, jobs)
+        self.ledger = ledger
+        self.quotas = quotas
+        self.choices = choices
+        self.parked = 0
+        self.lines = []
+        self.tiers = []
+        self.lane_line = {}
+        self.tier_of = integers(8)
+        self.lots = {}
+        self.at_counter = {}
+        self.dynamic = False
+        self.recent = integers(64)
+        self.recent_seq = integers(64)
+        self.recents = 0
+
+    def add_lane(self, lane, tier, node_set, dynamic) -> None:
+        """A lane by its number; to be called in order of the tiers."""
+        place: cython.Py_ssize_t = tier
+        number: cython.Py_ssize_t = lane
+        while number >= len(self.tier_of):
+            self.tier_of = doubled(self.tier_of)
+        self.tier_of[number] = place
+        line = self.make(tier, lane, node_set, -1, dynamic)
+        self.lane_line[lane] = line
+        last: cython.Py_ssize_t = len(self.tiers) - 1
+        if last < 0 or self.tiers[last][0].tier != tier:
+            self.tiers.append([])
+            last += 1
+        self.tiers[last].append(line)
+        self.dynamic = self.dynamic or dynamic
+
+    def make(self, tier, lane, node_set, counter, dynamic):
+        queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, self.ledger.size)
+        line = Line(queue, len(self.lines), tier, lane, node_set, counter, dynamic)
+        self.lines.append(line)
+        return line
+
+    # ---- in and out
+
+    def push(self, slot):
+        counter: cython.Py_ssize_t = self.refuser(slot) if self.jobs.at[slot].choice < 0 else -1
+        line: Line = self.lane_line[self.jobs.at[slot].lane]
+        if counter >= 0:
+            line = self.lot(line.lane, counter)
+        self.stand(slot, line)
+        if line.open:
+            if self.recents == len(self.recent):
+                self.recent = doubled(self.recent)
+                self.recent_seq = doubled(self.recent_seq)
+            self.recent[self.recents] = slot
+            self.recent_seq[self.recents] = self.jobs.at[slot].seq
+            self.recents += 1
+            self.disturbed = True
+        return 0
+
+    def stand(self, slot, line: Line):
+        """The job goes to the line."""
+        line.queue.push(slot)
+        self.jobs.at[slot].line = line.number
+        if line.counter >= 0:
+            if self.jobs.at[slot].cores < line.cores:
+                line.cores = self.jobs.at[slot].cores
+            if self.jobs.at[slot].gpus < line.gpus:
+                line.gpus = self.jobs.at[slot].gpus
+            if self.jobs.at[slot].memory < line.memory:
+                line.memory = self.jobs.at[slot].memory
+            if self.quotas.timed and self.quotas.work_of(slot) < line.work:
+                line.work = self.quotas.work_of(slot)
+        if line.open:
+            self.size += 1
+        else:
+            self.parked += 1
+            self.quotas.hold(line.counter, 1)
+        return 0
+
+    def remove(self, slot):
+        line: Line
+        if self.jobs.at[slot].place == OUTSIDE:
+            raise KeyError(slot)
+        line = self.lines[self.jobs.at[slot].line]
+        line.queue.remove(slot)
+        if line.open:
+            self.size -= 1
+        else:
+            self.parked -= 1
+            self.quotas.hold(line.counter, -1)
+        if line.counter >= 0 and line.queue.size == 0:
+            line.cores = line.gpus = line.memory = line.work = NEVER
+        return 0
+
+    # ---- limits
+
+    def refuser(self, slot):
+        """The counter that does not let the job start now, or -1; of several queues to choose from one must let it."""
+        k: cython.Py_ssize_t
+        choice: cython.longlong = self.jobs.at[slot].choice
+        found: cython.Py_ssize_t = -1
+        counter: cython.Py_ssize_t
+        if self.quotas is None:
+            return -1
+        if choice < 0:
+            return self.quotas.refuser(slot)
+        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+            counter = self.quotas.refuser_as(slot, self.choices.rules[k])
+            if counter < 0:
+                return -1
+            if found < 0:
+                found = counter
+        return found
+
+    def hopeless(self, slot):
+        """The counter whose caps the job exceeds alone, in every queue that it may choose; -1 where it may wait."""
+        k: cython.Py_ssize_t
+        choice: cython.longlong = self.jobs.at[slot].choice
+        counter: cython.Py_ssize_t = -1
+        if choice < 0:
+            return self.quotas.too_small(slot, self.jobs.at[slot].rules)
+        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+            counter = self.quotas.too_small(slot, self.choices.rules[k])
+            if counter < 0:
+                return -1
+        return counter
+
+    def lot(self, lane, counter):
+        """The line of a lane's jobs that wait at the counter."""
+        line: Line = self.lots.get((lane, counter))
+        home: Line
+        if line is None:
+            home = self.lane_line[lane]
+            line = self.make(home.tier, lane, home.node_set, counter, home.dynamic)
+            self.lots[lane, counter] = line
+            self.at_counter.setdefault(counter, []).append(line)
+        return line
+
+    def park(self, slot, counter):
+        """The job was found to be refused: it waits at the counter, without a reservation."""
+        line: Line = self.lines[self.jobs.at[slot].line]
+        if self.jobs.at[slot].promise >= 0:
+            self.ledger.unhold(slot)
+            self.jobs.at[slot].promise = -1
+        if line.counter == counter or self.jobs.at[slot].choice >= 0:
+            return 0
+        self.remove(slot)
+        return self.stand(slot, self.lot(line.lane, counter))
+
+    def shut(self, line: Line):
+        """Whether the counter can admit none of those who wait there."""
+        return not self.quotas.admits(line.counter, line.cores, line.gpus, line.memory, line.work)
+
+    def close(self, line: Line):
+        line.open = False
+        self.tiers[self.place_of(line)].remove(line)
+        self.size -= line.queue.size
+        self.parked += line.queue.size
+        return self.quotas.hold(line.counter, line.queue.size)
+
+    def open(self, line: Line):
+        """The counter has gone down: look at its jobs again. A few go back to their lane's line at once."""
+        home: Line = self.lane_line[line.lane]
+        slot: cython.Py_ssize_t
+        self.disturbed = True
+        if line.queue.size <= FEW:
+            for slot in line.queue.slots():
+                self.remove(slot)
+                self.stand(slot, home)
+            return 0
+        line.open = True
+        self.tiers[self.place_of(line)].append(line)
+        self.size += line.queue.size
+        self.parked -= line.queue.size
+        return self.quotas.hold(line.counter, -line.queue.size)
+
+    def place_of(self, line: Line) -> int:
+        """Where the line's tier is in the list of tiers."""
+        i: cython.Py_ssize_t
+        for i in range(len(self.tiers)):
+            if cython.cast(Line, self.tiers[i][0]).tier == line.tier:
+                return i
+        raise KeyError(line.tier)
+
+    def unpark(self, slot):
+        """The job has given back what it counted for: open the lots that can admit somebody now; whether one was."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        line: Line
+        opened: cython.bint = False
+        if self.parked == 0 or kind < 0:
+            return False
+        for k in range(self.quotas.first[kind], self.quotas.first[kind + 1]):
+            for line in self.at_counter.get(self.quotas.member[k], ()):
+                if not line.open and line.queue.size > 0 and not self.shut(line):
+                    self.open(line)
+                    opened = True
+        return opened
+
+    def refresh(self):
+        """Time has gone by: limits on work may have room again without anything having happened."""
+        line: Line
+        if self.parked > 0 and self.quotas.timed:
+            for line in list(self.lots.values()):
+                if not line.open and line.queue.size > 0 and not self.shut(line):
+                    self.open(line)
+        return 0
+
+    def next_opening(self):
+        """When time alone will let in a job that waits at a limit on work; NEVER where none does."""
+        line: Line
+        slot: cython.Py_ssize_t
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        if self.quotas is None or not self.quotas.timed:
+            return NEVER
+        for line in self.lots.values():
+            for slot in line.queue.slots():
+                time = self.quotas.when(line.counter, self.quotas.work_of(slot))
+                if time < first:
+                    first = time
+        return first
+
+    # ---- looking
+
+    def precedes(self, a, b):
+        x: cython.longlong = self.tier_of[self.jobs.at[a].lane]
+        y: cython.longlong = self.tier_of[self.jobs.at[b].lane]
+        if x != y:
+            return x < y
+        return self.jobs.at[a].key < self.jobs.at[b].key or (
+            self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
+        )
+
+    def first_of(self, line: Line, after):
+        """The first job of the line behind `after` (of this tier; -1: from the head) that the limits admit, or -1."""
+        slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        if line.counter >= 0:
+            return self.seek(line, self.ledger.size, self.ledger.size, NEVER, after)
+        if after < 0:
+            slot = line.queue.head()
+        elif self.jobs.at[after].line == line.number and self.jobs.at[after].place != OUTSIDE:
+            slot = line.queue.next(after)
+        else:
+            slot = line.queue.behind(after)
+        while slot >= 0:
+            counter = self.refuser(slot)
+            if counter < 0:
+                return slot
+            next = line.queue.next(slot)
+            self.park(slot, counter)
+            slot = next
+        return -1
+
+    def first_fitting(self, line: Line, after):
+        """The same among those that pass the ledger's bounds for the line's nodes."""
+        self.ledger.focus(line.node_set)
+        return self.seek(line, self.ledger.free, self.ledger.extra, self.ledger.window, after)
+
+    def seek(self, line: Line, free, extra, window, after):
+        """The same within bounds; of a lot, only those that its counter has cores for."""
+        room: cython.longlong
+        slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        if line.counter >= 0:
+            room = self.quotas.room(line.counter)
+            if room < free:
+                free = room
+            if room < extra:
+                extra = room
+        slot = line.queue.find(free, extra, window, after)
+        while slot >= 0:
+            counter = self.refuser(slot)
+            if counter < 0:
+                return slot
+            next = line.queue.find(free, extra, window, slot)
+            self.park(slot, counter)
+            slot = next
+        return -1
+
+    def leader(self, after):
+        """The first job behind `after` (-1: of all) that the limits admit, or -1."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        tier: cython.Py_ssize_t
+        found: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        lines: list
+        line: Line
+        start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
+        for i in range(len(self.tiers)):
+            lines = self.tiers[i]
+            tier = cython.cast(Line, lines[0]).tier
+            if tier < start:
+                continue
+            k = 0
+            while k < len(lines):
+                line = cython.cast(Line, lines[k])
+                if line.counter >= 0 and self.shut(line):
+                    self.close(line)
+                    continue
+                found = self.first_of(line, after if tier == start else -1) if line.queue.size > 0 else -1
+                if found >= 0 and (best < 0 or self.precedes(found, best)):
+                    best = found
+                k += 1
+            if best >= 0:
+                break
+        return best
+
+    def head(self):
+        return self.leader(-1) if self.size > 0 else -1
+
+    def next(self, slot):
+        return self.leader(slot) if self.size > 0 else -1
+
+    def behind(self, slot):
+        return self.leader(slot) if self.size > 0 else -1
+
+    def find(self, free, extra, window, after):
+        """As the other queues', but by the bounds that the ledger has for each line's nodes; the arguments are not
+        looked at."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        tier: cython.Py_ssize_t
+        found: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        lines: list
+        line: Line
+        start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
+        if self.size == 0:
+            return -1
+        for i in range(len(self.tiers)):
+            lines = self.tiers[i]
+            tier = cython.cast(Line, lines[0]).tier
+            if tier < start:
+                continue
+            k = 0
+            while k < len(lines):
+                line = cython.cast(Line, lines[k])
+                if line.counter >= 0 and self.shut(line):
+                    self.close(line)
+                    continue
+                found = self.first_fitting(line, after if tier == start else -1) if line.queue.size > 0 else -1
+                if found >= 0 and (best < 0 or self.precedes(found, best)):
+                    best = found
+                k += 1
+            if best >= 0:
+                break
+        self.ledger.focus(-1)
+        return best
+
+    # ---- between passes
+
+    def fresh(self, i):
+        slot: cython.Py_ssize_t
+        if i >= self.recents:
+            return -2
+        slot = self.recent[i]
+        gone: cython.bint = self.jobs.at[slot].seq != self.recent_seq[i] or self.jobs.at[slot].place == OUTSIDE
+        return -1 if gone else slot
+
+    def quiet(self, last):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        if self.dynamic or last < 0 or self.recents > MANY:
+            return False
+        for i in range(self.recents):
+            if not self.precedes(last, self.recent[i]):
+                return False
+        for i in range(1, self.recents):
+            slot = self.recent[i]
+            seq: cython.longlong = self.recent_seq[i]
+            k = i
+            while k > 0 and self.precedes(slot, self.recent[k - 1]):
+                self.recent[k] = self.recent[k - 1]
+                self.recent_seq[k] = self.recent_seq[k - 1]
+                k -= 1
+            self.recent[k] = slot
+            self.recent_seq[k] = seq
+        return True
+
+    def settle(self):
+        self.recents = 0
+        self.disturbed = False
+        return 0
+
+    def reorder(self):
+        line: Line
+        for line in self.lines:
+            line.queue.reorder()
+        self.disturbed = True
+        return 0
+
+    def slots(self) -> list:
+        """Everything that waits here and that the limits admit, in order."""
+        out = []
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        line: Line
+        for lines in self.tiers:
+            admitted = []
+            for line in list(lines):
+                for slot in line.queue.slots():
+                    counter = self.refuser(slot)
+                    if counter >= 0:
+                        self.park(slot, counter)
+                    else:
+                        admitted.append((self.jobs.at[slot].key, self.jobs.at[slot].seq, slot))
+            if len(lines) > 1:
+                admitted.sort()
+            out += [entry[2] for entry in admitted]
+        return out

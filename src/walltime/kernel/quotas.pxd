@@ -1,0 +1,54 @@
+from walltime.kernel.jobs cimport JobTable
+
+cdef packed struct CounterFields:
+    # what is in use
+    long long jobs
+    long long cores
+    long long gpus
+    long long memory
+    long long work
+    long long work_time
+    long long submitted
+    # the caps, in the same units
+    long long most_jobs
+    long long most_cores
+    long long most_gpus
+    long long most_memory
+    long long most_work
+    long long most_submitted
+    # who is kept waiting by it: how many jobs, since when, job-microseconds, how many jobs in all
+    long long held
+    long long held_since
+    long long held_time
+    long long held_jobs
+
+cdef class Quotas:
+    cdef readonly JobTable jobs
+    cdef readonly long long now
+    cdef readonly Py_ssize_t size
+    cdef readonly bint timed
+    cdef readonly list titles
+    cdef CounterFields[::1] at
+    cdef object table
+    # the counters of each kind of job: a stretch of `member`
+    cdef readonly Py_ssize_t kinds
+    cdef long long[::1] first
+    cdef long long[::1] member
+    cdef Py_ssize_t members
+    cdef dict known
+
+    cdef long long work(self, Py_ssize_t c) noexcept
+    cdef bint admits(self, Py_ssize_t c, long long cores, long long gpus, long long memory, long long work) noexcept
+    cpdef Py_ssize_t refuser(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind) noexcept
+    cpdef int take(self, Py_ssize_t slot) noexcept
+    cpdef int give(self, Py_ssize_t slot) noexcept
+    cpdef Py_ssize_t submit(self, Py_ssize_t slot) noexcept
+    cpdef int leave(self, Py_ssize_t slot) noexcept
+    cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long kind) noexcept
+    cdef long long work_of(self, Py_ssize_t slot) noexcept
+    cdef int hold(self, Py_ssize_t c, long long change) noexcept
+    cdef long long when(self, Py_ssize_t c, long long work) noexcept
+    cdef long long room(self, Py_ssize_t c) noexcept
+    cpdef int set_time(self, long long now) noexcept
+    cdef int count(self, Py_ssize_t slot, long long sign) noexcept

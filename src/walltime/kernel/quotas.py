@@ -1,0 +1,289 @@
+"""Limits and quotas as counters: what is in use of each, and whether a job may start beside that."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+LARGEST = cython.declare(cython.longlong, 1 << 60)
+MINUTE = cython.declare(cython.longlong, 60_000_000)
+
+FIELDS = (
+    "jobs",
+    "cores",
+    "gpus",
+    "memory",
+    "work",
+    "work_time",
+    "submitted",
+    "most_jobs",
+    "most_cores",
+    "most_gpus",
+    "most_memory",
+    "most_work",
+    "most_submitted",
+    "held",
+    "held_since",
+    "held_time",
+    "held_jobs",
+)
+"""As in CounterFields of quotas.pxd, in its order."""
+
+CAPS = {
+    "running_jobs": "jobs",
+    "running_cores": "cores",
+    "running_gpus": "gpus",
+    "running_memory": "memory",
+    "running_core_minutes": "work",
+    "submitted_jobs": "submitted",
+}
+"""A scenario's caps, and the quantity of a counter that each bounds."""
+
+
+@cython.final
+@cython.cclass
+class Quotas:
+    """Counters, each of an entity (a user, a group, a queue, ...) with its caps; and which of them a job counts at.
+
+    A job counts at the counters of its kind, `rules`: `define` gives a set of counters its number. `work` is the sum,
+    over running jobs, of cores times the time that they may still run; it falls as time goes by.
+    """
+
+    def __init__(self, jobs: JobTable) -> None:
+        self.jobs = jobs
+        self.now = 0
+        self.size = 0
+        self.timed = False
+        self.titles = []
+        self.set_table(np.zeros(64, [(name, np.int64) for name in FIELDS]))
+        self.kinds = 0
+        self.first = integers(64)
+        self.member = integers(64)
+        self.members = 0
+        self.known = {}
+
+    # ---- making them
+
+    def add(self, title, caps) -> int:
+        """A new counter; `caps` by the scenario's names, `title` for a person: `group atlas`."""
+        c: cython.Py_ssize_t = self.size
+        if c == len(self.at):
+            larger = np.zeros(2 * len(self.table), self.table.dtype)
+            larger[: len(self.table)] = self.table
+            self.set_table(larger)
+        self.titles.append(title)
+        for name, quantity in CAPS.items():
+            self.table[f"most_{quantity}"][c] = caps.get(name, NEVER)
+        if "running_core_minutes" in caps:
+            self.at[c].most_work *= MINUTE
+            self.timed = True
+        self.size += 1
+        return c
+
+    def set_table(self, table):
+        self.table = table if cython.compiled else table.view(np.recarray)
+        self.at = self.table
+
+    def define(self, counters) -> int:
+        """The number of the kind of jobs that count at these counters, in this order."""
+        key = tuple(counters)
+        if key not in self.known:
+            self.known[key] = self.kinds
+            while self.kinds + 2 > len(self.first):
+                self.first = doubled(self.first)
+            while self.members + len(key) > len(self.member):
+                self.member = doubled(self.member)
+            for c in key:
+                self.member[self.members] = c
+                self.members += 1
+            self.kinds += 1
+            self.first[self.kinds] = self.members
+        return self.known[key]
+
+    # ---- asking
+
+    def work_of(self, slot):
+        """Cores times the requested time; beyond any cap where that is a number too large to count with."""
+        cores: cython.longlong = self.jobs.at[slot].cores
+        return cores * self.jobs.at[slot].requested if self.jobs.at[slot].requested < LARGEST // cores else LARGEST
+
+    def work(self, c):
+        """The work in use at this moment."""
+        return self.at[c].work - self.at[c].cores * (self.now - self.at[c].work_time)
+
+    def admits(self, c, cores, gpus, memory, work):
+        """Whether so much more is within the caps."""
+        return (
+            self.at[c].jobs < self.at[c].most_jobs
+            and self.at[c].cores + cores <= self.at[c].most_cores
+            and self.at[c].gpus + gpus <= self.at[c].most_gpus
+            and self.at[c].memory + memory <= self.at[c].most_memory
+            and (self.at[c].most_work >= NEVER or self.work(c) + work <= self.at[c].most_work)
+        )
+
+    def refuser(self, slot):
+        """The first counter that does not let the job start now, or -1."""
+        return self.refuser_as(slot, self.jobs.at[slot].rules)
+
+    def refuser_as(self, slot, kind):
+        """The same for the job as one of another kind."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.at[slot].cores
+        work: cython.longlong = self.work_of(slot) if self.timed else 0
+        if kind < 0:
+            return -1
+        for k in range(self.first[kind], self.first[kind + 1]):
+            if not self.admits(self.member[k], cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work):
+                return self.member[k]
+        return -1
+
+    def too_small(self, slot, kind):
+        """The first counter whose caps the job exceeds alone, or -1."""
+        k: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.at[slot].cores
+        if kind < 0:
+            return -1
+        for k in range(self.first[kind], self.first[kind + 1]):
+            c = self.member[k]
+            if (
+                cores > self.at[c].most_cores
+                or self.jobs.at[slot].gpus > self.at[c].most_gpus
+                or self.jobs.at[slot].memory > self.at[c].most_memory
+                or (self.at[c].most_work < NEVER and self.work_of(slot) > self.at[c].most_work)
+            ):
+                return c
+        return -1
+
+    def room(self, c):
+        """Cores that the counter has left; none where it has no job left."""
+        if self.at[c].jobs >= self.at[c].most_jobs:
+            return 0
+        return NEVER if self.at[c].most_cores >= NEVER else self.at[c].most_cores - self.at[c].cores
+
+    def when(self, c, work):
+        """When the passing of time alone will let so much more work in; NEVER if it does not."""
+        over: cython.longlong = self.work(c) + work - self.at[c].most_work
+        if over <= 0 or self.at[c].most_work >= NEVER or self.at[c].cores <= 0:
+            return NEVER
+        return self.now + (over + self.at[c].cores - 1) // self.at[c].cores
+
+    # ---- counting
+
+    def set_time(self, now):
+        """The clock moved."""
+        self.now = now
+        return 0
+
+    def take(self, slot):
+        """The job starts."""
+        return self.count(slot, 1)
+
+    def give(self, slot):
+        """The job no longer runs."""
+        return self.count(slot, -1)
+
+    def count(self, slot, sign):
+        """So much more (1) or less (-1) is in use, as the job has."""
+        k: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        cores: cython.longlong = self.jobs.at[slot].cores
+        left: cython.longlong = 0
+        if kind < 0:
+            return 0
+        if self.timed:
+            left = self.jobs.at[slot].requested
+            if sign < 0:
+                left = self.jobs.at[slot].start + left - self.now
+            if left < 0:
+                left = 0
+        for k in range(self.first[kind], self.first[kind + 1]):
+            c = self.member[k]
+            if self.at[c].most_work < NEVER:
+                self.at[c].work = self.work(c) + sign * cores * left
+                self.at[c].work_time = self.now
+            self.at[c].jobs += sign
+            self.at[c].cores += sign * cores
+            self.at[c].gpus += sign * self.jobs.at[slot].gpus
+            self.at[c].memory += sign * self.jobs.at[slot].memory
+        return 0
+
+    def submit(self, slot):
+        """The job enters the system: the first counter that has too many already, or -1 and it is counted."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        if kind < 0:
+            return -1
+        for k in range(self.first[kind], self.first[kind + 1]):
+            if self.at[self.member[k]].submitted >= self.at[self.member[k]].most_submitted:
+                return self.member[k]
+        for k in range(self.first[kind], self.first[kind + 1]):
+            self.at[self.member[k]].submitted += 1
+        return -1
+
+    def leave(self, slot):
+        """The job, which was counted, leaves the system."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        if kind < 0:
+            return 0
+        for k in range(self.first[kind], self.first[kind + 1]):
+            self.at[self.member[k]].submitted -= 1
+        return 0
+
+    def hold(self, c, change):
+        """So many more (or fewer) jobs are kept waiting by the counter."""
+        self.at[c].held_time += self.at[c].held * (self.now - self.at[c].held_since)
+        self.at[c].held_since = self.now
+        self.at[c].held += change
+        if change > 0:
+            self.at[c].held_jobs += change
+        return 0
+
+    # ---- for a person
+
+    def why(self, c, slot) -> str:
+        """In words, why the counter refuses the job."""
+        i: cython.Py_ssize_t = slot
+        title = self.titles[c]
+        for quantity in ("jobs", "cores", "gpus", "memory"):
+            most = int(self.table[f"most_{quantity}"][c])
+            used = int(self.table[quantity][c])
+            needs = 1 if quantity == "jobs" else int(self.jobs.table[quantity][i])
+            if used + needs > most:
+                return self.tell(title, quantity, used, most, needs)
+        n: cython.Py_ssize_t = c
+        minutes = MINUTE
+        return (
+            f"{title} has {self.work(n) // minutes:,} of {self.at[n].most_work // minutes:,} core-minutes running, "
+            f"and it needs {self.work_of(i) // minutes:,}"
+        )
+
+    def tell(self, title, quantity, used, most, needs) -> str:
+        unit = {"gpus": "GPUs", "memory": "bytes of memory"}.get(quantity, quantity)
+        if used >= most:
+            return f"{title} is at its quota, {used:,} of {most:,} {unit}"
+        return f"it needs {needs:,} {unit}, and {title} has {most - used:,} left ({used:,} of {most:,})"
+
+    def too_many(self, c) -> str:
+        """Why a job that is one too many in the system is rejected."""
+        return f"{self.titles[c]} has {self.at[c].most_submitted:,} of {self.at[c].most_submitted:,} jobs in the system"
+
+    def beyond(self, c) -> str:
+        """Why a job that exceeds a cap alone is rejected."""
+        return f"more than {self.titles[c]} may have at once"
+
+    def account(self) -> list:
+        """Every counter that kept a job waiting: (title, how many times, job-microseconds)."""
+        out = []
+        for c in range(self.size):
+            self.hold(c, 0)
+            if self.at[c].held_jobs > 0:
+                out.append((self.titles[c], int(self.at[c].held_jobs), int(self.at[c].held_time)))
+        return out
