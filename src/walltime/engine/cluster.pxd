@@ -25,6 +25,8 @@ cdef class Cluster:
     cdef readonly Estimate estimate
     cdef readonly list islands
     cdef readonly bint several
+    cdef readonly Island sole
+    cdef readonly Order order
     cdef readonly bint licensed
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue

@@ -71,6 +71,8 @@ class Cluster:
         self.licensed = licensed
         self.islands = []
         self.several = False
+        self.sole = None  # the only island of a cluster without rules
+        self.order = orders[0]
         self.passes = 0
         self.longest_queue = 0
 
@@ -86,6 +88,8 @@ class Cluster:
         view.number = len(self.islands)
         self.islands.append(Island(queue, policy, view, dynamic))
         self.several = len(self.islands) > 1
+        plain = not self.several and self.islands[0].lines is None
+        self.sole = self.islands[0] if plain else None
 
     @property
     def queue(self) -> Queue:
@@ -94,28 +98,33 @@ class Cluster:
 
     def join(self, jobs: JobTable, slot):
         """A job begins to wait here."""
-        order: Order = self.orders[jobs.at[slot].lane]
-        island: Island = self.islands[jobs.at[slot].island]
-        size: cython.Py_ssize_t
+        island: Island = self.sole
+        order: Order = self.order
+        size: cython.Py_ssize_t = 0
+        if island is None:
+            island = self.islands[jobs.at[slot].island]
+            order = self.orders[jobs.at[slot].lane]
         jobs.at[slot].cluster = self.index
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
         if not order.dynamic:
             jobs.at[slot].key = order.key(jobs, slot)
         island.queue.push(slot)
-        size = island.queue.size
-        if island.lines is not None:
-            size = 0
+        island.causes |= ARRIVAL
+        if self.sole is not None:
+            size = island.queue.size
+        else:
             for island in self.islands:
                 size += island.queue.size + island.lines.parked
         if size > self.longest_queue:
             self.longest_queue = size
-        island = self.islands[jobs.at[slot].island]
-        island.causes |= ARRIVAL
         return 0
 
     def changed(self, slot, cause):
         """Something happened to a job of this cluster."""
         island: Island
+        if self.sole is not None:
+            self.sole.causes |= cause
+            return 0
         if self.licensed:
             return self.changed_all(cause)
         island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])

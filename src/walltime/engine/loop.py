@@ -192,6 +192,11 @@ class Simulation(Engine):
             again = False
             for i in range(len(self.clusters)):
                 cluster = cython.cast(Cluster, self.clusters[i])
+                if cluster.sole is not None:
+                    if cluster.sole.due():
+                        self.run_pass(cluster, cluster.sole)
+                        again |= cluster.sole.causes != 0 and cluster.sole.queue.size > 0
+                    continue
                 for k in range(len(cluster.islands)):
                     island = cython.cast(Island, cluster.islands[k])
                     if island.due():
