@@ -16,7 +16,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.engine import reference_nodes
 
-PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous")
+PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random")
 POLICIES = (("fcfs", 1), ("aggressive", 1), ("easy", 1), ("easy", 2), ("easy", 4), ("conservative", 1))
 
 
@@ -64,14 +64,13 @@ def draw_case(seed: int, policy: str, depth: int) -> Case:
         else:
             nodes[row], each[row] = random.integers(1, count + 1), random.integers(1, 5)
             cores[row] = nodes[row] * each[row]
-    shortest = 0 if depth == 1 else 1  # with several reservations
     run = random.integers(0, 9, size)
     requested = np.where(random.random(size) < 0.7, run + random.integers(0, 9, size), random.integers(0, 9, size))
     submit = np.sort(random.integers(0, int(random.choice([1, 5, 30, 80])), size))
     columns = {
         "submit": submit * SECOND,
         "run_time": run * SECOND,
-        "requested_time": np.maximum(requested, shortest) * SECOND,
+        "requested_time": requested * SECOND,
         "cores": cores,
         "nodes": nodes,
         "cores_per_node": each,
@@ -125,12 +124,8 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)
 def test_random_placement_draws_what_its_twin_draws(policy, depth):
-    """Without requests of no length: there engine and twin can differ in `backfilled`, for a reason not found yet."""
-    cases = [replace(draw_case(seed, policy, depth), place="random") for seed in range(1000, 1120)]
-    lasting = [case for case in cases if case.workload.columns["requested_time"].min() > 0]
-    assert len(lasting) > 5
-    for case in lasting:
-        check(case)
+    for seed in range(1000, 1060):
+        check(replace(draw_case(seed, policy, depth), place="random"))
 
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)

@@ -200,9 +200,12 @@ class _Machine:
         return self.left(job, self.now, self.now + max(job.requested, 1), self.running)
 
     def left_at(self, job: _Job, start: int) -> Left:
-        """The same at a later time, when those whose end is expected by then are gone."""
-        running = [other for other in self.running if other.expected_end > start]
-        return self.left(job, start, start + max(job.requested, 1), running)
+        """The same at a later time."""
+        return self.left(job, start, start + max(job.requested, 1), self.running_at(start))
+
+    def running_at(self, time: int) -> list[_Job]:
+        """Who is still there then by the expected ends; now, everybody, if only for this instant."""
+        return [job for job in self.running if time <= self.now or job.expected_end > time]
 
     def left(self, job: _Job, start: int, end: int, running: list[_Job]) -> Left:
         """The least that is left on each node from start to end, beside the named reservations of others."""
@@ -210,7 +213,7 @@ class _Machine:
         moments = {start: running}
         for hold in others:
             if hold.start > start:
-                moments[hold.start] = [other for other in self.running if other.expected_end > hold.start]
+                moments[hold.start] = self.running_at(hold.start)
         left = []
         for node in range(len(self.cluster.cores)):
             least = []
@@ -267,7 +270,7 @@ class _Machine:
 
     def spare(self, hold: _Hold) -> int:
         """Cores that nobody has at the start of a reservation."""
-        taken = sum(job.cores for job in self.running if job.expected_end > hold.start)
+        taken = sum(job.cores for job in self.running_at(hold.start))
         kept = sum(other.job.cores for other in self.holds if other is hold or other.start <= hold.start < other.end)
         return self.cores - taken - kept
 
@@ -281,7 +284,8 @@ class _Machine:
             self.named = True
             for hold in sorted(self.holds, key=lambda hold: hold.start):
                 hold.shares = self.choose(hold.job, self.left_at(hold.job, hold.start))
-        times = {self.now} | {other.expected_end for other in self.running} | {hold.end for hold in self.holds}
+        times = {self.now, self.now + 1}  # the moment in which those leave who came for no time at all
+        times |= {other.expected_end for other in self.running} | {hold.end for hold in self.holds}
         start = next(time for time in sorted(times) if time >= self.now and self.clear(job, time))
         shares = self.keep(job, self.left_at(job, start)) if self.named else None
         self.holds.append(_Hold(job, start, start + max(job.requested, 1), shares))
@@ -293,7 +297,7 @@ class _Machine:
         end = start + job.requested
         moments = [start] + [hold.start for hold in self.holds if start < hold.start < end]
         for time in moments:
-            taken = sum(other.cores for other in self.running if other.expected_end > time)
+            taken = sum(other.cores for other in self.running_at(time))
             kept = sum(hold.job.cores for hold in self.holds if hold.start <= time < hold.end)
             if self.cores - taken - kept < job.cores:
                 return False

@@ -277,9 +277,14 @@ class NodeLedger(NodeOccupancy):
     # ---- later
 
     def earliest(self, slot, after):
-        if not self.named and self.shape(slot) == 0:
+        cores: cython.longlong = self.jobs.at[slot].cores
+        self.shape(slot)
+        # Whom those keep out who end at this very instant, does not start before they have.
+        if after <= self.now and not self.suits(cores):
+            after = self.now + 1
+        if not self.named and self.nodes == 0:
             return self.counts.earliest(slot, after)
-        if self.jobs.at[slot].cores > self.capacity:
+        if cores > self.capacity:
             return NEVER
         self.follow()
         self.name_holds()
@@ -300,7 +305,8 @@ class NodeLedger(NodeOccupancy):
         cores: cython.longlong = self.jobs.at[slot].cores
         self.rewind()
         while True:
-            self.forward(time)
+            if time > self.now:  # now everybody is still there, also who ends at this instant
+                self.forward(time)
             mark = self.pool.assumed
             end = time + self.jobs.at[slot].estimate
             self.respect(slot, time, end if end > time else time + 1)
@@ -309,6 +315,8 @@ class NodeLedger(NodeOccupancy):
             if suits:
                 break
             next = self.next_end() if self.on() else NEVER
+            if next <= time:
+                next = time + 1
             for h in range(self.holds):
                 if time < self.held_end[h] < next and self.held_slot[h] != slot:
                     next = self.held_end[h]
