@@ -17,7 +17,11 @@ from walltime.core.workload import MISSING, Workload
 from walltime.engine import reference_nodes
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random")
-POLICIES = (("fcfs", 1), ("aggressive", 1), ("easy", 1), ("easy", 2), ("easy", 4), ("conservative", 1))
+POLICIES = (
+    *(("fcfs", 1), ("aggressive", 1), ("conservative", 1)),
+    *(("easy", 1), ("easy", 2), ("easy", 4)),
+    *(("lookahead", 1), ("lookahead", 3), ("lookahead", 50)),
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ def draw_case(seed: int, policy: str, depth: int) -> Case:
 def simulate(case: Case) -> api.Result:
     """The compiled engine's result."""
     backfill: Any = "none" if case.policy == "fcfs" else case.policy
-    if case.depth > 1:
+    if case.policy == "lookahead":
+        backfill = {"name": "lookahead", "depth": case.depth}
+    elif case.depth > 1:
         backfill = {"name": "depth", "depth": case.depth}
     groups = [{"count": count, "cores": cores, "speed": float(speed)} for count, cores, speed in case.groups]
     cluster = {

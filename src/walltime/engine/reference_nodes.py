@@ -21,6 +21,7 @@ from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.reference_nodes_conservative import schedule_conservative
+from walltime.engine.reference_nodes_lookahead import schedule_lookahead
 
 Shares = list[tuple[int, int]]
 """(node, cores), in order of the nodes."""
@@ -51,7 +52,8 @@ class Outcome:
 
 
 def simulate(workload: Workload, cluster: Cluster, policy: str = "easy", depth: int = 1) -> list[Outcome]:
-    """The schedule of the workload, in row order; `policy` is one of PASSES; easy makes `depth` reservations."""
+    """The schedule of the workload, in row order; `policy` is one of PASSES; easy makes `depth` reservations, and
+    lookahead considers so many jobs."""
     if policy not in PASSES:
         raise InputError("unknown policy", value=policy, choices=PASSES)
     if cluster.place not in PLACES:
@@ -155,7 +157,7 @@ class _Machine:
         for job in self.jobs:
             if job.state == "future" and job.submit == self.now:
                 self.arrive(job)
-                happened = True
+                happened = happened or job.state == "waiting"
         return happened
 
     def arrive(self, job: _Job) -> None:
@@ -207,7 +209,7 @@ class _Machine:
         """Who is still there then by the expected ends; now, everybody, if only for this instant."""
         return [job for job in self.running if time <= self.now or job.expected_end > time]
 
-    def left(self, job: _Job, start: int, end: int, running: list[_Job]) -> Left:
+    def left(self, job: _Job | None, start: int, end: int, running: list[_Job]) -> Left:
         """The least that is left on each node from start to end, beside the named reservations of others."""
         others = [hold for hold in self.holds if hold.job is not job and hold.start < end and hold.shares is not None]
         moments = {start: running}
@@ -336,6 +338,7 @@ PASSES: dict[str, Callable[[_Machine], None]] = {
     "easy": _schedule_easy,
     "aggressive": _schedule_aggressive,
     "conservative": schedule_conservative,
+    "lookahead": schedule_lookahead,
 }
 """The scheduling pass of each policy."""
 

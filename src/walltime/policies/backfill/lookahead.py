@@ -23,7 +23,8 @@ class Lookahead(Policy):
 
     None of them may delay the head. The first `depth` jobs in queue order that could start now are considered. Of
     several best sets the one that has the first of them is taken; where all have it, or none, the one that has the
-    second; and so on.
+    second; and so on. On nodes the set is chosen by numbers of cores: who of it does not find its nodes, once those
+    before it have theirs, is left out, and the best set of those who still fit is started next, until nobody fits.
     """
 
     def __init__(self, depth=50) -> None:
@@ -35,8 +36,8 @@ class Lookahead(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
-        # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have made
-        # the best set larger. That is so only if the last pass did not leave out jobs beyond its depth.
+        # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have been
+        # started too. That is so only if the last pass did not leave out jobs beyond its depth.
         if self.blocked >= 0 and p.causes == ARRIVAL and p.queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.start_best(p, self.find_fresh(p))
         self.blocked = -1
@@ -73,17 +74,26 @@ class Lookahead(Policy):
         return found
 
     def start_best(self, p: Pass, found):
+        """Start the best set of those found; then that of the others, while some still fit.
+
+        Where cores are just a number, nobody does. On nodes some of the set may find their cores on the wrong ones.
+        """
         slot: cython.Py_ssize_t
-        sizes: list = []
-        short: list = []
+        sizes: list
+        short: list
+        others: list
         if len(found) > self.depth:
             found.pop()
             self.blocked = -1
-        for slot in found:
-            sizes.append(p.jobs.at[slot].cores)
-            short.append(p.jobs.at[slot].estimate <= p.ledger.window)
-        for i in choose(sizes, short, p.ledger.free, min(p.ledger.free, p.ledger.extra)):
-            slot = found[i]
-            if p.fits(slot):  # always, unless more than the number of cores matters
-                p.start(slot)
+        while found:
+            sizes = [p.jobs.at[slot].cores for slot in found]
+            short = [p.jobs.at[slot].estimate <= p.ledger.window for slot in found]
+            chosen = set(choose(sizes, short, p.ledger.free, min(p.ledger.free, p.ledger.extra)))
+            others = []
+            for i, slot in enumerate(found):
+                if i in chosen and p.fits(slot):
+                    p.start(slot)
+                else:
+                    others.append(slot)
+            found = [slot for slot in others if p.fits(slot)]
         return 0
