@@ -27,7 +27,7 @@ def run_phases(trace: str, folder: str) -> dict[str, float]:
     scenario = parse({"workload": {"trace": trace}, "cluster": {"scheduler": scheduler}}, [])
     registry.check(scenario)
     marks = [0.0, time.process_time()]
-    workload = scenario.workload.read(scenario.seed)
+    workload = scenario.read_workload()
     scenario = resolve(scenario, workload)
     marks.append(time.process_time())
     record = native.run(scenario, workload)

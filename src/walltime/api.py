@@ -214,7 +214,7 @@ def run(scenario: Scenario, *, observer: Observer | None = None, label: str | No
     if scenario.engine != "native":
         raise InputError("this version has no such engine", value=scenario.engine, choices=("native",))
     registry.check(scenario)
-    workload = scenario.workload.read(scenario.seed)
+    workload = scenario.read_workload()
     resolved = resolve(scenario, workload)
     from walltime.engine import native
 

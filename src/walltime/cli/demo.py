@@ -47,7 +47,7 @@ def demo(
         )
         for name in POLICIES
     }
-    workload = scenarios[POLICIES[0]].workload.read(SEED)
+    workload = scenarios[POLICIES[0]].read_workload()
     session = Session(f"A generated workload, {100 * LOAD:.0f} % load")
     for name, scenario in scenarios.items():
         session.simulate(name, scenario, workload)

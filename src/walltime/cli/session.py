@@ -97,7 +97,7 @@ def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Sce
 
     first = next(iter(plan.scenarios.values()))
     with show_status("reading the workload ...", quiet=quiet):
-        workload = first.workload.read(first.seed)
+        workload = first.read_workload()
     begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
     if first.until is not None and first.until < begin:
         raise InputError(f"until is before the first submission, which is at {begin:g} s", value=first.until)

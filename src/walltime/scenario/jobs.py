@@ -4,27 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from walltime.core.workload import Workload
+import numpy as np
+
+from walltime.core.time import microseconds
+from walltime.core.workload import MISSING, Workload
 
 if TYPE_CHECKING:
-    from walltime.scenario.model import Generate, WorkloadSpec
+    from walltime.scenario.model import Generate, Scenario, WorkloadSpec
 
 
-def read_workload(spec: WorkloadSpec, seed: int) -> Workload:
+def read_workload(scenario: Scenario) -> Workload:
     """The jobs, read, generated or given, each with a requested time; raises InputError.
 
-    The notes say how many requests were filled in (`filled_requests`), and for how many of them the run time itself
-    was taken (`perfect_estimates`).
+    A job without one gets its queue's `default_time`; where there is none, what `missing_request` says. The notes tell
+    how many requests were filled in (`filled_requests`), and for how many of them the run time itself was taken
+    (`perfect_estimates`).
     """
     from walltime.workload.requests import fill_requests
 
-    workload = _source(spec, seed)
-    filled, count = fill_requests(workload, spec.missing_request, seed)
+    spec = scenario.workload
+    workload, defaulted = _with_defaults(_source(spec, scenario.seed), scenario)
+    filled, count = fill_requests(workload, spec.missing_request, scenario.seed)
     notes = workload.notes | {
-        "filled_requests": count,
+        "filled_requests": count + defaulted,
         "perfect_estimates": count if spec.missing_request == "exact" else 0,
     }
     return filled.replace(filled.columns, notes=notes)
+
+
+def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, int]:
+    """The workload with the default times of the queues that its jobs name, or of the default queue; how many."""
+    queues = scenario.clusters[0].queues if len(scenario.clusters) == 1 else {}
+    times = {name: queue.default_time for name, queue in queues.items() if queue.default_time is not None}
+    if not times or not len(workload):
+        return workload, 0
+    default = next((name for name, queue in queues.items() if queue.default), None)
+    names = [name if name in queues else default for name in workload.label_names("queue")]
+    by_code = np.array([microseconds(times[name]) if name in times else MISSING for name in [*names, default]])
+    wanted = by_code[workload.column("queue")]
+    request = workload.column("requested_time")
+    filled = np.where((request == MISSING) & (wanted != MISSING), wanted, request)
+    count = int(np.count_nonzero(filled != request))
+    return (workload.replace(dict(workload.columns) | {"requested_time": filled}) if count else workload), count
 
 
 def _source(spec: WorkloadSpec, seed: int) -> Workload:

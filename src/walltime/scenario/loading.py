@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.scenario.checks import check_names, check_rules
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
@@ -33,9 +34,11 @@ def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) 
     for key, value in settings:
         data = override(data, key, value)
     try:
-        return Scenario.model_validate(data)
+        scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise explain(error, Source(data, None)) from None
+    check_rules(scenario)
+    return scenario
 
 
 def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
@@ -53,10 +56,11 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
         scenario = Scenario.model_validate(_with_base(data, Path(source.file or "").parent, replaced))
     except ValidationError as error:
         raise explain(error, _without_lines(source, data, replaced)) from None
-    if source.file is None:
-        return scenario
-    lines = {dotted(place): line for place, line in source.lines.items() if dotted(place) not in replaced}
-    return scenario.placed(source.file, lines)
+    if source.file is not None:
+        lines = {dotted(place): line for place, line in source.lines.items() if dotted(place) not in replaced}
+        scenario = scenario.placed(source.file, lines)
+    check_rules(scenario)
+    return scenario
 
 
 def load_cluster(path: str | Path) -> dict[str, Any]:
@@ -77,7 +81,12 @@ def load_cluster(path: str | Path) -> dict[str, Any]:
 
 
 def resolve(scenario: Scenario, workload: Workload) -> Scenario:
-    """The scenario with every cluster's size known, from the workload where the scenario does not tell."""
+    """The scenario with every cluster's size known, from the workload where the scenario does not tell.
+
+    Raises InputError where its rules do not hold together, or name somebody whom the workload does not have.
+    """
+    check_rules(scenario)
+    check_names(scenario, workload)
     if all(cluster.total_cores is not None for cluster in scenario.clusters):
         return scenario
     if workload.machine_cores is None or len(scenario.clusters) > 1:

@@ -220,11 +220,6 @@ class WorkloadSpec(Model):
             raise PydanticCustomError("source", "{what}", {"what": what})
         return self
 
-    def read(self, seed: int) -> Workload:
-        """The jobs, read or generated, with every missing request filled in; raises InputError."""
-        from walltime.scenario.jobs import read_workload
-
-        return read_workload(self, seed)
 
 
 class Execution(Model):
@@ -299,6 +294,12 @@ class Scenario(Model):
         if twice:
             raise PydanticCustomError("names", "two clusters have the name {name}", {"name": repr(twice[0])})
         return self
+
+    def read_workload(self) -> Workload:
+        """The jobs, read or generated, with every missing request filled in; raises InputError."""
+        from walltime.scenario.jobs import read_workload
+
+        return read_workload(self)
 
     def parts(self) -> list[tuple[str, str, Part]]:
         """Every part in use as (dotted key, kind, part), in the order of the file."""

@@ -224,27 +224,42 @@ def test_scenario_cannot_be_changed() -> None:
 
 def test_reading_fills_requests_and_says_so(tmp_path: Path) -> None:
     jobs = Workload.from_columns(submit=[0, 1, 2], run_time=[10, 20, 30], requested_time=[50, None, None])
-    exact = parse({"workload": jobs}).workload.read(0)
+    exact = parse({"workload": jobs}).read_workload()
     assert exact.columns["requested_time"].tolist() == [50_000_000, 20_000_000, 30_000_000]
     assert exact.notes["perfect_estimates"] == 2
     assert jobs.columns["requested_time"].tolist()[1] == -1  # the caller's table is untouched
-    largest = parse({"workload": {"table": jobs, "missing_request": "max"}}).workload.read(0)
+    largest = parse({"workload": {"table": jobs, "missing_request": "max"}}).read_workload()
     assert largest.columns["requested_time"].tolist() == [50_000_000] * 3
     assert (largest.notes["perfect_estimates"], largest.notes["filled_requests"]) == (0, 2)
 
 
 def test_generated_workload_depends_on_the_seed_alone() -> None:
-    spec = parse({"workload": {"generate": {"jobs": 50, "cores": 8, "model": {"users": 2}}}}).workload
-    assert spec.read(1).columns["submit"].tolist() == spec.read(1).columns["submit"].tolist()
-    assert spec.read(1).columns["run_time"].tolist() != spec.read(2).columns["run_time"].tolist()
-    assert spec.read(1).machine_cores == 8
-    assert len(spec.read(1).label_names("user")) == 2
+    mapping = {"workload": {"generate": {"jobs": 50, "cores": 8, "model": {"users": 2}}}}
+    one, again, other = (parse(mapping | {"seed": seed}).read_workload() for seed in (1, 1, 2))
+    assert one.columns["submit"].tolist() == again.columns["submit"].tolist()
+    assert one.columns["run_time"].tolist() != other.columns["run_time"].tolist()
+    assert one.machine_cores == 8
+    assert len(one.label_names("user")) == 2
+
+
+def test_a_job_without_a_request_asks_for_its_queues_default_time() -> None:
+    jobs = Workload.from_columns(
+        submit=[0, 0, 0, 0],
+        run_time=[5, 5, 5, 5],
+        requested_time=[None, 7, None, None],
+        cores=[1, 1, 1, 1],
+        queue=["short", "short", "other", None],
+    )
+    queues = {"short": {"default_time": "1m"}, "other": None, "rest": {"default_time": "2m", "default": True}}
+    read = parse({"workload": {"table": jobs}, "cluster": {"cores": 4, "queues": queues}}).read_workload()
+    assert read.columns["requested_time"].tolist() == [60_000_000, 7_000_000, 5_000_000, 120_000_000]
+    assert (read.notes["filled_requests"], read.notes["perfect_estimates"]) == (3, 1)
 
 
 def test_missing_trace_is_the_users_mistake(tmp_path: Path) -> None:
     scenario = load(written(tmp_path, "workload: nowhere.swf\n"))
     with pytest.raises(InputError, match=r"nowhere\.swf: no such file"):
-        scenario.workload.read(0)
+        scenario.read_workload()
 
 
 def test_resolve_takes_the_size_from_the_workload() -> None:

@@ -1,0 +1,174 @@
+"""Mistakes in a site's rules that no single key shows: told before anything runs, by name and line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.rules import Caps, Queue
+
+_RESERVED = ("cores", "memory", "gpus")
+
+
+def check_rules(scenario: Scenario) -> None:
+    """Raise InputError for the first rule that cannot be meant: no nodes, a cycle, a name that nobody has."""
+    for index, cluster in enumerate(scenario.clusters):
+        prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
+        for key, error in _mistakes(cluster):
+            raise _placed(error, scenario, f"{prefix}.{key}")
+
+
+def check_names(scenario: Scenario, workload: Workload) -> None:
+    """Raise InputError for a limit on somebody who has no job in the workload, unless it is `optional`."""
+    for index, cluster in enumerate(scenario.clusters):
+        prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
+        for number, limit in enumerate(cluster.limits):
+            for kind, names in {} if limit.optional else limit.names().items():
+                known = set(workload.label_names(kind)) | (set(cluster.accounts) if kind == "account" else set())
+                known |= set(cluster.queues) if kind == "queue" else set()
+                for name in names:
+                    if name not in known:
+                        error = InputError(
+                            f"a limit for a {kind} that neither the workload nor the cluster has "
+                            "(`optional: true` lets it pass)",
+                            value=name,
+                            choices=sorted(known) if len(known) <= 12 else get_close_matches(name, known, 5),
+                        )
+                        raise _placed(error, scenario, f"{prefix}.limits.{number}.{kind}")
+
+
+def _placed(error: InputError, scenario: Scenario, key: str) -> InputError:
+    """The error with the line of the key, or of the nearest key around it, and the key in its words."""
+    where: dict[str, Any] = {}
+    around = key
+    while around and not where.get("line"):
+        where = scenario.place(around)
+        around = around.rpartition(".")[0]
+    return InputError(f"{key}: {error.what}", value=error.value, choices=error.choices, **where)
+
+
+def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    yield from _in_names(cluster)
+    yield from _in_queues(cluster)
+    yield from _in_routes(cluster)
+    yield from _in_accounts(cluster)
+    yield from _in_limits(cluster)
+
+
+def _in_names(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    layout = cluster.layout()
+    if layout is None:
+        return
+    twice = [name for name, count in Counter(layout.names()).items() if count > 1]
+    if twice:
+        yield "nodes", InputError("two nodes have the same name; give their groups other names", value=twice[0])
+    for number, group in enumerate(cluster.nodes or ()):
+        for name in group.resources:
+            if name in _RESERVED:
+                yield f"nodes.{number}.resources", InputError("a resource of its own key is named again", value=name)
+            if name in cluster.licences:
+                yield f"licences.{name}", InputError("a licence has the name of a resource of nodes", value=name)
+
+
+def _in_queues(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    layout = cluster.layout()
+    defaults = [name for name, queue in cluster.queues.items() if queue.default]
+    if len(defaults) > 1:
+        yield f"queues.{defaults[1]}.default", InputError("there is one default queue already", value=defaults[0])
+    for name, queue in cluster.queues.items():
+        key = f"queues.{name}"
+        if "," in name:
+            yield key, InputError("a queue's name has a comma, which stands between several queues", value=name)
+        cores = cluster.total_cores
+        if queue.nodes is not None:
+            if layout is None:
+                yield f"{key}.nodes", InputError("the queue has nodes, but the cluster is a plain number of cores")
+                continue
+            try:
+                cores = int(layout.cores()[layout.select(queue.nodes)].sum())
+            except InputError as error:
+                yield f"{key}.nodes", error
+                continue
+        yield from _in_sizes(key, queue, cores)
+        for kind in queue.accounts or ():
+            if cluster.accounts and kind not in cluster.accounts:
+                yield f"{key}.accounts", InputError("no such account", value=kind, choices=list(cluster.accounts))
+
+
+def _in_sizes(key: str, queue: Queue, cores: int | None) -> Iterator[tuple[str, InputError]]:
+    """Sizes with which no job could ever run."""
+    if queue.min_cores is None:
+        return
+    if cores is not None and queue.min_cores > cores:
+        yield f"{key}.min_cores", InputError(f"the queue has only {cores} cores", value=queue.min_cores)
+    for per in ("per_user", "per_group", "per_account"):
+        caps = getattr(queue, per)
+        if caps is not None and caps.running_cores is not None and caps.running_cores < queue.min_cores:
+            yield (
+                f"{key}.{per}.running_cores",
+                InputError(
+                    f"a cap below the queue's smallest job (min_cores: {queue.min_cores})", value=caps.running_cores
+                ),
+            )
+
+
+def _in_routes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    for number, route in enumerate(cluster.routes):
+        if route.queue not in cluster.queues:
+            yield (
+                f"routes.{number}.queue",
+                InputError("a route to a queue that is not there", value=route.queue, choices=list(cluster.queues)),
+            )
+        for name in route.named or ():
+            if name in cluster.queues:
+                yield f"routes.{number}.named", InputError("jobs that name this queue are in it already", value=name)
+
+
+def _in_accounts(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    charged: dict[str, str] = {}
+    for name, account in cluster.accounts.items():
+        if account.parent is not None and account.parent not in cluster.accounts:
+            choices = [other for other in cluster.accounts if other != name]
+            yield f"accounts.{name}.parent", InputError("no such account", value=account.parent, choices=choices)
+            return
+        for user in account.users or ():
+            if user in charged:
+                yield f"accounts.{name}.users", InputError(f"the user is in account {charged[user]} too", value=user)
+            charged[user] = name
+    for name in cluster.accounts:
+        met: list[str] = []
+        above: str | None = name
+        while above is not None and above not in met:
+            met.append(above)
+            above = cluster.accounts[above].parent
+        if above is not None:
+            circle = [*met[met.index(above) :], above]
+            yield f"accounts.{above}.parent", InputError("accounts in a circle", value=" < ".join(circle))
+            return
+
+
+def _in_limits(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    for number, limit in enumerate(cluster.limits):
+        key = f"limits.{number}"
+        for kind, known in (("queue", cluster.queues), ("account", cluster.accounts)):
+            for name in getattr(limit, kind) or ():
+                if known and name not in known and not limit.optional:
+                    yield f"{key}.{kind}", InputError(f"no such {kind}", value=name, choices=list(known))
+        yield from _in_cap(cluster, key, limit, limit.queue or ())
+
+
+def _in_cap(cluster: Cluster, key: str, caps: Caps, queues: tuple[str, ...]) -> Iterator[tuple[str, InputError]]:
+    for name in queues:
+        least = cluster.queues[name].min_cores if name in cluster.queues else None
+        if least is not None and caps.running_cores is not None and caps.running_cores < least:
+            yield (
+                f"{key}.running_cores",
+                InputError(
+                    f"a cap below the smallest job of queue {name} (min_cores: {least})", value=caps.running_cores
+                ),
+            )
