@@ -65,6 +65,6 @@ def build_site(scenario: Scenario, batches: Iterable[Workload], options: dict[st
         queue = LinesQueue(jobs, ledger, quotas, choices)
         for number, lane in enumerate(site.lanes):
             if lane.island == island:
-                queue.add_lane(number, lane.tier, -1, target.orders[number].dynamic)
+                queue.add_lane(number, lane.tier, -1, lane.local, target.orders[number].dynamic)
         target.add_island(queue, registry.build("backfill", cluster.scheduler.backfill))
     return simulation, arrivals

@@ -173,14 +173,14 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
     }
 
 
-def _held(simulation: Simulation) -> dict[str, dict[str, float]]:
-    """What each limit kept waiting: how many jobs (each time that it did), and job-hours."""
-    held: dict[str, dict[str, float]] = {}
+def _held(simulation: Simulation) -> dict[str, float]:
+    """The job-hours for which each limit kept jobs waiting."""
+    held: dict[str, float] = {}
     for cluster in simulation.clusters:
         if cluster.quotas is not None:
             cluster.quotas.set_time(simulation.now)
-            for title, times, waited in cluster.quotas.account():
-                held[title] = {"times": times, "job_hours": waited / (3600 * SECOND)}
+            for title, waited in cluster.quotas.account():
+                held[title] = waited / (3600 * SECOND)
     return held
 
 

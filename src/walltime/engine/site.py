@@ -39,6 +39,8 @@ class Lane:
     queues: tuple[int, ...]
     order: Part
     island: int
+    local: bool
+    """Whether its jobs need a single node each: then no more than one node has must be free for them."""
 
 
 @dataclass
@@ -87,7 +89,7 @@ class Site:
         self.tiers = self._tiers()
         self.islands = self._islands()
         self.lanes: list[Lane] = []
-        self.lane_of: dict[tuple[int, ...], int] = {}
+        self.lane_of: dict[tuple[tuple[int, ...], bool], int] = {}
         self._make_lanes()
         self.kinds: dict[tuple[int, ...], int] = {}
 
@@ -133,15 +135,16 @@ class Site:
         return [met.index(value) for value in island]
 
     def _make_lanes(self) -> None:
-        if not self.queues:
-            self.lanes.append(Lane(0, (), self.cluster.scheduler.order, 0))
-            self.lane_of[()] = 0
-            return
-        entries = [(number,) for number in range(len(self.queues))] + list(self.several.values())
-        for numbers in sorted(entries, key=lambda numbers: min(self.tiers[number] for number in numbers)):
-            first = min(numbers, key=lambda number: self.tiers[number])
-            self.lane_of[numbers] = len(self.lanes)
-            self.lanes.append(Lane(self.tiers[first], numbers, self._order(self.queues[first]), self.islands[first]))
+        entries = [(number,) for number in range(len(self.queues))] + list(dict.fromkeys(self.several.values()))
+        entries.sort(key=lambda numbers: min(self.tiers[number] for number in numbers))
+        for numbers in entries or [()]:
+            tier, island, order = 0, 0, self.cluster.scheduler.order
+            if numbers:
+                first = min(numbers, key=lambda number: self.tiers[number])
+                tier, island, order = self.tiers[first], self.islands[first], self._order(self.queues[first])
+            for local in (False,) if self.cluster.nodes is None else (False, True):
+                self.lane_of[numbers, local] = len(self.lanes)
+                self.lanes.append(Lane(tier, numbers, order, island, local))
 
     def mask_of(self, lane: Lane) -> Array | None:
         """The nodes on which jobs of the lane may run; None for all."""
@@ -162,9 +165,11 @@ class Site:
         lane = np.zeros(size, np.int64)
         island = np.zeros(size, np.int64)
         queue = np.full(size, -1, np.int64)
+        local = self._local(batch)
         for numbers, rows in entry.items():
-            lane[rows] = self.lane_of[numbers]
-            island[rows] = self.lanes[self.lane_of[numbers]].island
+            wide = self.lane_of[numbers, False]
+            lane[rows] = np.where(local[rows], self.lane_of.get((numbers, True), wide), wide)
+            island[rows] = self.lanes[wide].island
             queue[rows] = numbers[0] if numbers else MISSING
         ruled = Ruled(
             batch,
@@ -182,6 +187,11 @@ class Site:
             self._describe(ruled, numbers, rows)
         return ruled
 
+    def _local(self, batch: Workload) -> Array:
+        """Jobs that cannot be on more than one node."""
+        cores, each = batch.column("cores"), batch.column("cores_per_node")
+        return np.asarray((cores == 1) | (batch.column("nodes") == 1) | ((batch.column("nodes") < 0) & (each >= cores)))
+
     def _reason(self, text: str) -> int:
         if text not in self.reasons:
             self.reasons.append(text)
@@ -196,7 +206,7 @@ class Site:
         code = batch.column("queue")
         target = [self._named(label) for label in labels]
         for label, numbers in zip(labels, target, strict=True):
-            if numbers is not None and numbers not in self.lane_of:
+            if numbers is not None and (numbers, False) not in self.lane_of:
                 raise InputError("jobs that name several queues must be in the first batch of the stream", value=label)
         known = np.array([*(found is not None for found in target), False])[code] if size else np.zeros(0, bool)
         to = np.full(size, NOWHERE, np.int64)

@@ -12,7 +12,10 @@ cdef class Ledger:
     cdef readonly long long extra
     cdef long long[::1] ranges
     cdef public Py_ssize_t island
-    cpdef int focus(self, Py_ssize_t node_set) except -1
+    cdef long long most_free
+    cdef long long most_extra
+    cdef long long most_window
+    cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1

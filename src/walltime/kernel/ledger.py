@@ -33,8 +33,12 @@ class Ledger:
         self.extra = capacity
         self.island = -1  # whose holds `release_holds` drops; -1: all
 
-    def focus(self, node_set):
-        """Let `free`, `window` and `extra` be the bounds for jobs that need these nodes (-1: any)."""
+    def focus(self, node_set, local):
+        """Let `most_free`, `most_extra` and `most_window` be such bounds for jobs that need these nodes (-1: any), and,
+        where `local`, a single one of them."""
+        self.most_free = self.free
+        self.most_extra = self.extra
+        self.most_window = self.window
         return 0
 
     def possible(self, slot):

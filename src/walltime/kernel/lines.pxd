@@ -20,6 +20,7 @@ cdef class Line:
     cdef readonly Py_ssize_t lane
     cdef readonly Py_ssize_t node_set
     cdef readonly Py_ssize_t counter
+    cdef readonly bint local
     cdef readonly bint dynamic
     cdef readonly bint open
     cdef long long cores

@@ -9,6 +9,7 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import OrderedQueue, Queue
+from walltime.kernel.quotas import Quotas  # noqa: F401 - as in lines.pxd
 from walltime.kernel.scan import ScanQueue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -60,12 +61,13 @@ class Line:
     """Jobs in one order. With a counter they are those that it kept waiting when they were last looked at, and the
     least that any of them asks of it is known; the line is closed while it can admit none of them."""
 
-    def __init__(self, queue: Queue, number, tier, lane, node_set, counter, dynamic) -> None:
+    def __init__(self, queue: Queue, number, tier, lane, node_set, local, counter, dynamic) -> None:
         self.queue = queue
         self.number = number
         self.tier = tier
         self.lane = lane
         self.node_set = node_set
+        self.local = local
         self.counter = counter
         self.dynamic = dynamic
         self.open = counter < 0
@@ -101,14 +103,15 @@ class LinesQueue(Queue):
         self.recent_seq = integers(64)
         self.recents = 0
 
-    def add_lane(self, lane, tier, node_set, dynamic) -> None:
-        """A lane by its number; to be called in order of the tiers."""
+    def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
+        """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
+        called in order of the tiers."""
         place: cython.Py_ssize_t = tier
         number: cython.Py_ssize_t = lane
         while number >= len(self.tier_of):
             self.tier_of = doubled(self.tier_of)
         self.tier_of[number] = place
-        line = self.make(tier, lane, node_set, -1, dynamic)
+        line = self.make(tier, lane, node_set, local, -1, dynamic)
         self.lane_line[lane] = line
         last: cython.Py_ssize_t = len(self.tiers) - 1
         if last < 0 or self.tiers[last][0].tier != tier:
@@ -117,9 +120,9 @@ class LinesQueue(Queue):
         self.tiers[last].append(line)
         self.dynamic = self.dynamic or dynamic
 
-    def make(self, tier, lane, node_set, counter, dynamic):
+    def make(self, tier, lane, node_set, local, counter, dynamic):
         queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, self.ledger.size)
-        line = Line(queue, len(self.lines), tier, lane, node_set, counter, dynamic)
+        line = Line(queue, len(self.lines), tier, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
         return line
 
@@ -215,7 +218,7 @@ class LinesQueue(Queue):
         home: Line
         if line is None:
             home = self.lane_line[lane]
-            line = self.make(home.tier, lane, home.node_set, counter, home.dynamic)
+            line = self.make(home.tier, lane, home.node_set, home.local, counter, home.dynamic)
             self.lots[lane, counter] = line
             self.at_counter.setdefault(counter, []).append(line)
         return line
@@ -340,8 +343,8 @@ class LinesQueue(Queue):
 
     def first_fitting(self, line: Line, after):
         """The same among those that pass the ledger's bounds for the line's nodes."""
-        self.ledger.focus(line.node_set)
-        return self.seek(line, self.ledger.free, self.ledger.extra, self.ledger.window, after)
+        self.ledger.focus(line.node_set, line.local)
+        return self.seek(line, self.ledger.most_free, self.ledger.most_extra, self.ledger.most_window, after)
 
     def seek(self, line: Line, free, extra, window, after):
         """The same within bounds; of a lot, only those that its counter has cores for."""
@@ -433,7 +436,6 @@ class LinesQueue(Queue):
                 k += 1
             if best >= 0:
                 break
-        self.ledger.focus(-1)
         return best
 
     # ---- between passes

@@ -29,6 +29,7 @@ cdef class NodeLedger(NodeOccupancy):
     cdef long long[::1] beside
     cdef long long beside_total
 
+    cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
     cpdef int give(self, Py_ssize_t slot) except -1

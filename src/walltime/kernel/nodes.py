@@ -491,6 +491,23 @@ class NodeLedger(NodeOccupancy):
 
     # ---- the bounds, the clock, the machine
 
+    def focus(self, node_set, local):
+        most: cython.longlong
+        self.most_free = self.free
+        self.most_extra = self.extra
+        self.most_window = self.window
+        if not local:
+            return 0
+        most = self.pool.level_to(self.pool.top)
+        if most < self.most_free:
+            self.most_free = most
+        if self.holds == 1 and self.named and not self.pending:
+            while most > 0 and self.beside[most] == 0:
+                most -= 1
+        if most < self.most_extra:
+            self.most_extra = most
+        return 0
+
     def measure(self):
         """Beside the only hold: how many nodes have how much left for a job that outlasts its start."""
         level: cython.Py_ssize_t

@@ -16,11 +16,10 @@ cdef packed struct CounterFields:
     long long most_memory
     long long most_work
     long long most_submitted
-    # who is kept waiting by it: how many jobs, since when, job-microseconds, how many jobs in all
+    # who is kept waiting by it: how many jobs, since when, job-microseconds
     long long held
     long long held_since
     long long held_time
-    long long held_jobs
 
 cdef class Quotas:
     cdef readonly JobTable jobs

@@ -30,7 +30,6 @@ FIELDS = (
     "held",
     "held_since",
     "held_time",
-    "held_jobs",
 )
 """As in CounterFields of quotas.pxd, in its order."""
 
@@ -242,8 +241,6 @@ class Quotas:
         self.at[c].held_time += self.at[c].held * (self.now - self.at[c].held_since)
         self.at[c].held_since = self.now
         self.at[c].held += change
-        if change > 0:
-            self.at[c].held_jobs += change
         return 0
 
     # ---- for a person
@@ -280,10 +277,10 @@ class Quotas:
         return f"more than {self.titles[c]} may have at once"
 
     def account(self) -> list:
-        """Every counter that kept a job waiting: (title, how many times, job-microseconds)."""
+        """Every counter that kept jobs waiting, and for how many job-microseconds, as far as they were looked at."""
         out = []
         for c in range(self.size):
             self.hold(c, 0)
-            if self.at[c].held_jobs > 0:
-                out.append((self.titles[c], int(self.at[c].held_jobs), int(self.at[c].held_time)))
+            if self.at[c].held_time > 0:
+                out.append((self.titles[c], int(self.at[c].held_time)))
         return out

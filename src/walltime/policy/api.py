@@ -252,7 +252,12 @@ class Pass:
             self.look(after)
         while True:
             found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found)
-            if found < 0 or self.fits(found):
+            if found < 0:
+                return found
+            if self.jobs.at[found].choice >= 0:
+                if self.fits_by_rules(found):
+                    return found
+            elif self.ledger.fits(found):  # the queue has asked the limits
                 return found
 
     def fits(self, slot):

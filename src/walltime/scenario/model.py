@@ -221,7 +221,6 @@ class WorkloadSpec(Model):
         return self
 
 
-
 class Execution(Model):
     """How a started job unfolds."""
 
