@@ -135,12 +135,12 @@ class NodeLedger(NodeOccupancy):
             raise EngineError(f"job {self.jobs.at[slot].job_id} is given {taken} cores where it wants {cores}")
         if self.paced and pool.chosen > 0:
             speed = self.pace[pool.node[0]]
-        self.allot(slot, pool.chosen)
+        self.shares.allot(slot, pool.chosen)
         for k in range(pool.chosen):
             i = pool.node[k]
             if self.paced and self.pace[i] < speed:
                 speed = self.pace[i]
-            self.shares[self.first[slot] + k] = i << 24 | pool.share[k]
+            self.shares.at[self.shares.first[slot] + k] = i << 24 | pool.share[k]
             self.change(i, pool.share[k], end)
         self.jobs.at[slot].speed = speed
         if self.walked:
@@ -159,11 +159,11 @@ class NodeLedger(NodeOccupancy):
         taken: cython.longlong = 0
         if self.holds > 1:  # beside others that stay, a hold has the nodes that it found when it was made
             self.name_pending()
-        for k in range(self.first[slot], self.first[slot] + self.length[slot]):
-            share = self.shares[k]
+        for k in range(self.shares.first[slot], self.shares.first[slot] + self.shares.length[slot]):
+            share = self.shares.at[k]
             taken += share & CORES
             self.change(share >> 24, -(share & CORES), end)
-        self.unallot(slot)
+        self.shares.release(slot)
         if self.walked:
             self.by_end.remove(end, self.jobs.at[slot].seq)
         if self.counts is not None:
@@ -211,9 +211,9 @@ class NodeLedger(NodeOccupancy):
             self.by_end.remove(end, self.jobs.at[slot].seq)
             self.by_end.insert(until, self.jobs.at[slot].seq, slot)
         if self.named and self.holds > 0:
-            for k in range(self.first[slot], self.first[slot] + self.length[slot]):
-                cores = self.shares[k] & CORES
-                e = self.kept_on[self.shares[k] >> 24]
+            for k in range(self.shares.first[slot], self.shares.first[slot] + self.shares.length[slot]):
+                cores = self.shares.at[k] & CORES
+                e = self.kept_on[self.shares.at[k] >> 24]
                 while e >= 0:
                     if end <= self.kept_start[e] < until:
                         self.kept_late[e] += cores

@@ -3,6 +3,7 @@ from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.place cimport Place
 from walltime.kernel.pool cimport NodePool
 from walltime.kernel.profile cimport RunningProfile
+from walltime.kernel.shares cimport Shares
 
 cdef class NodeOccupancy(Ledger):
     cdef readonly Place place
@@ -17,12 +18,8 @@ cdef class NodeOccupancy(Ledger):
     # the request that was looked at last
     cdef long long nodes
     cdef long long least
-    # who has how many cores where: blocks by slot
-    cdef long long[::1] first
-    cdef long long[::1] length
-    cdef long long[::1] shares
-    cdef Py_ssize_t end_of_shares
-    cdef long long[::1] spare_shares
+    # who has how many cores where
+    cdef Shares shares
     # running jobs by expected end, with their slots
     cdef RunningProfile by_end
     cdef bint walked
@@ -55,5 +52,3 @@ cdef class NodeOccupancy(Ledger):
     cdef int forward(self, long long time) except -1
     cdef long long when_enough(self, Py_ssize_t slot, long long after) except? -1
     cdef long long gain(self, Py_ssize_t job) noexcept
-    cdef int allot(self, Py_ssize_t slot, Py_ssize_t nodes) except -1
-    cdef int unallot(self, Py_ssize_t slot) noexcept

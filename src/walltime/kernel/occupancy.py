@@ -12,12 +12,13 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.place import Place
 from walltime.kernel.pool import NodePool
 from walltime.kernel.profile import RunningProfile
+from walltime.kernel.shares import Shares
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
@@ -29,8 +30,8 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is
 class NodeOccupancy(Ledger):
     """Nodes of given cores, placed by `place`; `pace` is each node's speed in millionths.
 
-    A job's shares lie side by side in a block of `shares`, each as node << 24 | cores. A *walk* goes through the
-    running jobs by expected end; `later` is then what is in use on the nodes that it has `seen`, at its time.
+    A *walk* goes through the running jobs by expected end; `later` is then what is in use on the nodes that it has
+    `seen`, at its time.
     """
 
     def __init__(self, jobs: JobTable, cores, place: Place, index, whole, pace, seed) -> None:
@@ -46,11 +47,7 @@ class NodeOccupancy(Ledger):
         self.pool = NodePool(sizes, place.ranked, place.treed)
         self.empty = NodePool(sizes, False, False)
         self.nodes = self.least = 0
-        self.first = integers(64)
-        self.length = integers(64)
-        self.shares = integers(1024)
-        self.end_of_shares = 0
-        self.spare_shares = integers(32, -1)
+        self.shares = Shares()
         self.by_end = RunningProfile()
         self.walked = False
         self.block = self.entry = 0
@@ -62,7 +59,7 @@ class NodeOccupancy(Ledger):
         self.touch = integers(self.n)
         self.touched = 0
         self.planned_for = self.planned_at = self.surplus = -1  # what `when_enough` found last
-        self.ranges = integers(16)
+        self.ranges = self.shares.ranges
         place.prepare(jobs, sizes, whole, seed)
 
     # ---- the request
@@ -137,38 +134,6 @@ class NodeOccupancy(Ledger):
             self.pool.share[k] = each + 1 if k < odd else each
         return 0
 
-    def allot(self, slot, nodes):
-        """Room for the job's shares: a block of a power of two, a spare one where there is one."""
-        size: cython.Py_ssize_t = 1
-        k: cython.Py_ssize_t = 0
-        while slot >= len(self.first):
-            self.first = doubled(self.first)
-            self.length = doubled(self.length)
-        while size < nodes:
-            size *= 2
-            k += 1
-        if self.spare_shares[k] >= 0:
-            self.first[slot] = self.spare_shares[k]
-            self.spare_shares[k] = self.shares[self.first[slot]]
-        else:
-            while self.end_of_shares + size > len(self.shares):
-                self.shares = doubled(self.shares)
-            self.first[slot] = self.end_of_shares
-            self.end_of_shares += size
-        self.length[slot] = nodes
-        return 0
-
-    def unallot(self, slot):
-        size: cython.Py_ssize_t = 1
-        k: cython.Py_ssize_t = 0
-        while size < self.length[slot]:
-            size *= 2
-            k += 1
-        self.shares[self.first[slot]] = self.spare_shares[k]
-        self.spare_shares[k] = self.first[slot]
-        self.length[slot] = 0
-        return 0
-
     # ---- a walk into the future
 
     def follow(self):
@@ -209,12 +174,12 @@ class NodeOccupancy(Ledger):
         while self.on() and self.next_end() <= time:
             job = self.by_end.cores[self.by_end.order[self.block] * BLOCK + self.entry]
             self.entry += 1
-            for k in range(self.first[job], self.first[job] + self.length[job]):
-                i = self.shares[k] >> 24
+            for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                i = self.shares.at[k] >> 24
                 if self.seen[i] != self.walk:
                     self.seen[i] = self.walk
                     self.later[i] = self.used[i]
-                self.later[i] -= self.shares[k] & CORES
+                self.later[i] -= self.shares.at[k] & CORES
                 if self.stepped[i] != self.step:
                     self.stepped[i] = self.step
                     self.touch[self.touched] = i
@@ -257,12 +222,12 @@ class NodeOccupancy(Ledger):
         before: cython.longlong
         behind: cython.longlong
         gain: cython.longlong = 0
-        shares: cython.longlong[::1] = self.shares
+        shares: cython.longlong[::1] = self.shares.at
         cap: cython.longlong[::1] = self.cap
         seen: cython.longlong[::1] = self.seen
         later: cython.longlong[::1] = self.later
         least: cython.longlong = self.least
-        for k in range(self.first[job], self.first[job] + self.length[job]):
+        for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
             i = shares[k] >> 24
             used = later[i] if seen[i] == self.walk else self.used[i]
             behind = used - (shares[k] & CORES)
@@ -294,29 +259,10 @@ class NodeOccupancy(Ledger):
         return "more nodes of that size than the cluster has"
 
     def describe(self, slot):
-        """Write into `ranges` on which nodes the job is: equal shares on consecutive nodes packed as
-        first << 44 | (nodes - 1) << 24 | cores; how many there are."""
-        k: cython.Py_ssize_t = self.first[slot]
-        end: cython.Py_ssize_t = k + self.length[slot]
-        found: cython.Py_ssize_t = 0
-        start: cython.longlong
-        length: cython.longlong
-        if len(self.ranges) < self.length[slot]:
-            self.ranges = integers(2 * self.length[slot])
-        while k < end:
-            start = self.shares[k]
-            length = 1
-            k += 1
-            while k < end and self.shares[k] == start + (length << 24):
-                length += 1
-                k += 1
-            self.ranges[found] = (start >> 24) << 44 | (length - 1) << 24 | (start & CORES)
-            found += 1
+        found: cython.Py_ssize_t = self.shares.describe(slot)
+        self.ranges = self.shares.ranges
         return found
 
     def shares_of(self, slot) -> list:
         """The job's nodes as (node, cores): for checks and for a person."""
-        s: cython.Py_ssize_t = slot
-        if s >= len(self.first):
-            return []
-        return [divmod(self.shares[k], 1 << 24) for k in range(self.first[s], self.first[s] + self.length[s])]
+        return self.shares.pairs(slot)

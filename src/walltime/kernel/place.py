@@ -14,15 +14,22 @@ class Place:
 
     `ranked` and `treed` say which of the pool's structures it needs. `plain` says that a shaped request suits whenever
     enough nodes are large enough; one that also cares which nodes they are overrides `suits` and is not plain.
+    `leftover` tells a ledger that counts more than cores which nodes a shaped request is to get: those with the least
+    left over (1), with the most (-1), or those that `pick` chooses by their free cores (0).
     """
 
     def __init__(self) -> None:
         self.ranked = False
         self.treed = False
         self.plain = True
+        self.leftover = 0
 
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         """Called once, before the first job: the nodes' cores, whether nodes are given as a whole, the seed."""
+        return 0
+
+    def connect(self, switches):
+        """Called before the first job where it is known on which switch each node is."""
         return 0
 
     def suits(self, pool: NodePool, nodes, least):

@@ -152,6 +152,12 @@ PARTS = (
         "A run of consecutive nodes; a job that asks for nodes waits for one.",
     ),
     Entry("place", "random", "walltime.policies.place.random:Random", "Any nodes on which the job fits, by the seed."),
+    Entry(
+        "place",
+        "topology",
+        "walltime.policies.place.topology:Topology",
+        "Nodes on as few switches as can be: on one where it can, the one with the least to spare.",
+    ),
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(

@@ -19,6 +19,7 @@ class BestFit(Place):
     def __init__(self) -> None:
         Place.__init__(self)
         self.ranked = True
+        self.leftover = 1
 
     def pick(self, pool: NodePool, nodes, least, slot):
         level: cython.longlong = pool.level_from(least)

@@ -15,6 +15,7 @@ class WorstFit(Place):
     def __init__(self) -> None:
         Place.__init__(self)
         self.ranked = True
+        self.leftover = -1
 
     def pick(self, pool: NodePool, nodes, least, slot):
         level: cython.longlong = pool.level_to(pool.top)

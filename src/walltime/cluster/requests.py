@@ -1,0 +1,232 @@
+"""What a job asks of the nodes, from the columns of a workload: an even share for each node, or cores anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from walltime.cluster.nodes import Layout
+from walltime.core.errors import InputError
+
+Mask = np.ndarray[Any, Any]
+PER = ("node", "core", "job")
+_COLUMNS = ("cores", "memory", "gpus")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as a ledger of resources understands it.
+
+    With `nodes` it has a shape: so many distinct nodes, `each` of which must have these amounts, in the order of
+    `Layout.resources()`. Without, `each` is what goes with every single core. `licences` are in the layout's order, for
+    the job as a whole. `lacking` names a resource that it wants and that no node has.
+    """
+
+    cores: int
+    nodes: int
+    each: tuple[int, ...]
+    exclusive: bool = False
+    licences: tuple[int, ...] = ()
+    lacking: str = ""
+
+
+class Amount(NamedTuple):
+    """How much of a named resource, and for what: `node`, `core` or `job`."""
+
+    number: int
+    per: str
+
+
+def make_request(
+    layout: Layout,
+    mask: Mask,
+    *,
+    cores: int = 1,
+    nodes: int = -1,
+    cores_per_node: int = -1,
+    memory: int = -1,
+    memory_per_node: int = -1,
+    memory_per_core: int = -1,
+    gpus: int = 0,
+    gpus_per_node: int = -1,
+    resources: str = "",
+    licences: str = "",
+    exclusive: int = 0,
+) -> Request:
+    """Divide what a job's columns say (missing numbers are negative) over nodes of `mask`; raises InputError.
+
+    A request in nodes has its own division. One that tells none, but wants what is on nodes (GPUs, named resources,
+    anything per node, a node of its own), gets the fewest nodes on which an even division fits.
+    """
+    alone = bool(exclusive) or layout.whole
+    wants = _Wants(cores, memory, memory_per_node, memory_per_core, gpus, gpus_per_node, parse_resources(resources))
+    kinds = layout.resources()
+    owned = parse_licences(licences, layout.licences)
+    shared = tuple(owned.get(name, 0) for name in layout.licences)
+    lacking = next((name for name in wants.names() if name not in kinds and name != "memory"), "")
+    if nodes <= 0 and cores_per_node > 0:
+        nodes = -(-cores // cores_per_node)
+    if nodes > 0:
+        nodes = nodes if alone else min(nodes, cores)
+    elif exclusive or wants.bound_to_nodes():
+        nodes = _fewest(layout, mask, wants, kinds)
+    else:
+        return Request(cores, 0, wants.of_a_core(kinds), alone, shared, lacking)
+    return Request(cores, nodes, wants.of_a_node(nodes, kinds), alone, shared, lacking)
+
+
+@dataclass(frozen=True)
+class _Wants:
+    """The amounts of a request, before they are divided."""
+
+    cores: int
+    memory: int
+    memory_per_node: int
+    memory_per_core: int
+    gpus: int
+    gpus_per_node: int
+    named: Mapping[str, Amount]
+
+    def names(self) -> list[str]:
+        """What it wants more than nothing of, besides cores."""
+        gpus = ["gpus"] if self.gpus > 0 or self.gpus_per_node > 0 else []
+        memory = ["memory"] if max(self.memory, self.memory_per_node, self.memory_per_core) > 0 else []
+        return memory + gpus + [name for name, amount in self.named.items() if amount.number > 0]
+
+    def bound_to_nodes(self) -> bool:
+        """Whether it wants something that cannot be had core by core."""
+        return self.memory_per_node > 0 or any(name != "memory" for name in self.names())
+
+    def of_a_core(self, kinds: list[str]) -> tuple[int, ...]:
+        """What goes with every core of a request without a shape."""
+        memory = self.memory_per_core if self.memory_per_core >= 0 else -(-max(self.memory, 0) // self.cores)
+        return tuple({"cores": 1, "memory": memory}.get(kind, 0) for kind in kinds)
+
+    def of_a_node(self, nodes: int, kinds: list[str]) -> tuple[int, ...]:
+        """An even share of everything, rounded up."""
+        cores = -(-self.cores // nodes)
+        if self.memory_per_node >= 0:
+            memory = self.memory_per_node
+        elif self.memory_per_core >= 0:
+            memory = self.memory_per_core * cores
+        else:
+            memory = -(-max(self.memory, 0) // nodes)
+        gpus = self.gpus_per_node if self.gpus_per_node >= 0 else -(-max(self.gpus, 0) // nodes)
+        share = {"cores": cores, "memory": memory, "gpus": gpus}
+        for name, amount in self.named.items():
+            times = {"node": amount.number, "core": amount.number * cores, "job": -(-amount.number // nodes)}
+            share[name] = times[amount.per]
+        return tuple(share.get(kind, 0) for kind in kinds)
+
+
+def _fewest(layout: Layout, mask: Mask, wants: _Wants, kinds: list[str]) -> int:
+    """The fewest nodes of the mask on which an even division fits, empty; 1 where none does."""
+    table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
+    largest = int(table[0].max(initial=0))
+    if largest == 0:
+        return 1
+    for nodes in range(-(-wants.cores // largest), min(wants.cores, table.shape[1]) + 1):
+        share = np.array(wants.of_a_node(nodes, kinds))
+        if np.count_nonzero((table >= share[:, None]).all(axis=0)) >= nodes:
+            return nodes
+    return 1
+
+
+def refusal(
+    layout: Layout, mask: Mask, request: Request, queue: str | None = None, constraint: str | None = None
+) -> str | None:
+    """Why the request could not run on the nodes of the mask, empty, in words; None where it could.
+
+    `queue` and `constraint` are what the mask was made from, for the words.
+    """
+    if request.lacking:
+        return f"no node has {'any GPUs' if request.lacking == 'gpus' else request.lacking}"
+    for name, amount in zip(layout.licences, request.licences, strict=False):
+        if amount > layout.licences[name]:
+            return f"more licences of {name} than there are"
+    cluster = "the cluster" if queue is None else f"queue {queue}"
+    whose = f"{cluster} has" if not constraint else f"the nodes with {constraint} have"
+    node = "any node" if not constraint and queue is None else f"any node of {cluster}" if not constraint else "any such"
+    kinds = layout.resources()
+    table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
+    if table.shape[1] == 0:
+        return f"no node{'' if queue is None else f' of queue {queue}'} has the property {constraint or 'asked for'}"
+    if request.cores > table[0].sum():
+        return f"more cores than {whose}"
+    if request.nodes > table.shape[1]:
+        return f"more nodes than {whose}"
+    for kind, amount, has in zip(kinds, request.each, table, strict=True):
+        if amount > has.max():
+            what = "GPUs" if kind == "gpus" else kind
+            return f"more {what} {'on a node' if request.nodes else 'with a core'} than {node} has"
+    each = np.array(request.each)
+    offers = np.min(table[each > 0] // each[each > 0][:, None], axis=0)
+    if request.nodes:
+        return None if np.count_nonzero(offers) >= request.nodes else f"more nodes of that size than {whose}"
+    return None if offers.sum() >= request.cores else f"more cores with that much memory than {whose}"
+
+
+def parse_resources(text: str, choices: Iterable[str] | None = None) -> dict[str, Amount]:
+    """`scratch:100,fpga:1/core,ram:8/job` by name; with `choices`, another name is an InputError."""
+    known = None if choices is None else [name for name in choices if name not in _COLUMNS]
+    found: dict[str, Amount] = {}
+    for name, number in _items(text, "resources"):
+        amount, slash, per = number.partition("/")
+        if name in _COLUMNS:
+            raise InputError("a resource that has a column of its own", value=name, choices=known or ())
+        if known is not None and name not in known:
+            raise InputError("no node has this resource", value=name, choices=known)
+        if slash and per not in PER:
+            raise InputError(f"resources {text!r}: an amount is per", value=per, choices=PER)
+        found[name] = Amount(_number(amount, text, "resources"), per or "node")
+    return found
+
+
+def parse_licences(text: str, choices: Iterable[str] | None = None) -> dict[str, int]:
+    """`matlab:2,ansys` by name, one where no number is told; with `choices`, another name is an InputError."""
+    known = None if choices is None else list(choices)
+    found = {}
+    for name, number in _items(text, "licences"):
+        if known is not None and name not in known:
+            raise InputError("the cluster has no such licence", value=name, choices=known)
+        found[name] = _number(number, text, "licences")
+    return found
+
+
+def parse_constraint(layout: Layout, text: str) -> Mask:
+    """Which nodes have the properties: `ib&xeon` both, `a|b` one of them, `&` first; raises InputError."""
+    features = layout.features()
+    chosen = np.zeros(layout.count, bool)
+    for option in text.split("|"):
+        together = np.ones(layout.count, bool)
+        for feature in option.split("&"):
+            name = feature.strip()
+            if not name:
+                raise InputError("constraint: a property is missing beside & or |", value=text)
+            if name not in features:
+                raise InputError("no node has the property", value=name, choices=features)
+            together &= layout.with_feature(name)
+        chosen |= together
+    return chosen
+
+
+def _items(text: str, what: str) -> list[tuple[str, str]]:
+    """The items of a list with commas, each as a name and what is behind its colon (1 where there is none)."""
+    items = []
+    for part in text.split(",") if text.strip() else []:
+        name, colon, number = (word.strip() for word in part.partition(":"))
+        if not name or (colon and not number):
+            raise InputError(f"{what} must be a list such as name:2,other:1", value=text)
+        if name in dict(items):
+            raise InputError(f"{what} {text!r} name something twice", value=name)
+        items.append((name, number if colon else "1"))
+    return items
+
+
+def _number(text: str, whole: str, what: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f"{what} {whole!r}: not a whole number", value=text)
+    return int(text)

@@ -1,0 +1,83 @@
+from walltime.kernel.foresight cimport Foresight, Smallest
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.place cimport Place
+from walltime.kernel.pool cimport NodePool
+from walltime.kernel.profile cimport RunningProfile
+from walltime.kernel.shares cimport Shares
+from walltime.kernel.timelines cimport Timelines
+
+cdef class Inventory(Ledger):
+    cdef readonly Place place
+    cdef readonly bint whole
+    cdef readonly Py_ssize_t n
+    cdef readonly Timelines lines
+    cdef readonly Foresight foresight
+    cdef Smallest smallest
+    cdef Shares shares
+    cdef long long[::1] pace
+    cdef bint paced
+    cdef double[::1] scale
+    # requests, by the number of their shape
+    cdef readonly Py_ssize_t shapes
+    cdef dict shape_numbers
+    cdef long long[::1] cores_of
+    cdef long long[::1] nodes_of
+    cdef long long[::1] demand_of
+    cdef long long[::1] set_of
+    cdef long long[::1] can
+    cdef long long[::1] licensed_of
+    cdef long long[::1] licence_of
+    cdef readonly Py_ssize_t licences
+    # node sets: a pool and the ranges of nodes of each, and to which sets a node belongs
+    cdef readonly Py_ssize_t sets
+    cdef dict set_numbers
+    cdef list masks
+    cdef readonly list pools
+    cdef long long[::1] member
+    cdef long long[::1] range_of
+    cdef long long[::1] range_first
+    cdef long long[::1] range_last
+    cdef long long[::1] sets_from
+    cdef long long[::1] sets_at
+    # running jobs of a set by expected end, for the sets where somebody has asked
+    cdef list profiles
+    cdef long long[::1] followed
+    cdef Py_ssize_t follows
+    # holds
+    cdef readonly Py_ssize_t holds
+    cdef long long[::1] held_slot
+    cdef long long[::1] held_start
+    cdef long long[::1] held_end
+    cdef long long[::1] held_first
+    # the bounds of the set in focus: the first hold there, the only one (or -1), what cannot be had beside it
+    cdef Py_ssize_t focused
+    cdef long long first_hold
+    cdef Py_ssize_t lone
+    cdef long long barred
+    # nodes that a question has met
+    cdef long long[::1] mark
+    cdef long long stamp
+    cdef long long[::1] met
+    cdef Py_ssize_t meets
+    cdef long long[::1] former
+
+    cpdef Py_ssize_t add_set(self, object mask) except -1
+    cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
+    cpdef bint possible(self, Py_ssize_t slot) except? -1
+    cpdef int focus(self, Py_ssize_t node_set) except -1
+    cpdef int set_time(self, long long now) except -1
+    cpdef int set_capacity(self, long long cores) except -1
+    cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
+    cdef int update(self, Py_ssize_t i) except -1
+    cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
+    cdef int measure(self) except -1
+    cdef long long barred_by(self, long long e) noexcept
+    cdef int bound(self) except -1
+    cdef bint conflicts(self, Py_ssize_t slot, long long start, long long end) noexcept
+    cdef int meet(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) except -1
+    cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end, bint actual) noexcept
+    cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
+    cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
+    cdef int follow(self, Py_ssize_t s) except -1
+    cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1

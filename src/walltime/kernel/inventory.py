@@ -1,0 +1,422 @@
+"""What a cluster has, and who asks for what: nodes with several resources, node sets, requests as shapes, bounds."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.errors import EngineError
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.foresight import Foresight, Smallest
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger import Ledger
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+from walltime.kernel.profile import RunningProfile
+from walltime.kernel.shares import Shares
+from walltime.kernel.timelines import Timelines
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
+
+
+@cython.cclass
+class Inventory(Ledger):
+    """The state of a ledger of resources; what can be asked of it is in `ResourceLedger`.
+
+    `capacity` has a row for each node, a column for each resource, cores first. A job's `shape` is a number that
+    `intern` gave its request for one of the node sets; set 0 are all nodes. Each set has a pool of its own, in which
+    other nodes have nothing. A licence is, to `lines`, a node behind the others with that many cores.
+    """
+
+    def __init__(
+        self, jobs: JobTable, capacity, place: Place, index=0, whole=False, seed=0, pace=None, switches=None, licences=()
+    ) -> None:
+        table = np.ascontiguousarray(capacity, np.int64)
+        sizes = table[:, 0].copy()
+        Ledger.__init__(self, jobs, int(sizes.sum()), index)
+        self.place = place
+        self.whole = whole
+        self.n = len(table)
+        self.licences = len(licences)
+        shared = np.zeros((len(licences), table.shape[1]), np.int64)
+        shared[:, 0] = licences
+        self.lines = Timelines(np.concatenate([table, shared]))
+        self.foresight = Foresight(self.lines, self.n)
+        self.smallest = Smallest()
+        self.shares = Shares()
+        self.ranges = self.shares.ranges
+        self.pace = np.full(self.n, FULL_SPEED, np.int64) if pace is None else np.ascontiguousarray(pace, np.int64)
+        self.paced = bool((np.asarray(self.pace) != FULL_SPEED).any())
+        largest = table.max(axis=0)
+        self.scale = np.where((largest > 0) & (largest < UNLIMITED), largest, 0).astype(np.float64)
+        self.shapes = 0
+        self.shape_numbers = {}
+        self.cores_of = integers(16)
+        self.nodes_of = integers(16)
+        self.demand_of = integers(16)
+        self.set_of = integers(16)
+        self.can = integers(16)
+        self.licensed_of = integers(16)
+        self.licence_of = integers(16 * max(1, self.licences))
+        self.sets = 0
+        self.set_numbers = {}
+        self.masks = []
+        self.pools = []
+        self.profiles = []
+        self.followed = integers(4)
+        self.follows = 0
+        self.holds = 0
+        self.held_slot = integers(8)
+        self.held_start = integers(8)
+        self.held_end = integers(8)
+        self.held_first = integers(8)
+        self.focused = 0
+        self.first_hold = NEVER
+        self.lone = -1
+        self.barred = 0
+        self.mark = integers(self.n)
+        self.stamp = 0
+        self.met = integers(self.n)
+        self.meets = 0
+        self.former = integers(self.n)
+        place.prepare(jobs, sizes, whole, seed)
+        place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
+        self.add_set(np.ones(self.n, bool))
+
+    # ---- node sets
+
+    def add_set(self, mask):
+        """The number of a node set, given as a mask of the nodes; the same for equal ones."""
+        i: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        left: cython.longlong
+        nodes = np.ascontiguousarray(mask, bool)
+        key = nodes.tobytes()
+        if key in self.set_numbers:
+            return self.set_numbers[key]
+        sizes = np.where(nodes, np.asarray(self.lines.full)[: self.n * kinds : kinds], 0)
+        pool: NodePool = NodePool(sizes, True, self.place.treed)
+        for i in range(self.n):
+            if nodes[i]:
+                left = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
+                pool.set(i, left if left > 0 else 0)
+        self.set_numbers[key] = self.sets
+        self.masks.append(nodes)
+        self.pools.append(pool)
+        self.profiles.append(None)
+        self.sets += 1
+        self.list_sets()
+        return self.sets - 1
+
+    def list_sets(self):
+        """Sets as ranges of nodes, and the sets of each node."""
+        table = np.array(self.masks)
+        self.member = table.reshape(-1).astype(np.int64)
+        self.sets_from = np.append(0, np.cumsum(table.sum(axis=0))).astype(np.int64)
+        self.sets_at = np.nonzero(table.T)[1].astype(np.int64)
+        edges = np.diff(np.pad(table, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        rows, self.range_first = (side.astype(np.int64) for side in np.nonzero(edges == 1))
+        self.range_last = np.nonzero(edges == -1)[1].astype(np.int64)
+        self.range_of = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)
+
+    # ---- requests
+
+    def intern(self, request, node_set):
+        """The shape number of a request (see cluster.requests) for nodes of the set; the same for equal ones."""
+        k: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.shapes
+        key = (node_set, request)
+        if key in self.shape_numbers:
+            return self.shape_numbers[key]
+        if not 0 <= node_set < self.sets:
+            raise EngineError(f"no node set {node_set}: there are {self.sets}")
+        if x == len(self.cores_of):
+            self.cores_of = doubled(self.cores_of)
+            self.nodes_of = doubled(self.nodes_of)
+            self.demand_of = doubled(self.demand_of)
+            self.set_of = doubled(self.set_of)
+            self.can = doubled(self.can)
+            self.licensed_of = doubled(self.licensed_of)
+            self.licence_of = doubled(self.licence_of)
+        self.cores_of[x] = request.cores
+        self.nodes_of[x] = request.nodes
+        self.demand_of[x] = self.lines.demand(tuple(request.each), request.exclusive or self.whole)
+        self.set_of[x] = node_set
+        self.licensed_of[x] = any(request.licences)
+        rest = (0,) * (self.lines.kinds - 1)
+        for k in range(self.licences):
+            amount = request.licences[k] if request.licences else 0
+            self.licence_of[x * self.licences + k] = self.lines.demand((amount, *rest), False) if amount else -1
+        self.can[x] = self.could(request, node_set)
+        self.shape_numbers[key] = x
+        self.shapes += 1
+        return x
+
+    def could(self, request, node_set) -> bool:
+        """Whether the request could be served by the set's nodes, empty and in full health."""
+        amounts = np.asarray(self.lines.full).reshape(-1, self.lines.kinds)
+        if request.lacking:
+            return False
+        free = amounts[self.n :, 0]
+        if any(amount > free[k] for k, amount in enumerate(request.licences)):
+            return False
+        each = np.array(request.each)
+        nodes = np.where(self.masks[node_set][:, None], amounts[: self.n], 0)
+        offers = np.min(nodes[:, each > 0] // each[each > 0], axis=1)
+        if request.nodes == 0:
+            return int(offers.sum()) >= request.cores
+        pool = NodePool(np.where(offers > 0, nodes[:, 0], 0), True, True)
+        return bool(self.place.suits(pool, request.nodes, request.each[0]))
+
+    def possible(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if not 0 <= x < self.shapes:
+            raise EngineError(f"job {self.jobs.at[slot].job_id} has no shape: {x}")
+        return self.can[x]
+
+    # ---- what changes
+
+    def update(self, i):
+        """The node's running jobs have changed: tell whoever keeps an account of it."""
+        k: cython.Py_ssize_t
+        e: cython.longlong
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        left: cython.longlong = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
+        pool: NodePool
+        if left < 0:
+            left = 0
+        for k in range(self.sets_from[i], self.sets_from[i + 1]):
+            pool = self.pools[self.sets_at[k]]
+            pool.set(i, left)
+        self.foresight.changed(i)
+        if self.lone >= 0 and self.member[self.focused * self.n + i]:
+            e = self.lines.kept_on[i]
+            while e >= 0:
+                if self.lines.kept_by[e] == self.held_slot[self.lone]:
+                    self.barred -= self.lines.kept_barred[e]
+                    self.lines.kept_barred[e] = self.barred_by(e)
+                    self.barred += self.lines.kept_barred[e]
+                e = self.lines.kept_beside[e]
+        return 0
+
+    def set_capacity(self, cores):
+        """Cores go and come back on the highest-numbered nodes first."""
+        i: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        change: cython.longlong = cores - self.capacity
+        step: cython.longlong
+        at: cython.Py_ssize_t
+        for i in range(self.n - 1, -1, -1) if change < 0 else range(self.n):
+            at = i * kinds
+            step = change
+            if step < -self.lines.cap[at]:
+                step = -self.lines.cap[at]
+            if step > self.lines.full[at] - self.lines.cap[at]:
+                step = self.lines.full[at] - self.lines.cap[at]
+            if step != 0:
+                self.lines.cap[at] += step
+                change -= step
+                self.update(i)
+        if change != 0:
+            raise EngineError(f"{cores} cores, where the nodes have {self.size}")
+        self.capacity = cores
+        return self.bound()
+
+    def within(self, slot, s):
+        """Whether the running job has a node in the set."""
+        k: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        for k in range(first, first + self.shares.length[slot]):
+            if self.member[s * self.n + (self.shares.at[k] >> 24)]:
+                return True
+        return False
+
+    def follow(self, s):
+        """Begin to keep the set's running jobs by expected end."""
+        slot: cython.Py_ssize_t
+        if self.profiles[s] is not None:
+            return 0
+        profile: RunningProfile = RunningProfile()
+        self.profiles[s] = profile
+        if self.follows == len(self.followed):
+            self.followed = doubled(self.followed)
+        self.followed[self.follows] = s
+        self.follows += 1
+        for slot in self.jobs.slots():
+            if self.jobs.at[slot].holding == 1 and self.jobs.at[slot].cluster == self.index and self.within(slot, s):
+                profile.insert(self.jobs.at[slot].expected_end, self.jobs.at[slot].seq, slot)
+        return 0
+
+    def enroll(self, slot, end, enters):
+        """The job enters or leaves the list of running jobs of every set that has one."""
+        k: cython.Py_ssize_t
+        profile: RunningProfile
+        for k in range(self.follows):
+            if self.within(slot, self.followed[k]):
+                profile = self.profiles[self.followed[k]]
+                if enters:
+                    profile.insert(end, self.jobs.at[slot].seq, slot)
+                else:
+                    profile.remove(end, self.jobs.at[slot].seq)
+        return 0
+
+    # ---- holds of others
+
+    def conflicts(self, slot, start, end):
+        """Whether some other job's hold lies in that time."""
+        h: cython.Py_ssize_t
+        for h in range(self.holds):
+            if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
+                return True
+        return False
+
+    def meet(self, slot, s, start, end):
+        """Put into `met` the nodes of the set on which something is kept for other jobs in that time."""
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        e: cython.longlong
+        self.meets = 0
+        self.stamp += 1
+        for h in range(self.holds):
+            if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
+                e = self.held_first[h]
+                while e >= 0:
+                    i = self.lines.kept_node[e]
+                    if i < self.n and self.mark[i] != self.stamp and self.member[s * self.n + i]:
+                        self.mark[i] = self.stamp
+                        self.met[self.meets] = i
+                        self.meets += 1
+                    e = self.lines.kept_next[e]
+        return 0
+
+    def licensed(self, slot, x, start, end, actual):
+        """Whether all licences of the request are left from `start` to `end`."""
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0 and not self.lines.clear(self.n + k, d, slot, start, end, actual):
+                    return False
+        return True
+
+    def when_licensed(self, slot, x, after, length):
+        """No start between `after` and this time has the licences; `after` itself where it has them."""
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        time: cython.longlong
+        latest: cython.longlong = after
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0:
+                    time = self.lines.first_clear(self.n + k, d, slot, after, length)
+                    if time > latest:
+                        latest = time
+        return latest
+
+    # ---- the bounds and the clock
+
+    def focus(self, node_set):
+        if node_set != self.focused:
+            self.focused = node_set
+            self.measure()
+        return 0
+
+    def set_time(self, now):
+        self.now = now
+        if self.holds > 0:
+            return self.measure()
+        return 0
+
+    def touches(self, h, s):
+        """Whether the hold keeps something on a node of the set."""
+        e: cython.longlong = self.held_first[h]
+        i: cython.Py_ssize_t
+        while e >= 0:
+            i = self.lines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                return True
+            e = self.lines.kept_next[e]
+        return False
+
+    def measure(self):
+        """Which holds bear on the set in focus: when the first begins; if it is the only one, what it bars.
+
+        That is what is free now and cannot be had by a job that outlasts the hold's start.
+        """
+        h: cython.Py_ssize_t
+        e: cython.longlong
+        i: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 0
+        self.first_hold = NEVER
+        self.lone = -1
+        self.barred = 0
+        for h in range(self.holds):
+            if self.held_end[h] > self.now and self.touches(h, self.focused):
+                found += 1
+                self.lone = h
+                if self.held_start[h] < self.first_hold:
+                    self.first_hold = self.held_start[h]
+        if found != 1:
+            self.lone = -1
+        else:
+            e = self.held_first[self.lone]
+            while e >= 0:
+                i = self.lines.kept_node[e]
+                if i < self.n and self.member[self.focused * self.n + i]:
+                    self.lines.kept_barred[e] = self.barred_by(e)
+                    self.barred += self.lines.kept_barred[e]
+                e = self.lines.kept_next[e]
+        return self.bound()
+
+    def barred_by(self, e):
+        pool: NodePool = self.pools[self.focused]
+        free: cython.longlong = pool.value[self.lines.kept_node[e]]
+        left: cython.longlong = (
+            self.lines.left_at(self.lines.kept_node[e], self.lines.kept_start[e])
+            - self.lines.kept_amounts[e * self.lines.kinds]
+        )
+        if left >= free:
+            return 0
+        return free - left if left > 0 else free
+
+    def bound(self):
+        pool: NodePool = self.pools[self.focused]
+        self.free = pool.total
+        self.window = self.first_hold - self.now if self.first_hold < NEVER else NEVER
+        self.extra = self.free - self.barred
+        return 0
+
+    # ---- for the record
+
+    def describe(self, slot):
+        found: cython.Py_ssize_t = self.shares.describe(slot)
+        self.ranges = self.shares.ranges
+        return found
+
+    def shares_of(self, slot) -> list:
+        """The job's nodes as (node, cores): for checks and for a person."""
+        return self.shares.pairs(slot)
+
+    def free_of(self, node: cython.Py_ssize_t) -> list:
+        """What is free on a node now, of each resource; for a licence, of its number behind the nodes."""
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        return [int(self.lines.cap[node * kinds + r] - self.lines.used[node * kinds + r]) for r in range(kinds)]
+
+    def kept_for(self, slot) -> list:
+        """What is kept for a job, as (node, amounts): licences have the numbers behind the nodes."""
+        out = []
+        h: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        for h in range(self.holds):
+            e = self.held_first[h] if self.held_slot[h] == slot else -1
+            while e >= 0:
+                amounts = [int(self.lines.kept_amounts[e * kinds + r]) for r in range(kinds)]
+                out.append((int(self.lines.kept_node[e]), tuple(amounts)))
+                e = self.lines.kept_next[e]
+        return sorted(out)

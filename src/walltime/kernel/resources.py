@@ -1,0 +1,638 @@
+"""What is free on which node, now and later, where nodes have several resources and jobs may use some of the nodes.
+
+A shaped job wants so many distinct nodes, and the same of each; a shapeless one wants cores anywhere, each with its
+part of the rest. Both want licences, or none. A reservation names its nodes when it is made, and is feasible in every
+resource there. A question about the future costs the nodes that have changed since it was asked last, a look at each
+node of the set, and the nodes on which something is kept.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.errors import EngineError
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.inventory import Inventory
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+from walltime.kernel.profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+ACTUAL = cython.declare(cython.bint, True)
+FORECAST = cython.declare(cython.bint, False)
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+
+@cython.cclass
+class ResourceLedger(Inventory):
+    """The ledger of vectors of resources on nodes; exact for any number of holds.
+
+    A job's own hold never stands in its way. `extra` counts on a job that has none.
+    """
+
+    def __init__(
+        self, jobs: JobTable, capacity, place: Place, index=0, whole=False, seed=0, pace=None, switches=None, licences=()
+    ) -> None:
+        Inventory.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
+        self.walk = None
+        self.block = self.entry = 0
+        self.seen = integers(self.n)
+        self.offered = integers(self.n)
+        self.step = 0
+
+    # ---- now
+
+    def fits(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        pool: NodePool = self.pools[self.set_of[x]]
+        end: cython.longlong = self.now + max(self.jobs.at[slot].estimate, 1)  # whoever starts is there for a moment
+        if self.cores_of[x] > pool.total:
+            return False
+        if nodes > 0 and not pool.enough(self.lines.each[d * self.lines.kinds], nodes):
+            return False
+        if not self.licensed(slot, x, self.now, end, ACTUAL):
+            return False
+        if nodes > 0 and not self.place.plain:
+            self.narrow(slot, x, pool, end)
+            suits: cython.bint = self.suits(x, pool)
+            pool.undo(0)
+            return suits
+        if not self.lines.simple[d]:
+            return self.fits_fully(slot, x, pool, end)
+        return self.holds == 0 or self.fits_simply(slot, x, pool, end)
+
+    def fits_simply(self, slot, x, pool: NodePool, end):
+        """Whether cores alone suffice beside the holds: what the pool says, less what they take from it."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        have: cython.longlong
+        if not self.conflicts(slot, self.now, end):
+            return True
+        self.meet(slot, self.set_of[x], self.now, end)
+        if nodes == 0:
+            have = pool.total
+            for k in range(self.meets):
+                i = self.met[k]
+                have -= pool.value[i] - self.lines.offer(i, d, slot, self.now, end, ACTUAL)
+            return have >= self.cores_of[x]
+        if pool.enough(least, nodes + self.meets):
+            return True
+        have = pool.at_least(least)
+        for k in range(self.meets):
+            i = self.met[k]
+            if pool.value[i] >= least and not self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+                have -= 1
+                if have < nodes:
+                    return False
+        return have >= nodes
+
+    def fits_fully(self, slot, x, pool: NodePool, end):
+        """Whether enough nodes with free cores have the rest too, and stay so beside the holds."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        level: cython.longlong = pool.level_from(self.lines.each[d * self.lines.kinds])
+        i: cython.Py_ssize_t = -1
+        want: cython.longlong = nodes if nodes > 0 else self.cores_of[x]
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif nodes == 0:
+                want -= self.lines.offer(i, d, slot, self.now, end, ACTUAL)
+                if want <= 0:
+                    return True
+            elif self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+                want -= 1
+                if want == 0:
+                    return True
+        return False
+
+    def narrow(self, slot, x, pool: NodePool, end):
+        """Assume in the pool what the job may take on each node from now to `end`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        level: cython.longlong
+        if self.lines.simple[d]:
+            if not self.lines.blind and self.conflicts(slot, self.now, end):
+                self.meet(slot, self.set_of[x], self.now, end)
+                for k in range(self.meets):
+                    i = self.met[k]
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end, ACTUAL))
+            return 0
+        level = pool.level_from(self.lines.each[d * self.lines.kinds])
+        while level >= 0:  # upwards: a node that is assumed to have less is not met again
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif nodes == 0:
+                pool.assume(i, self.lines.offer(i, d, slot, self.now, end, ACTUAL))
+            elif not self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+                pool.assume(i, 0)
+            elif self.lines.kept_on[i] >= 0:
+                pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end, ACTUAL))
+        return 0
+
+    def suits(self, x, pool: NodePool):
+        """Whether the request can be served from the pool as it stands."""
+        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        if self.nodes_of[x] == 0:
+            return self.cores_of[x] <= pool.total
+        if self.place.plain:
+            return pool.enough(least, self.nodes_of[x])
+        return self.place.suits(pool, self.nodes_of[x], least)
+
+    # ---- starts and ends
+
+    def take(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        pool: NodePool = self.pools[self.set_of[x]]
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        until: cython.longlong = end if end > self.now else self.now + 1
+        if self.holds > 0:
+            self.unhold(slot)
+        self.narrow(slot, x, pool, until)
+        if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until, ACTUAL)):
+            pool.undo(0)
+            self.lines.blind = True  # a job that is resumed goes before what is kept for others
+            self.narrow(slot, x, pool, until)
+            fits: cython.bint = self.suits(x, pool) and self.licensed(slot, x, self.now, until, ACTUAL)
+            self.lines.blind = False
+            if not fits:
+                pool.undo(0)
+                raise EngineError(f"job {self.jobs.at[slot].job_id} takes nodes where it does not fit")
+        try:
+            self.choose(slot, x, pool)
+        finally:
+            pool.undo(0)
+        self.settle(slot, x, pool)
+        self.jobs.at[slot].holding = 1
+        self.enroll(slot, end, True)
+        return self.bound()
+
+    def choose(self, slot, x, pool: NodePool):
+        """Ask the placement, and divide the job's cores over the chosen nodes in order of their numbers."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = self.cores_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        taken: cython.longlong = 0
+        pool.clear()
+        if nodes == 0:
+            self.place.spread(pool, cores, slot)
+        elif self.lines.kinds > 1 and self.place.leftover != 0:
+            self.choose_by_leftover(x, pool)
+        else:
+            self.place.pick(pool, nodes, self.lines.each[d * self.lines.kinds], slot)
+        pool.sort()
+        if nodes > 0 and not pool.explicit and pool.chosen == nodes:
+            for k in range(nodes):
+                pool.share[k] = cores // nodes + (1 if k < cores % nodes else 0)
+        for k in range(pool.chosen):
+            taken += pool.share[k]
+        if pool.chosen != nodes > 0:
+            raise EngineError(f"job {self.jobs.at[slot].job_id} is given {pool.chosen} nodes where it wants {nodes}")
+        if taken != cores:
+            raise EngineError(f"job {self.jobs.at[slot].job_id} is given {taken} cores where it wants {cores}")
+        return 0
+
+    def choose_by_leftover(self, x, pool: NodePool):
+        """The nodes on which the least, or the most, is left over beside the job, all resources counted."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        level: cython.longlong = pool.level_from(self.lines.each[d * self.lines.kinds])
+        self.smallest.clear(self.nodes_of[x])
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            else:
+                self.smallest.put(self.place.leftover * self.leftover(i, d), i)
+        for k in range(self.smallest.count):
+            pool.put(self.smallest.node[k], 0)
+        return 0
+
+    def leftover(self, i, d):
+        """What is left of each resource, as a part of the most that a node has of it, in sum."""
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        left: cython.longlong
+        sum: cython.double = 0.0
+        for r in range(kinds):
+            if self.scale[r] > 0:
+                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] - self.lines.each[d * kinds + r]
+                sum += cython.cast(cython.double, left) / self.scale[r]
+        return sum
+
+    def settle(self, slot, x, pool: NodePool):
+        """The job is on the chosen nodes, and has its licences."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        cores: cython.longlong
+        speed: cython.longlong = self.pace[pool.node[0]] if pool.chosen > 0 else FULL_SPEED
+        self.shares.allot(slot, pool.chosen)
+        for k in range(pool.chosen):
+            i = pool.node[k]
+            cores = pool.share[k]
+            if self.paced and self.pace[i] < speed:
+                speed = self.pace[i]
+            # Whoever is alone has all that the node ever has, also what is out of order just now.
+            self.lines.start(
+                i,
+                slot,
+                end,
+                self.lines.full[i * kinds] if self.lines.alone[d] else cores,
+                d,
+                1 if self.nodes_of[x] > 0 else cores,
+            )
+            if self.lines.alone[d]:
+                cores = self.lines.cap[i * kinds]
+            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
+            self.update(i)
+        self.jobs.at[slot].speed = speed
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0:
+                    self.lines.start(self.n + k, slot, end, self.lines.each[d * kinds], d, 1)
+        return 0
+
+    def give(self, slot):
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        self.enroll(slot, end, False)
+        for k in range(first, first + self.shares.length[slot]):
+            i = self.shares.at[k] >> 24
+            self.lines.stop(i, slot, end)
+            self.update(i)
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                if self.licence_of[x * self.licences + k] >= 0:
+                    self.lines.stop(self.n + k, slot, end)
+        self.shares.release(slot)
+        self.jobs.at[slot].holding = 0
+        return self.bound()
+
+    def prolong(self, slot, until):
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        self.enroll(slot, end, False)
+        self.enroll(slot, until, True)
+        for k in range(first, first + self.shares.length[slot]):
+            i = self.shares.at[k] >> 24
+            self.lines.move(i, slot, end, until)
+            self.update(i)
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                if self.licence_of[x * self.licences + k] >= 0:
+                    self.lines.move(self.n + k, slot, end, until)
+        self.jobs.at[slot].expected_end = until
+        return self.bound()
+
+    # ---- later
+
+    def earliest(self, slot, after):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if self.nodes_of[x] == 0:
+            return self.when_offered(slot, x, after)
+        if self.place.plain:
+            return self.when_enough(slot, x, after)
+        return self.when_suits(slot, x, after)
+
+    def when_enough(self, slot, x, after):
+        """When enough nodes have room: no sooner than when each of so many does, looked at for itself.
+
+        That time is tried next, until so many have room at the very time that is tried.
+        """
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
+        time: cython.longlong = after
+        licensed: cython.longlong
+        next: cython.longlong
+        at = self.foresight.times(d)
+        self.meet(slot, s, after, NEVER)
+        while True:
+            for k in range(self.meets):
+                i = self.met[k]
+                self.former[k] = self.foresight.time[at + i]
+                self.foresight.time[at + i] = self.lines.first_clear(i, d, slot, time, length)
+            self.select(s, at, self.nodes_of[x], time, NEVER - 1)
+            next = NEVER
+            if self.smallest.count == self.nodes_of[x]:
+                next = self.foresight.time[at + self.smallest.node[0]]
+                if next < time:
+                    next = time
+            for k in range(self.meets):
+                self.foresight.time[at + self.met[k]] = self.former[k]
+            licensed = self.when_licensed(slot, x, time, length)
+            if licensed > next:
+                next = licensed
+            if next == time or next == NEVER:
+                return next
+            time = next
+            if self.holds == 0:  # nobody who has room now will lose it
+                return time
+
+    def select(self, s, at, want, after, limit):
+        """Into `smallest` the nodes of the set with the first times from `after` on, none above `limit`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        worst: cython.longlong = limit + 1
+        floor: cython.longlong = after
+        times: cython.longlong[::1] = self.foresight.time
+        self.smallest.clear(want)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(at + self.range_first[k], at + self.range_last[k]):
+                t = times[i]
+                if t < worst:
+                    self.smallest.put(cython.cast(cython.double, t if t > floor else floor), i - at)
+                    if self.smallest.count == want:
+                        worst = times[at + self.smallest.node[0]]
+                        if worst <= floor:  # as good as can be
+                            return 0
+        return 0
+
+    def when_suits(self, slot, x, after):
+        """The same where it matters which nodes they are: time by time."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        pool: NodePool = self.pools[s]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        time: cython.longlong = after
+        next: cython.longlong
+        suits: cython.bint
+        while True:
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                self.imagine(slot, x, pool, time, time + length)
+                suits = self.suits(x, pool)
+                pool.undo(0)
+                if suits:
+                    return time
+                next = NEVER
+                for k in range(self.range_of[s], self.range_of[s + 1]):
+                    for i in range(self.range_first[k], self.range_last[k]):
+                        next = min(next, self.lines.next_change(i, slot, time))
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def imagine(self, slot, x, pool: NodePool, start, end):
+        """Assume in the pool what a shaped job may take on each node of its set from `start` to `end`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.lines.clear(i, self.demand_of[x], slot, start, end, FORECAST):
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end, FORECAST))
+                else:
+                    pool.assume(i, 0)
+        return 0
+
+    def when_offered(self, slot, x, after):
+        """When enough cores are offered to a job that wants no certain nodes: a walk through the expected ends."""
+        h: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        have: cython.longlong = 0  # on nodes where nothing is kept for others
+        beside: cython.longlong
+        next: cython.longlong
+        time: cython.longlong = after
+        self.follow(s)
+        self.walk = self.profiles[s]
+        self.block = self.entry = 0
+        self.step += 1
+        self.meet(slot, s, after, NEVER)
+        have = self.offered_now(slot, x)
+        while True:
+            have += self.forward(x, time)
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                beside = 0
+                for k in range(self.meets):
+                    if have + beside >= self.cores_of[x]:
+                        break
+                    beside += self.lines.offer(self.met[k], d, slot, time, time + length, FORECAST)
+                if have + beside >= self.cores_of[x]:
+                    return time
+                next = NEVER
+                if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
+                    next = self.walk.time[self.walk.order[self.block] * BLOCK + self.entry]
+                for h in range(self.holds):
+                    if time < self.held_end[h] < next and self.held_slot[h] != slot:
+                        next = self.held_end[h]
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def offered_now(self, slot, x):
+        """Cores that the nodes where nothing is kept for others offer at this moment."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        pool: NodePool = self.pools[self.set_of[x]]
+        have: cython.longlong = 0
+        level: cython.longlong
+        if self.lines.simple[d]:
+            have = pool.total
+            for k in range(self.meets):
+                have -= pool.value[self.met[k]]
+            return have
+        level = pool.level_from(1)
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif self.mark[i] != self.stamp:
+                have += self.lines.offer_at(i, d, slot, self.now, ACTUAL)
+        return have
+
+    def forward(self, x, time):
+        """Walk on to `time`; how many cores more the nodes then offer where nothing is kept for others."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        offer: cython.longlong
+        gain: cython.longlong = 0
+        d: cython.Py_ssize_t = self.demand_of[x]
+        member: cython.Py_ssize_t = self.set_of[x] * self.n
+        while self.block < self.walk.blocks:
+            if self.entry >= self.walk.count[self.block]:
+                if self.block + 1 == self.walk.blocks:
+                    break
+                self.block += 1
+                self.entry = 0
+                continue
+            base = self.walk.order[self.block] * BLOCK + self.entry
+            if self.walk.time[base] > time:
+                break
+            job = self.walk.cores[base]
+            self.entry += 1
+            for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                i = self.shares.at[k] >> 24
+                if self.member[member + i] and self.mark[i] != self.stamp:
+                    if self.seen[i] != self.step:
+                        self.seen[i] = self.step
+                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now, ACTUAL)
+                    offer = self.lines.offer_at(i, d, -1, time, FORECAST)
+                    gain += offer - self.offered[i]
+                    self.offered[i] = offer
+        return gain
+
+    # ---- holds
+
+    def hold(self, slot, start):
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        if self.holds > 0:
+            self.unhold(slot)
+        if self.holds == len(self.held_slot):
+            self.held_slot = doubled(self.held_slot)
+            self.held_start = doubled(self.held_start)
+            self.held_end = doubled(self.held_end)
+            self.held_first = doubled(self.held_first)
+        self.held_slot[self.holds] = slot
+        self.held_start[self.holds] = start
+        self.held_end[self.holds] = end
+        self.held_first[self.holds] = -1
+        if self.nodes_of[x] > 0:
+            self.name_nodes(slot, x, start, end)
+        else:
+            self.name_cores(slot, x, start, end)
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0:
+                    self.keep(slot, d, self.n + k, start, end, self.lines.each[d * self.lines.kinds], 1)
+        self.holds += 1
+        return self.measure()
+
+    def name_nodes(self, slot, x, start, end):
+        """A shaped job keeps those of the nodes that have room throughout that have it first, holds left aside."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        pool: NodePool = self.pools[self.set_of[x]]
+        at: cython.Py_ssize_t
+        if not self.place.plain:
+            self.imagine(slot, x, pool, start, end)
+            try:
+                pool.clear()
+                self.place.pick(pool, self.nodes_of[x], least, slot)
+            finally:
+                pool.undo(0)
+            for k in range(pool.chosen):
+                self.keep(slot, d, pool.node[k], start, end, least, 1)
+            return 0
+        at = self.foresight.times(d)
+        self.meet(slot, self.set_of[x], start, end)
+        for k in range(self.meets):
+            i = self.met[k]
+            self.former[k] = self.foresight.time[at + i]
+            if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end, FORECAST):
+                self.foresight.time[at + i] = NEVER
+        self.select(self.set_of[x], at, self.nodes_of[x], self.now, start)
+        for k in range(self.meets):
+            self.foresight.time[at + self.met[k]] = self.former[k]
+        for k in range(self.smallest.count):
+            self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        return 0
+
+    def name_cores(self, slot, x, start, end):
+        """A shapeless job keeps what the nodes offer throughout, in order of their numbers, until it has enough."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        at: cython.Py_ssize_t = self.foresight.times(d)
+        left: cython.longlong = self.cores_of[x]
+        offer: cython.longlong
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.foresight.time[at + i] <= start:
+                    offer = self.lines.offer(i, d, slot, start, end, FORECAST)
+                    if offer > left:
+                        offer = left
+                    if offer > 0:
+                        self.keep(slot, d, i, start, end, offer, offer)
+                        left -= offer
+                        if left == 0:
+                            return 0
+        return 0
+
+    def keep(self, slot, d, i, start, end, cores, times):
+        """One more entry of the hold that is being made; whoever wants a node alone keeps all of it."""
+        h: cython.Py_ssize_t = self.holds
+        if self.lines.alone[d]:
+            cores = self.lines.full[i * self.lines.kinds]
+        self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, start, end, cores, d, times)
+        return 0
+
+    def unhold(self, slot):
+        h: cython.Py_ssize_t
+        for h in range(self.holds):
+            if self.held_slot[h] == slot:
+                self.drop_hold(h)
+                return self.measure()
+        return 0
+
+    def drop_hold(self, h):
+        k: cython.Py_ssize_t
+        self.lines.forget(self.held_first[h])
+        self.holds -= 1
+        for k in range(h, self.holds):
+            self.held_slot[k] = self.held_slot[k + 1]
+            self.held_start[k] = self.held_start[k + 1]
+            self.held_end[k] = self.held_end[k + 1]
+            self.held_first[k] = self.held_first[k + 1]
+        return 0
+
+    def release_holds(self):
+        h: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        if self.holds == 0:
+            return 0
+        for h in range(self.holds):
+            if self.island < 0 or self.jobs.at[self.held_slot[h]].island == self.island:
+                self.lines.forget(self.held_first[h])
+            else:
+                self.held_slot[k] = self.held_slot[h]
+                self.held_start[k] = self.held_start[h]
+                self.held_end[k] = self.held_end[h]
+                self.held_first[k] = self.held_first[h]
+                k += 1
+        self.holds = k
+        return self.measure()

@@ -1,0 +1,87 @@
+"""Which job has how many cores on which node."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import doubled, integers
+
+CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
+
+
+@cython.final
+@cython.cclass
+class Shares:
+    """A job's shares lie side by side in a block of `at`, from `first[slot]` on, each as node << 24 | cores.
+
+    Blocks are powers of two; one that is given back serves the next job of its size.
+    """
+
+    def __init__(self) -> None:
+        self.first = integers(64)
+        self.length = integers(64)
+        self.at = integers(1024)
+        self.end = 0
+        self.spare = integers(32, -1)
+        self.ranges = integers(16)
+
+    def allot(self, slot, nodes):
+        """Room for so many shares of the job."""
+        size: cython.Py_ssize_t = 1
+        k: cython.Py_ssize_t = 0
+        while slot >= len(self.first):
+            self.first = doubled(self.first)
+            self.length = doubled(self.length)
+        while size < nodes:
+            size *= 2
+            k += 1
+        if self.spare[k] >= 0:
+            self.first[slot] = self.spare[k]
+            self.spare[k] = self.at[self.first[slot]]
+        else:
+            while self.end + size > len(self.at):
+                self.at = doubled(self.at)
+            self.first[slot] = self.end
+            self.end += size
+        self.length[slot] = nodes
+        return 0
+
+    def release(self, slot):
+        """The job has no shares any more."""
+        size: cython.Py_ssize_t = 1
+        k: cython.Py_ssize_t = 0
+        while size < self.length[slot]:
+            size *= 2
+            k += 1
+        self.at[self.first[slot]] = self.spare[k]
+        self.spare[k] = self.first[slot]
+        self.length[slot] = 0
+        return 0
+
+    def describe(self, slot):
+        """Write into `ranges` on which nodes the job is: equal shares on consecutive nodes packed as
+        first << 44 | (nodes - 1) << 24 | cores; how many there are."""
+        k: cython.Py_ssize_t = self.first[slot]
+        end: cython.Py_ssize_t = k + self.length[slot]
+        found: cython.Py_ssize_t = 0
+        start: cython.longlong
+        length: cython.longlong
+        if len(self.ranges) < self.length[slot]:
+            self.ranges = integers(2 * self.length[slot])
+        while k < end:
+            start = self.at[k]
+            length = 1
+            k += 1
+            while k < end and self.at[k] == start + (length << 24):
+                length += 1
+                k += 1
+            self.ranges[found] = (start >> 24) << 44 | (length - 1) << 24 | (start & CORES)
+            found += 1
+        return found
+
+    def pairs(self, slot) -> list:
+        """The job's shares as (node, cores): for checks and for a person."""
+        s: cython.Py_ssize_t = slot
+        if s >= len(self.first):
+            return []
+        return [divmod(self.at[k], 1 << 24) for k in range(self.first[s], self.first[s] + self.length[s])]

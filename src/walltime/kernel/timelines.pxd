@@ -1,0 +1,53 @@
+cdef class Timelines:
+    cdef readonly Py_ssize_t n
+    cdef readonly Py_ssize_t kinds
+    cdef long long[::1] full
+    cdef long long[::1] cap
+    cdef long long[::1] used
+    # demands: an amount of each kind; whether the node must be empty; whether it is of cores alone
+    cdef readonly Py_ssize_t demands
+    cdef dict numbers
+    cdef long long[::1] each
+    cdef long long[::1] alone
+    cdef long long[::1] simple
+    # running jobs: a block for each node, in order of expected ends
+    cdef Py_ssize_t width
+    cdef long long[::1] count
+    cdef long long[::1] room
+    cdef long long[::1] base
+    cdef long long[::1] tasks
+    cdef Py_ssize_t end
+    cdef long long[::1] spare
+    # what is kept for whom: entries in a list for each hold and a list for each node
+    cdef bint blind
+    cdef long long[::1] kept_on
+    cdef long long[::1] kept_by
+    cdef long long[::1] kept_node
+    cdef long long[::1] kept_start
+    cdef long long[::1] kept_end
+    cdef long long[::1] kept_barred
+    cdef long long[::1] kept_next
+    cdef long long[::1] kept_beside
+    cdef long long[::1] kept_amounts
+    cdef long long kept_spare
+    # the answer of `load`
+    cdef long long[::1] sum
+
+    cpdef Py_ssize_t demand(self, tuple each, bint alone) except -1
+    cdef int start(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long cores, Py_ssize_t d, long long times) except -1
+    cdef int stop(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
+    cdef int move(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long until) except -1
+    cdef Py_ssize_t find(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
+    cdef int widen(self, Py_ssize_t i) except -1
+    cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
+    cdef int forget(self, long long e) noexcept
+    cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept
+    cdef long long load(self, Py_ssize_t i, Py_ssize_t slot, long long time, bint actual) noexcept
+    cdef bint room_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time, bint actual) noexcept
+    cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time, bint actual) noexcept
+    cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end, bint actual) noexcept
+    cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end, bint actual) noexcept
+    cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
+    cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
+    cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length) noexcept
+    cdef long long next_change(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
