@@ -432,9 +432,13 @@ class ResourceLedger(Inventory):
         self.block = self.entry = 0
         self.step += 1
         self.meet(slot, s, after, NEVER)
+        self.lines.blind = True
         have = self.offered_now(slot, x)
+        self.lines.blind = False
         while True:
+            self.lines.blind = True
             have += self.forward(x, time)
+            self.lines.blind = False
             next = self.when_licensed(slot, x, time, length)
             if next == time:
                 beside = 0

@@ -1,0 +1,253 @@
+"""A slow and obvious model of the ledger of resources: who has what on which node, looked at second by second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from walltime.cluster.requests import Request
+
+HORIZON = 400
+Vector = list[int]
+
+
+@dataclass
+class Stay:
+    """What a running job has, or a waiting one keeps, on each node (licences are nodes behind the others)."""
+
+    start: int
+    end: int
+    amounts: dict[int, Vector]
+    alone: bool
+
+
+@dataclass
+class Model:
+    """The rules, one by one; nodes by number with their amounts."""
+
+    capacity: list[Vector]
+    licences: list[int]
+    switches: list[int]
+    place: str
+    whole: bool
+    now: int = 0
+    running: dict[int, Stay] = field(default_factory=dict)
+    holds: dict[int, Stay] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.n, self.kinds = len(self.capacity), len(self.capacity[0])
+        self.full = [list(amounts) for amounts in self.capacity]
+
+    # ---- what is there
+
+    def stays(self, time: int, slot: int, actual: bool) -> list[Stay]:
+        """Everything that counts at that time: jobs until their expected ends (now, all), holds of others."""
+        jobs = [stay for stay in self.running.values() if stay.end > time or (actual and time == self.now)]
+        return jobs + [hold for other, hold in self.holds.items() if other != slot and hold.start <= time < hold.end]
+
+    def free(self, node: int, stays: list[Stay]) -> Vector:
+        if any(stay.alone and node in stay.amounts for stay in stays) and node < self.n:
+            return [0] * self.kinds
+        has = self.capacity[node] if node < self.n else [self.licences[node - self.n]] + [0] * (self.kinds - 1)
+        return [has[r] - sum(stay.amounts.get(node, [0] * self.kinds)[r] for stay in stays) for r in range(self.kinds)]
+
+    def offer_at(self, node: int, request: Request, stays: list[Stay]) -> int:
+        if self.alone(request) and any(node in stay.amounts for stay in stays):
+            return 0
+        free = self.free(node, stays)
+        return max(0, min(free[r] // each for r, each in enumerate(request.each) if each > 0))
+
+    def alone(self, request: Request) -> bool:
+        return request.exclusive or self.whole
+
+    def offers(
+        self, nodes: list[int], request: Request, start: int, length: int, slot: int, actual: bool
+    ) -> dict[int, int]:
+        """How often each node has room for the request's `each`, at every second."""
+        moments = [self.stays(time, slot, actual) for time in range(start, start + max(length, 1))]
+        return {node: min(self.offer_at(node, request, stays) for stays in moments) for node in nodes}
+
+    def cores_beside(self, node: int, start: int, length: int, slot: int, actual: bool) -> int:
+        moments = [self.stays(time, slot, actual) for time in range(start, start + max(length, 1))]
+        return max(0, min(self.free(node, stays)[0] for stays in moments))
+
+    # ---- the questions
+
+    def licensed(self, request: Request, start: int, length: int, slot: int, actual: bool) -> bool:
+        for time in range(start, start + max(length, 1)):
+            stays = self.stays(time, slot, actual)
+            for k, amount in enumerate(request.licences):
+                if amount and amount > self.free(self.n + k, stays)[0]:
+                    return False
+        return True
+
+    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int, actual: bool) -> bool:
+        if not self.licensed(request, start, length, slot, actual):
+            return False
+        offers = self.offers(nodes, request, start, length, slot, actual)
+        if request.nodes == 0:
+            return sum(offers.values()) >= request.cores
+        if self.place == "contiguous":
+            return first_run(offers, request.nodes) is not None
+        return sum(offer > 0 for offer in offers.values()) >= request.nodes
+
+    def fits(self, nodes: list[int], request: Request, length: int, slot: int) -> bool:
+        return self.served(nodes, request, self.now, length, slot, True)
+
+    def earliest(self, nodes: list[int], request: Request, length: int, slot: int, after: int) -> int | None:
+        times = range(after, after + HORIZON)
+        return next((time for time in times if self.served(nodes, request, time, length, slot, False)), None)
+
+    def first_room(self, node: int, request: Request) -> int:
+        """The first time at which the node has room by its running jobs alone."""
+        time = self.now
+        while True:
+            if self.offer_at(node, request, [stay for stay in self.running.values() if stay.end > time]) > 0:
+                return time
+            time += 1
+
+    # ---- what happens
+
+    def share(self, request: Request, node: int, cores: int) -> Vector:
+        """What is taken or kept on a node."""
+        times = 1 if request.nodes else cores
+        first = self.full[node][0] if self.alone(request) else cores
+        return [first] + [times * amount for amount in request.each[1:]]
+
+    def stay(self, request: Request, start: int, end: int, shares: dict[int, int]) -> Stay:
+        amounts = {node: self.share(request, node, cores) for node, cores in shares.items()}
+        for k, amount in enumerate(request.licences):
+            if amount:
+                amounts[self.n + k] = [amount] + [0] * (self.kinds - 1)
+        return Stay(start, end, amounts, self.alone(request))
+
+    def take(self, nodes: list[int], request: Request, length: int, slot: int) -> dict[int, int]:
+        """Start the job; its cores by node."""
+        self.holds.pop(slot, None)
+        offers = self.offers(nodes, request, self.now, length, slot, True)
+        if request.nodes == 0:
+            shares = SPREADS[self.place](self, offers, request.cores)
+        else:
+            room = {i: self.cores_beside(i, self.now, length, slot, True) if offers[i] else 0 for i in nodes}
+            chosen = sorted(self.pick(offers, room, request))
+            shares = {
+                node: request.cores // request.nodes + (k < request.cores % request.nodes)
+                for k, node in enumerate(chosen)
+            }
+        self.running[slot] = self.stay(request, self.now, self.now + length, shares)
+        if self.alone(request):
+            return {node: self.capacity[node][0] for node in shares}
+        return shares
+
+    def pick(self, offers: dict[int, int], room: dict[int, int], request: Request) -> list[int]:
+        able = [node for node, offer in offers.items() if offer > 0]
+        if self.place == "contiguous":
+            first = first_run(offers, request.nodes)
+            assert first is not None
+            return list(range(first, first + request.nodes))
+        if self.place == "topology":
+            return by_switch(self.switches, dict.fromkeys(able, 1), request.nodes)[: request.nodes]
+        if self.place == "first-fit":
+            return sorted(able)[: request.nodes]
+        sign = 1 if self.place == "best-fit" else -1
+        if self.kinds == 1:
+            return sorted(able, key=lambda node: (sign * room[node], node))[: request.nodes]
+        return sorted(able, key=lambda node: (sign * self.leftover(node, request), node))[: request.nodes]
+
+    def leftover(self, node: int, request: Request) -> float:
+        free = self.free(node, list(self.running.values()))
+        total = 0.0
+        for r in range(self.kinds):
+            most = max(amounts[r] for amounts in self.full)
+            if most > 0:
+                total += float(free[r] - request.each[r]) / float(most)
+        return total
+
+    def hold(self, nodes: list[int], request: Request, length: int, slot: int, start: int) -> dict[int, Vector]:
+        """Reserve from `start`; the amounts that are kept by node."""
+        self.holds.pop(slot, None)
+        offers = self.offers(nodes, request, start, length, slot, False)
+        shares: dict[int, int] = {}
+        if request.nodes == 0:
+            left = request.cores
+            for node in sorted(nodes):
+                if offers[node] and left:
+                    shares[node] = min(left, offers[node])
+                    left -= shares[node]
+        elif self.place == "contiguous":
+            first = first_run(offers, request.nodes)
+            shares = {} if first is None else dict.fromkeys(range(first, first + request.nodes), request.each[0])
+        else:
+            able = [node for node in nodes if offers[node] > 0]
+            chosen = sorted(able, key=lambda node: (self.first_room(node, request), node))[: request.nodes]
+            shares = dict.fromkeys(chosen, request.each[0])
+        self.holds[slot] = self.stay(request, start, start + max(length, 1), shares)
+        return self.holds[slot].amounts
+
+
+def first_run(offers: dict[int, int], length: int) -> int | None:
+    """Where the first run of consecutive nodes that all serve begins."""
+    for first in offers:
+        if all(offers.get(node, 0) > 0 for node in range(first, first + length)):
+            return first
+    return None
+
+
+def by_switch(switches: list[int], worth: dict[int, int], want: int) -> list[int]:
+    """Nodes in the order of the placement topology, of which each is worth so much."""
+    has: dict[int, int] = {}
+    for node, value in worth.items():
+        has[switches[node]] = has.get(switches[node], 0) + value
+    whole = [switch for switch in sorted(has) if has[switch] >= want]
+    order = sorted(has, key=lambda switch: (-has[switch], switch))
+    if whole:
+        order = [min(whole, key=lambda switch: (has[switch], switch))]
+    return [node for switch in order for node in sorted(worth) if switches[node] == switch]
+
+
+def fill(order: list[int], offers: dict[int, int], cores: int) -> dict[int, int]:
+    """Take what is offered, node by node."""
+    shares = {}
+    for node in order:
+        if cores and offers[node]:
+            shares[node] = min(cores, offers[node])
+            cores -= shares[node]
+    return shares
+
+
+def spread_best(model: Model, offers: dict[int, int], cores: int) -> dict[int, int]:
+    """The emptiest nodes until the rest fits on one, which is the fullest that can hold it."""
+    shares, left = {}, {node: offer for node, offer in offers.items() if offer}
+    while cores:
+        enough = [node for node in left if left[node] >= cores]
+        if enough:
+            node = min(enough, key=lambda node: (left[node], node))
+        else:
+            node = min(left, key=lambda node: (-left[node], node))
+        shares[node] = min(cores, left.pop(node))
+        cores -= shares[node]
+    return shares
+
+
+def spread_contiguous(model: Model, offers: dict[int, int], cores: int) -> dict[int, int]:
+    """The first stretch of nodes with something to offer that holds everything; else by number."""
+    for first in range(model.n):
+        total, node = 0, first
+        while node < model.n and offers.get(node, 0) and (first == 0 or not offers.get(first - 1, 0)):
+            total += offers[node]
+            node += 1
+        if total >= cores:
+            return fill(list(range(first, node)), offers, cores)
+    return fill(sorted(offers), offers, cores)
+
+
+SPREADS: dict[str, Callable[[Model, Any, int], dict[int, int]]] = {
+    "first-fit": lambda model, offers, cores: fill(sorted(offers), offers, cores),
+    "best-fit": spread_best,
+    "worst-fit": lambda model, offers, cores: fill(sorted(offers, key=lambda i: (-offers[i], i)), offers, cores),
+    "topology": lambda model, offers, cores: fill(
+        by_switch(model.switches, {i: offer for i, offer in offers.items() if offer}, cores), offers, cores
+    ),
+    "contiguous": spread_contiguous,
+}

@@ -1,0 +1,211 @@
+"""The ledger of resources and a slow model of it agree on every answer, over random sequences of operations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from walltime.cluster.requests import Request
+from walltime.core.random import stream
+from walltime.core.time import NEVER
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.resources import ResourceLedger
+from walltime.policy import registry
+from walltime.scenario import Part
+
+sys.path.insert(0, str(Path(__file__).parent))
+from resource_model import Model
+
+PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous")
+
+
+class Pair:
+    """A ledger and its model, side by side, and the jobs that they are asked about."""
+
+    def __init__(self, seed: int, place: str) -> None:
+        self.random = stream(seed, f"resources.{place}")
+        self.draw_cluster(place)
+        self.sets: list[list[int]] = []
+        self.jobs: Any = JobTable()
+        self.ledger = ResourceLedger(
+            self.jobs,
+            np.array(self.model.capacity),
+            registry.build("place", Part(name=place)),
+            whole=self.model.whole,
+            switches=self.model.switches,
+            licences=tuple(self.model.licences),
+        )
+        for mask in [np.ones(self.model.n, bool), *(self.random.random((2, self.model.n)) < 0.6)]:
+            number = self.ledger.add_set(mask)
+            if number == len(self.sets):
+                self.sets.append([int(node) for node in np.flatnonzero(mask)])
+        self.waiting: list[int] = []
+        self.request: dict[int, Request] = {}
+        self.of: dict[int, list[int]] = {}
+        self.story: list[str] = []
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def draw_cluster(self, place: str) -> None:
+        kinds = self.integer(1, 3)
+        n = self.integer(1, 6)
+        capacity = [[self.integer(1, 6)] + [self.integer(0, 8) for _ in range(kinds - 1)] for _ in range(n)]
+        licences = [self.integer(0, 4) for _ in range(self.integer(0, 2))]
+        switches = sorted(self.integer(0, 2) for _ in range(n))
+        self.model = Model(capacity, licences, switches, place, self.random.random() < 0.2)
+
+    def draw_request(self) -> Request:
+        model = self.model
+        nodes = self.integer(0, min(3, model.n)) if self.random.random() < 0.7 else 0
+        cores = self.integer(max(1, nodes), max(nodes, 8 if nodes == 0 else nodes * 4))
+        rest = [self.integer(0, 5) if self.random.random() < 0.5 else 0 for _ in range(model.kinds - 1)]
+        if nodes == 0:
+            rest = [min(amount, 2) for amount in rest]
+        each = (-(-cores // nodes) if nodes else 1, *rest)
+        licences = tuple(self.integer(0, 3) if self.random.random() < 0.4 else 0 for _ in model.licences)
+        return Request(cores, nodes, each, nodes > 0 and self.random.random() < 0.25, licences)
+
+    # ---- operations, each checked
+
+    def submit(self) -> None:
+        request, node_set = self.draw_request(), self.integer(0, len(self.sets) - 1)
+        slot = self.jobs.add(0, 0, self.integer(0, 9), request.cores)
+        self.jobs.shape[slot] = self.ledger.intern(request, node_set)
+        self.jobs.island[slot] = self.integer(0, 1)
+        self.request[slot], self.of[slot] = request, self.sets[node_set]
+        empty = Model(self.model.full, self.model.licences, self.model.switches, self.model.place, self.model.whole)
+        possible = empty.served(self.of[slot], request, 0, 1, slot, True)
+        assert self.ledger.possible(slot) == possible, self.tell("possible", slot)
+        if possible:
+            self.waiting.append(slot)
+        else:
+            self.jobs.drop(slot)
+
+    def length(self, slot: int) -> int:
+        return int(self.jobs.estimate[slot])
+
+    def check_fits(self, slot: int) -> bool:
+        expected = self.model.fits(self.of[slot], self.request[slot], self.length(slot), slot)
+        assert self.ledger.fits(slot) == expected, self.tell("fits", slot, expected)
+        if expected and slot not in self.model.holds:
+            self.ledger.focus(self.sets.index(self.of[slot]))
+            bounds = (self.ledger.free, self.ledger.window, self.ledger.extra)
+            cores = self.request[slot].cores
+            within = cores <= bounds[2] or (cores <= bounds[0] and self.length(slot) <= bounds[1])
+            assert within, self.tell("bounds", slot, bounds)
+        return expected
+
+    def start(self, slot: int) -> None:
+        if not self.check_fits(slot):
+            return
+        self.jobs.expected_end[slot] = self.model.now + self.length(slot)
+        self.ledger.take(slot)
+        shares = self.model.take(self.of[slot], self.request[slot], self.length(slot), slot)
+        assert dict(self.ledger.shares_of(slot)) == shares, self.tell("take", slot, shares)
+        self.waiting.remove(slot)
+
+    def end(self, slot: int) -> None:
+        self.ledger.give(slot)
+        del self.model.running[slot]
+        self.jobs.drop(slot)
+
+    def prolong(self, slot: int) -> None:
+        until = max(self.model.now, self.model.running[slot].end) + self.integer(-3, 6)
+        self.ledger.prolong(slot, until)
+        self.model.running[slot].end = until
+
+    def reserve(self, slot: int) -> None:
+        after = self.model.now + (self.integer(0, 12) if self.random.random() < 0.3 else 0)
+        time = self.model.earliest(self.of[slot], self.request[slot], self.length(slot), slot, after)
+        found = self.ledger.earliest(slot, after)
+        assert found == (NEVER if time is None else time), self.tell("earliest", slot, (after, time, found))
+        if time is None:
+            return
+        start = time + (self.integer(0, 5) if self.random.random() < 0.2 else 0)
+        self.ledger.hold(slot, start)
+        kept = self.model.hold(self.of[slot], self.request[slot], self.length(slot), slot, start)
+        got = {node: list(amounts) for node, amounts in self.ledger.kept_for(slot)}
+        assert got == kept, self.tell("hold", slot, (start, kept, got))
+
+    def release(self) -> None:
+        self.ledger.island = self.integer(-1, 1)
+        for slot in list(self.model.holds):
+            if self.ledger.island < 0 or self.jobs.island[slot] == self.ledger.island:
+                del self.model.holds[slot]
+        self.ledger.release_holds()
+
+    def resize(self) -> None:
+        total = sum(amounts[0] for amounts in self.model.full)
+        cores = total - self.integer(0, min(4, total))
+        self.ledger.set_capacity(cores)
+        down = total - cores
+        for node in reversed(range(self.model.n)):
+            gone = min(down, self.model.full[node][0])
+            self.model.capacity[node] = [self.model.full[node][0] - gone, *self.model.full[node][1:]]
+            down -= gone
+
+    def check_bounds(self) -> None:
+        """The set in focus: free cores, the first hold that bears on it; beside the only one, what is left."""
+        model = self.model
+        number = self.integer(0, len(self.sets) - 1)
+        nodes = self.sets[number]
+        self.ledger.focus(number)
+        free = {node: max(0, model.free(node, list(model.running.values()))[0]) for node in nodes}
+        holds = [h for h in model.holds.values() if h.end > model.now and any(i in h.amounts for i in nodes)]
+        assert self.ledger.free == sum(free.values()), self.tell("free", number)
+        window = min((hold.start - model.now for hold in holds), default=NEVER)
+        assert self.ledger.window == window, self.tell("window", number)
+        extra = sum(free.values())
+        if len(holds) == 1:
+            jobs = [stay for stay in model.running.values() if stay.end > holds[0].start]
+            left = {i: max(0, model.free(i, [*jobs, holds[0]])[0]) if i in holds[0].amounts else free[i] for i in nodes}
+            extra = sum(min(free[node], left[node]) for node in nodes)
+        assert self.ledger.extra == extra, self.tell("extra", number, (extra, self.ledger.extra))
+
+    def step(self) -> None:
+        draw = self.random.random()
+        running = list(self.model.running)
+        if draw < 0.2 or not self.waiting:
+            self.submit()
+        elif draw < 0.4:
+            self.start(self.pick(self.waiting))
+        elif draw < 0.5 and running:
+            self.end(self.pick(running))
+        elif draw < 0.7:
+            self.reserve(self.pick(self.waiting))
+        elif draw < 0.75 and running:
+            self.prolong(self.pick(running))
+        elif draw < 0.8:
+            slot = self.pick(self.waiting)
+            self.ledger.unhold(slot)
+            self.model.holds.pop(slot, None)
+        elif draw < 0.83:
+            self.release()
+        elif draw < 0.84:
+            self.resize()
+        elif draw < 0.93:
+            self.model.now += self.integer(0, 4)
+            self.ledger.set_time(self.model.now)
+        for slot in self.waiting[:4]:
+            self.check_fits(slot)
+        self.check_bounds()
+
+    def pick(self, slots: list[int]) -> int:
+        return slots[self.integer(0, len(slots) - 1)]
+
+    def tell(self, what: str, slot: int, more: Any = "") -> str:
+        return f"{what} of {slot}: {more}; {self.request.get(slot)} on {self.of.get(slot)}; {self.model}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("part", range(4))
+def test_the_ledger_agrees_with_its_model(place, part):
+    for seed in range(60 * part, 60 * part + 60):
+        pair = Pair(seed, place)
+        for _ in range(60):
+            pair.step()
