@@ -27,6 +27,7 @@ COMPILED = [
     "kernel.timelines",
     "kernel.foresight",
     "kernel.inventory",
+    "kernel.future",
     "kernel.resources",
     "kernel.source",
     "policy.api",

@@ -22,7 +22,7 @@ class Request:
 
     With `nodes` it has a shape: so many distinct nodes, `each` of which must have these amounts, in the order of
     `Layout.resources()`. Without, `each` is what goes with every single core. `licences` are in the layout's order, for
-    the job as a whole. `lacking` names a resource that it wants and that no node has.
+    the job as a whole. `lacking` says, in words, what it wants that is nowhere at all.
     """
 
     cores: int
@@ -64,9 +64,9 @@ def make_request(
     alone = bool(exclusive) or layout.whole
     wants = _Wants(cores, memory, memory_per_node, memory_per_core, gpus, gpus_per_node, parse_resources(resources))
     kinds = layout.resources()
-    owned = parse_licences(licences, layout.licences)
+    owned = parse_licences(licences)
     shared = tuple(owned.get(name, 0) for name in layout.licences)
-    lacking = next((name for name in wants.names() if name not in kinds and name != "memory"), "")
+    lacking = _lacking(wants, kinds, [name for name in owned if owned[name] > 0 and name not in layout.licences])
     if nodes <= 0 and cores_per_node > 0:
         nodes = -(-cores // cores_per_node)
     if nodes > 0:
@@ -122,6 +122,14 @@ class _Wants:
         return tuple(share.get(kind, 0) for kind in kinds)
 
 
+def _lacking(wants: _Wants, kinds: list[str], licences: list[str]) -> str:
+    """What is wanted and nowhere to be had; memory that no node counts is not missed."""
+    for name in wants.names():
+        if name not in kinds and name != "memory":
+            return f"no node has {'any GPUs' if name == 'gpus' else name}"
+    return f"there are no licences of {licences[0]}" if licences else ""
+
+
 def _fewest(layout: Layout, mask: Mask, wants: _Wants, kinds: list[str]) -> int:
     """The fewest nodes of the mask on which an even division fits, empty; 1 where none does."""
     table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
@@ -143,13 +151,13 @@ def refusal(
     `queue` and `constraint` are what the mask was made from, for the words.
     """
     if request.lacking:
-        return f"no node has {'any GPUs' if request.lacking == 'gpus' else request.lacking}"
+        return request.lacking
     for name, amount in zip(layout.licences, request.licences, strict=False):
         if amount > layout.licences[name]:
             return f"more licences of {name} than there are"
     cluster = "the cluster" if queue is None else f"queue {queue}"
     whose = f"{cluster} has" if not constraint else f"the nodes with {constraint} have"
-    node = "any node" if not constraint and queue is None else f"any node of {cluster}" if not constraint else "any such"
+    node = "any of them" if constraint else "any node" if queue is None else f"any node of {cluster}"
     kinds = layout.resources()
     table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
     if table.shape[1] == 0:
@@ -215,7 +223,7 @@ def parse_constraint(layout: Layout, text: str) -> Mask:
 
 def _items(text: str, what: str) -> list[tuple[str, str]]:
     """The items of a list with commas, each as a name and what is behind its colon (1 where there is none)."""
-    items = []
+    items: list[tuple[str, str]] = []
     for part in text.split(",") if text.strip() else []:
         name, colon, number = (word.strip() for word in part.partition(":"))
         if not name or (colon and not number):

@@ -32,7 +32,16 @@ class Inventory(Ledger):
     """
 
     def __init__(
-        self, jobs: JobTable, capacity, place: Place, index=0, whole=False, seed=0, pace=None, switches=None, licences=()
+        self,
+        jobs: JobTable,
+        capacity,
+        place: Place,
+        index=0,
+        whole=False,
+        seed=0,
+        pace=None,
+        switches=None,
+        licences=(),
     ) -> None:
         table = np.ascontiguousarray(capacity, np.int64)
         sizes = table[:, 0].copy()

@@ -239,7 +239,7 @@ class Timelines:
     def large(self, i, d):
         """Whether the node, empty, has as much as the demand."""
         r: cython.Py_ssize_t
-        for r in range(self.kinds):
+        for r in range(self.kinds):  # noqa: SIM110, a generator is slow
             if self.each[d * self.kinds + r] > self.cap[i * self.kinds + r]:
                 return False
         return True

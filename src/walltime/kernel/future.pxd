@@ -1,0 +1,23 @@
+from walltime.kernel.inventory cimport Inventory
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.place cimport Place
+from walltime.kernel.pool cimport NodePool
+from walltime.kernel.profile cimport RunningProfile
+
+cdef class Future(Inventory):
+    # a walk through the expected ends of a set's running jobs
+    cdef RunningProfile walk
+    cdef Py_ssize_t block
+    cdef Py_ssize_t entry
+    cdef long long[::1] seen
+    cdef long long[::1] offered
+    cdef long long step
+    cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
+    cdef bint suits(self, Py_ssize_t x, NodePool pool) except? -1
+    cdef long long when_enough(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
+    cdef int select(self, Py_ssize_t s, Py_ssize_t at, Py_ssize_t want, long long after, long long limit) except -1
+    cdef long long when_suits(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
+    cdef int imagine(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long start, long long end) except -1
+    cdef long long when_offered(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
+    cdef long long offered_now(self, Py_ssize_t slot, Py_ssize_t x) except? -1
+    cdef long long forward(self, Py_ssize_t x, long long time) except? -1

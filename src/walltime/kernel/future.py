@@ -1,0 +1,253 @@
+"""From when on a request can be served: the questions about the future that a ledger of resources answers."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import integers
+from walltime.kernel.inventory import Inventory
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.place import Place
+from walltime.kernel.pool import NodePool
+from walltime.kernel.profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+ACTUAL = cython.declare(cython.bint, True)
+FORECAST = cython.declare(cython.bint, False)
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+
+@cython.cclass
+class Future(Inventory):
+    """When a job can start, by expected ends and by the holds of others; nothing changes by being asked."""
+
+    def __init__(
+        self,
+        jobs: JobTable,
+        capacity,
+        place: Place,
+        index=0,
+        whole=False,
+        seed=0,
+        pace=None,
+        switches=None,
+        licences=(),
+    ) -> None:
+        Inventory.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
+        self.walk = None
+        self.block = self.entry = 0
+        self.seen = integers(self.n)
+        self.offered = integers(self.n)
+        self.step = 0
+
+    def suits(self, x, pool: NodePool):
+        """Whether the request can be served from the pool as it stands."""
+        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        if self.nodes_of[x] == 0:
+            return self.cores_of[x] <= pool.total
+        if self.place.plain:
+            return pool.enough(least, self.nodes_of[x])
+        return self.place.suits(pool, self.nodes_of[x], least)
+
+    def earliest(self, slot, after):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if self.nodes_of[x] == 0:
+            return self.when_offered(slot, x, after)
+        if self.place.plain:
+            return self.when_enough(slot, x, after)
+        return self.when_suits(slot, x, after)
+
+    def when_enough(self, slot, x, after):
+        """When enough nodes have room: no sooner than when each of so many does, looked at for itself.
+
+        That time is tried next, until so many have room at the very time that is tried.
+        """
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
+        time: cython.longlong = after
+        licensed: cython.longlong
+        next: cython.longlong
+        at = self.foresight.times(d)
+        self.meet(slot, s, after, NEVER)
+        while True:
+            for k in range(self.meets):
+                i = self.met[k]
+                self.former[k] = self.foresight.time[at + i]
+                self.foresight.time[at + i] = self.lines.first_clear(i, d, slot, time, length)
+            self.select(s, at, self.nodes_of[x], time, NEVER - 1)
+            next = NEVER
+            if self.smallest.count == self.nodes_of[x]:
+                next = self.foresight.time[at + self.smallest.node[0]]
+                if next < time:
+                    next = time
+            for k in range(self.meets):
+                self.foresight.time[at + self.met[k]] = self.former[k]
+            licensed = self.when_licensed(slot, x, time, length)
+            if licensed > next:
+                next = licensed
+            if next <= time or next == NEVER or self.holds == 0:  # without holds, nobody who has room will lose it
+                return next
+            time = next
+
+    def select(self, s, at, want, after, limit):
+        """Into `smallest` the nodes of the set with the first times from `after` on, none above `limit`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        worst: cython.longlong = limit + 1
+        floor: cython.longlong = after
+        times: cython.longlong[::1] = self.foresight.time
+        self.smallest.clear(want)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(at + self.range_first[k], at + self.range_last[k]):
+                t = times[i]
+                if t < worst:
+                    self.smallest.put(cython.cast(cython.double, t if t > floor else floor), i - at)
+                    if self.smallest.count == want:
+                        worst = times[at + self.smallest.node[0]]
+                        if worst <= floor:  # as good as can be
+                            return 0
+        return 0
+
+    def when_suits(self, slot, x, after):
+        """The same where it matters which nodes they are: time by time."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        pool: NodePool = self.pools[s]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        time: cython.longlong = after
+        next: cython.longlong
+        suits: cython.bint
+        while True:
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                self.imagine(slot, x, pool, time, time + length)
+                suits = self.suits(x, pool)
+                pool.undo(0)
+                if suits:
+                    return time
+                next = NEVER
+                for k in range(self.range_of[s], self.range_of[s + 1]):
+                    for i in range(self.range_first[k], self.range_last[k]):
+                        next = min(next, self.lines.next_change(i, slot, time))
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def imagine(self, slot, x, pool: NodePool, start, end):
+        """Assume in the pool what a shaped job may take on each node of its set from `start` to `end`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.lines.clear(i, self.demand_of[x], slot, start, end, FORECAST):
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end, FORECAST))
+                else:
+                    pool.assume(i, 0)
+        return 0
+
+    def when_offered(self, slot, x, after):
+        """When enough cores are offered to a job that wants no certain nodes: a walk through the expected ends."""
+        h: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        have: cython.longlong = 0  # on nodes where nothing is kept for others
+        beside: cython.longlong
+        next: cython.longlong
+        time: cython.longlong = after
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        self.walk = walk
+        self.block = self.entry = 0
+        self.step += 1
+        self.meet(slot, s, after, NEVER)
+        self.lines.blind = True
+        have = self.offered_now(slot, x)
+        self.lines.blind = False
+        while True:
+            self.lines.blind = True
+            have += self.forward(x, time)
+            self.lines.blind = False
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                beside = 0
+                for k in range(self.meets):
+                    if have + beside >= self.cores_of[x]:
+                        break
+                    beside += self.lines.offer(self.met[k], d, slot, time, time + length, FORECAST)
+                if have + beside >= self.cores_of[x]:
+                    return time
+                next = NEVER
+                if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
+                    next = self.walk.time[self.walk.order[self.block] * BLOCK + self.entry]
+                for h in range(self.holds):
+                    if time < self.held_end[h] < next and self.held_slot[h] != slot:
+                        next = self.held_end[h]
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def offered_now(self, slot, x):
+        """Cores that the nodes where nothing is kept for others offer at this moment."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        pool: NodePool = self.pools[self.set_of[x]]
+        have: cython.longlong = 0
+        level: cython.longlong
+        if self.lines.simple[d]:
+            have = pool.total
+            for k in range(self.meets):
+                have -= pool.value[self.met[k]]
+            return have
+        level = pool.level_from(1)
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif self.mark[i] != self.stamp:
+                have += self.lines.offer_at(i, d, slot, self.now, ACTUAL)
+        return have
+
+    def forward(self, x, time):
+        """Walk on to `time`; how many cores more the nodes then offer where nothing is kept for others."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        offer: cython.longlong
+        gain: cython.longlong = 0
+        d: cython.Py_ssize_t = self.demand_of[x]
+        member: cython.Py_ssize_t = self.set_of[x] * self.n
+        while self.block < self.walk.blocks:
+            if self.entry >= self.walk.count[self.block]:
+                if self.block + 1 == self.walk.blocks:
+                    break
+                self.block += 1
+                self.entry = 0
+                continue
+            base = self.walk.order[self.block] * BLOCK + self.entry
+            if self.walk.time[base] > time:
+                break
+            job = self.walk.cores[base]
+            self.entry += 1
+            for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                i = self.shares.at[k] >> 24
+                if self.member[member + i] and self.mark[i] != self.stamp:
+                    if self.seen[i] != self.step:
+                        self.seen[i] = self.step
+                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now, ACTUAL)
+                    offer = self.lines.offer_at(i, d, -1, time, FORECAST)
+                    gain += offer - self.offered[i]
+                    self.offered[i] = offer
+        return gain
