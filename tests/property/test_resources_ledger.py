@@ -93,8 +93,9 @@ class Pair:
         expected = self.model.fits(self.of[slot], self.request[slot], self.length(slot), slot)
         assert self.ledger.fits(slot) == expected, self.tell("fits", slot, expected)
         if expected and slot not in self.model.holds:
-            self.ledger.focus(self.sets.index(self.of[slot]))
-            bounds = (self.ledger.free, self.ledger.window, self.ledger.extra)
+            local = self.request[slot].nodes == 1 or self.request[slot].cores == 1
+            self.ledger.focus(self.sets.index(self.of[slot]), local)
+            bounds = (self.ledger.most_free, self.ledger.most_window, self.ledger.most_extra)
             cores = self.request[slot].cores
             within = cores <= bounds[2] or (cores <= bounds[0] and self.length(slot) <= bounds[1])
             assert within, self.tell("bounds", slot, bounds)
@@ -154,7 +155,7 @@ class Pair:
         model = self.model
         number = self.integer(0, len(self.sets) - 1)
         nodes = self.sets[number]
-        self.ledger.focus(number)
+        self.ledger.focus(number, False)
         free = {node: max(0, model.free(node, list(model.running.values()))[0]) for node in nodes}
         holds = [h for h in model.holds.values() if h.end > model.now and any(i in h.amounts for i in nodes)]
         assert self.ledger.free == sum(free.values()), self.tell("free", number)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
+import numpy as np
+
+from walltime.core.errors import EngineError
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
-from walltime.engine.site import Site
+from walltime.engine.requests import RequestBook
+from walltime.engine.site import Lane, Site
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Choices, LinesQueue
 from walltime.kernel.nodes import NodeLedger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.quotas import Quotas
+from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.policy.place import as_place
 from walltime.scenario import Cluster, Part, Scenario
@@ -24,9 +28,42 @@ from walltime.scenario import Cluster, Part, Scenario
 DEFAULT_PLACE = Part(name="best-fit")
 
 
-def is_ruled(cluster: Cluster) -> bool:
+def is_ruled(cluster: Cluster, jobs: Workload | None = None) -> bool:
     """Whether more than cores, nodes and one order of waiting jobs decides who runs."""
-    return bool(cluster.queues or cluster.limits)
+    return bool(cluster.queues or cluster.limits) or needs_vectors(cluster, jobs)
+
+
+def needs_vectors(cluster: Cluster, jobs: Workload | None = None) -> bool:
+    """Whether more is counted on the nodes than cores, or jobs may not use all of them."""
+    layout = cluster.layout()
+    if layout is None:
+        return False
+    if not layout.plain or layout.features() or any(queue.nodes is not None for queue in cluster.queues.values()):
+        return True
+    if cluster.scheduler.place is not None and cluster.scheduler.place.name == "topology":
+        return True
+    asked = ("exclusive", "constraint", "licences", "resources")
+    return jobs is not None and any(
+        jobs.has(name) and bool(np.any(jobs.column(name) > 0 - (name != "exclusive"))) for name in asked
+    )
+
+
+def build_resources(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
+    """The ledger of nodes with several resources."""
+    layout = cluster.layout()
+    if layout is None:
+        raise EngineError("a ledger of resources without nodes")
+    return ResourceLedger(
+        jobs,
+        np.stack([layout.amounts(name) for name in layout.resources()], axis=1),
+        as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE)),
+        index,
+        layout.whole,
+        seed,
+        layout.pace(),
+        layout.switches(),
+        list(layout.licences.values()),
+    )
 
 
 def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
@@ -38,19 +75,24 @@ def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed
     return NodeLedger(jobs, layout.cores(), place, index, layout.whole, layout.pace(), seed)
 
 
-def build_site(scenario: Scenario, batches: Iterable[Workload], options: dict[str, Any]) -> tuple[Simulation, Arrivals]:
-    """A simulation of the only cluster, which has rules, and the arrivals that obey them."""
+def build_site(
+    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
+) -> tuple[Simulation, Arrivals]:
+    """A simulation of the only cluster, which has rules, and the arrivals that obey them; the `first` of the batches
+    tells what is asked for."""
     cluster = scenario.clusters[0]
-    stream = iter(batches)
-    first = next(stream, None)
     labels = [] if first is None else first.label_names("queue")
     jobs = JobTable()
     plans = registry.build("backfill", cluster.scheduler.backfill).plans
-    ledger = build_ledger(jobs, cluster, 0, plans, scenario.seed)
+    counted = needs_vectors(cluster, first)
+    ledger = (build_resources if counted else build_ledger)(jobs, cluster, 0, plans, scenario.seed)
     quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None
     choices = Choices()
     site = Site(cluster, labels, quotas, choices)
-    arrivals = Arrivals(chain([] if first is None else [first], stream), site)
+    layout = cluster.layout()
+    if layout is not None and isinstance(ledger, ResourceLedger):
+        site.requests = RequestBook(layout, ledger, site.masks, site.names)
+    arrivals = Arrivals(batches, site)
     simulation = Simulation(arrivals, jobs=jobs, **options)
     orders = {lane.order.model_dump_json(): registry.build("order", lane.order) for lane in site.lanes}
     target = simulation.add_site(
@@ -65,6 +107,14 @@ def build_site(scenario: Scenario, batches: Iterable[Workload], options: dict[st
         queue = LinesQueue(jobs, ledger, quotas, choices)
         for number, lane in enumerate(site.lanes):
             if lane.island == island:
-                queue.add_lane(number, lane.tier, -1, lane.local, target.orders[number].dynamic)
+                queue.add_lane(
+                    number, lane.tier, _node_set(ledger, site, lane), lane.local, target.orders[number].dynamic
+                )
         target.add_island(queue, registry.build("backfill", cluster.scheduler.backfill))
     return simulation, arrivals
+
+
+def _node_set(ledger: Ledger, site: Site, lane: Lane) -> int:
+    """The ledger's number for the nodes of a lane; -1 for any."""
+    mask = site.mask_of(lane)
+    return ledger.add_set(mask) if mask is not None and isinstance(ledger, ResourceLedger) else -1

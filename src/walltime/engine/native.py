@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,13 +47,6 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
             problems.append(
                 (prefix.removesuffix(".scheduler"), "queues, limits and resources in one of several clusters")
             )
-        layout = cluster.layout()
-        if layout is not None and not (layout.plain and not layout.features()):
-            problems.append(
-                (prefix.removesuffix(".scheduler"), "memory, GPUs, features and licences of nodes: not yet")
-            )
-        if any(queue.nodes is not None for queue in cluster.queues.values()):
-            problems.append((f"{prefix.removesuffix('.scheduler')}.queues", "queues on some of the nodes: not yet"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
         if scheduler.rhythm.name not in ("instant", "event"):
@@ -77,9 +71,11 @@ def run(
     if problems:
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
-    batches = _checked(workload, scenario)
-    if is_ruled(scenario.clusters[0]):
-        simulation, arrivals = build_site(scenario, batches, _options(scenario, observer, observers))
+    batches = iter(_checked(workload, scenario))
+    first = next(batches, None)
+    batches = chain([] if first is None else [first], batches)
+    if len(scenario.clusters) == 1 and is_ruled(scenario.clusters[0], first):
+        simulation, arrivals = build_site(scenario, first, batches, _options(scenario, observer, observers))
     else:
         arrivals = Arrivals(batches)
         simulation = _build(scenario, arrivals, _options(scenario, observer, observers))

@@ -65,7 +65,7 @@ cdef class Inventory(Ledger):
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
-    cpdef int focus(self, Py_ssize_t node_set) except -1
+    cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef int set_time(self, long long now) except -1
     cpdef int set_capacity(self, long long cores) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1

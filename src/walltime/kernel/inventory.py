@@ -329,10 +329,25 @@ class Inventory(Ledger):
 
     # ---- the bounds and the clock
 
-    def focus(self, node_set):
+    def focus(self, node_set, local):
+        """The bounds, `free`, `window` and `extra` too, are those of the node set (-1: all nodes) from now on."""
+        most: cython.longlong
+        pool: NodePool
+        if node_set < 0:
+            node_set = 0
         if node_set != self.focused:
             self.focused = node_set
             self.measure()
+        self.most_free = self.free
+        self.most_extra = self.extra
+        self.most_window = self.window
+        if local:
+            pool = self.pools[node_set]
+            most = pool.level_to(pool.top)
+            if most < self.most_free:
+                self.most_free = most
+            if most < self.most_extra:
+                self.most_extra = most
         return 0
 
     def set_time(self, now):

@@ -77,10 +77,6 @@ class Ledger:
         """Drop every hold, or, of a ledger with node sets, those of the jobs of `island` where it is not -1."""
         raise NotImplementedError(f"{type(self).__name__}.release_holds")
 
-    def focus(self, node_set):
-        """From now on the bounds are those of the node set; of a ledger without node sets they are always the same."""
-        return 0
-
     def advance(self, slot):
         """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""
         start: cython.longlong = self.jobs.at[slot].promise
