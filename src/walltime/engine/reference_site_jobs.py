@@ -1,0 +1,174 @@
+"""The jobs of the slow twin of a site, as plain Python objects, and the tree of accounts that they are charged to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.workload import COLUMNS, MISSING, Workload
+from walltime.scenario import Cluster
+
+Shares = list[tuple[int, int]]
+"""(node, cores), in order of the nodes."""
+
+COLUMNS_READ = (
+    "job_id",
+    "submit",
+    "cores",
+    "requested_time",
+    "run_time",
+    "begin",
+    "cancel",
+    "priority",
+    "deadline",
+    "nodes",
+    "cores_per_node",
+    "memory",
+    "memory_per_node",
+    "memory_per_core",
+    "gpus",
+    "gpus_per_node",
+    "resources",
+    "licences",
+    "constraint",
+    "exclusive",
+    "user",
+    "group",
+    "account",
+    "queue",
+    "qos",
+)
+
+
+@dataclass(eq=False)
+class Job:
+    """What the workload says of a job, None where it says nothing, and what has become of it."""
+
+    row: int
+    job_id: int
+    submit: int
+    cores: int
+    requested_time: int | None
+    run_time: int | None
+    begin: int | None
+    cancel: int | None
+    priority: int
+    deadline: int | None
+    nodes: int | None
+    cores_per_node: int | None
+    memory: int | None
+    memory_per_node: int | None
+    memory_per_core: int | None
+    gpus: int | None
+    gpus_per_node: int | None
+    resources: str | None
+    licences: str | None
+    constraint: str | None
+    exclusive: int | None
+    user: str | None
+    group: str | None
+    account: str | None
+    queue: str | None
+    qos: str | None
+    requested: int = 0
+    queues: list[str | None] = field(default_factory=list)  # those in which it may start, as they are tried
+    runs_in: str | None = None  # the queue in which it started
+    tier: int = 0
+    order: Any = None
+    rank: Any = None
+    island: int = 0
+    state: str = "future"
+    reason: str | None = None
+    queued: int | None = None
+    start: int | None = None
+    end: int | None = None
+    own_end: int | None = None
+    expected_end: int = 0
+    backfilled: bool = False
+    shares: Shares = field(default_factory=list)
+    taken: dict[int, dict[str, int]] = field(default_factory=dict)  # by node, where the ledger counts more than cores
+
+    @property
+    def eligible(self) -> int:
+        return self.submit if self.begin is None else max(self.submit, self.begin)
+
+    @property
+    def estimate(self) -> int:
+        return self.requested
+
+    @property
+    def length(self) -> int:
+        """For how long a reservation keeps its place: even of no length it needs one for a moment."""
+        return max(self.requested, 1)
+
+    def amounts(self) -> Iterator[tuple[str, int, str]]:
+        """What it asks for by name, as (resource, amount, per): `scratch:100` is per node, or `/core`, or `/job`."""
+        for text in (self.resources or "").split(","):
+            if text.strip():
+                name, _, rest = text.strip().partition(":")
+                number, _, per = (rest or "1").partition("/")
+                if "/" in name:
+                    name, _, per = name.partition("/")
+                yield name.strip(), int(number or 1), per.strip() or "node"
+
+    def wanted_licences(self) -> dict[str, int]:
+        """`matlab:2,ansys` by name, for the whole job."""
+        wanted: dict[str, int] = {}
+        for text in (self.licences or "").split(","):
+            if text.strip():
+                name, _, number = text.strip().partition(":")
+                wanted[name.strip()] = wanted.get(name.strip(), 0) + int(number or 1)
+        return wanted
+
+
+def read_jobs(workload: Workload, accounts: Accounts) -> list[Job]:
+    """Every row; a job without an account is charged to the one that lists its user."""
+    jobs = []
+    for row in range(len(workload)):
+        values: list[Any] = []
+        for name in COLUMNS_READ:
+            value = int(workload.column(name)[row])
+            if COLUMNS[name].kind == "label":
+                values.append(None if value == MISSING else workload.label_names(name)[value])
+            else:
+                values.append(None if value == MISSING and name != "priority" else value)
+        job = Job(row, *values)
+        job.account = accounts.charged(job)
+        jobs.append(job)
+    return jobs
+
+
+class Accounts:
+    """Who is above whom. An account that the scenario does not list stands alone."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.parents = {name: account.parent for name, account in cluster.accounts.items()}
+        self.users = {
+            user: name for name, account in reversed(cluster.accounts.items()) for user in account.users or ()
+        }
+
+    def charged(self, job: Job) -> str | None:
+        return self.users.get(job.user or "") if job.account is None else job.account
+
+    def above(self, account: str | None) -> list[str]:
+        """The account itself and all above it."""
+        chain: list[str] = []
+        while account is not None:
+            if account in chain:
+                raise InputError("the account is above itself", value=account)
+            chain.append(account)
+            account = self.parents.get(account)
+        return chain
+
+
+def write_shares(shares: Shares) -> str | None:
+    """`0-3:24,7:5`: ranges of consecutive nodes with equal cores."""
+    ranges: list[tuple[int, int, int]] = []
+    for node, cores in shares:
+        if ranges and ranges[-1][1] == node - 1 and ranges[-1][2] == cores:
+            ranges[-1] = (ranges[-1][0], node, cores)
+        else:
+            ranges.append((node, node, cores))
+    return ",".join(f"{a}:{c}" if a == b else f"{a}-{b}:{c}" for a, b, c in ranges) or None

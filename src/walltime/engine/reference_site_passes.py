@@ -1,0 +1,114 @@
+"""The scheduling passes of the slow twin of a site: every rule of backfilling, one island after the other.
+
+An island's line is all that waits in it, in order. A job that its limits refuse is passed over: it is asked when it is
+its turn, so what started before it in the same pass counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from walltime.engine.reference_site_jobs import Job
+
+
+class Island:
+    """Queues that share nodes, and the state of the rule that schedules them."""
+
+    def __init__(self, site: Any, number: int, rule: str, depth: int) -> None:
+        self.site = site
+        self.number = number
+        self.rule = RULES[rule]
+        self.depth = depth
+        self.considered: set[int] = set()  # rows of those who were in the line at the last pass
+
+    def schedule(self, only_arrivals: bool) -> None:
+        """One pass; `only_arrivals` says that since the last one nothing else has happened on the cluster."""
+        self.rule(self, only_arrivals)
+        self.considered = {job.row for job in self.line()}
+
+    def line(self) -> list[Job]:
+        """Who waits here, in order, at a limit or not."""
+        return [job for job in self.site.queue if job.island == self.number]
+
+    def lost(self, job: Job) -> bool:
+        """Whether the job's reservation is in a queue where it is at a limit now, or for a time that has gone by."""
+        hold = next(hold for hold in self.site.ledger.holds if hold.job is job)
+        return hold.queue not in self.site.admitting(job) or hold.start < self.site.now
+
+    def holders(self) -> list[Job]:
+        """Who waits here and has a reservation, in order."""
+        held = {hold.job.row for hold in self.site.ledger.holds}
+        return [job for job in self.line() if job.row in held]
+
+
+def _start_heads(island: Island, only_arrivals: bool) -> None:
+    """Start the first while it fits."""
+    for job in island.line():
+        if island.site.admitting(job) and not island.site.try_start(job):
+            return
+
+
+def _start_all(island: Island, only_arrivals: bool) -> None:
+    """Start whatever fits; nobody's place is kept."""
+    for job in island.line():
+        island.site.try_start(job)
+
+
+def _start_deep(island: Island, only_arrivals: bool) -> None:
+    """In order: what fits starts, and the first `depth` that do not get a reservation each.
+
+    Reservations stand while nothing but arrivals behind everybody happens and their jobs are not at a limit; then only
+    the new jobs are looked at.
+    """
+    site, holders = island.site, island.holders()
+    line = island.line()
+    if holders and only_arrivals and _at_the_end(island, line) and not any(island.lost(job) for job in holders):
+        line = [job for job in line if job.row not in island.considered]
+    else:
+        for job in holders:
+            site.ledger.drop(job)
+    for job in line:
+        if site.admitting(job) and not site.try_start(job) and len(island.holders()) < island.depth:
+            site.reserve(job)
+
+
+def _at_the_end(island: Island, line: list[Job]) -> bool:
+    """Whether nobody's place in the line can have changed, and the new ones stand behind all others."""
+    if any(job.order.dynamic for job in line):
+        return False
+    new = [job.row not in island.considered for job in line]
+    return new == sorted(new)
+
+
+def _keep_promises(island: Island, only_arrivals: bool) -> None:
+    """Everybody has a reservation and keeps or betters it: who is at a limit loses it; then those who have one are
+    placed anew one by one if something ended or was lost, then those who have none, then what is due starts."""
+    site = island.site
+    moved = not only_arrivals
+    for job in island.holders():
+        if island.lost(job):
+            site.ledger.drop(job)
+            moved = True
+    holders = island.holders()
+    if moved:
+        for job in holders:
+            site.ledger.drop(job)
+            site.reserve(job)
+    for job in island.line():
+        if job not in holders and site.admitting(job):
+            site.reserve(job)
+    due = {hold.job.row for hold in site.ledger.holds if hold.start <= site.now}
+    for job in island.line():
+        if job.row in due:
+            site.try_start(job)
+
+
+RULES: dict[str, Callable[[Island, bool], None]] = {
+    "none": _start_heads,
+    "aggressive": _start_all,
+    "easy": _start_deep,
+    "depth": _start_deep,
+    "conservative": _keep_promises,
+}
+"""The scheduling pass of each rule."""

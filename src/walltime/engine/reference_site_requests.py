@@ -1,0 +1,105 @@
+"""What a job asks of nodes with several resources, in the slow twin of a site.
+
+Where the contract leaves it open: amounts of zero are no request. A request in parts of a job's whole cores or memory
+is rounded up on each node. Where `memory_per_core` is given, it counts before `memory`, and `memory_per_node` before
+both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from walltime.cluster.nodes import UNCOUNTED, Layout
+from walltime.engine.reference_site_jobs import Job
+
+Rooms = list[dict[str, int] | None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """`count` nodes of the set with `share` free on each; or, with count None, cores anywhere with memory for each."""
+
+    node_set: frozenset[int]
+    cores: int
+    count: int | None
+    share: dict[str, int]
+    memory_per_core: int
+    whole: bool  # nobody else on its nodes
+    licences: dict[str, int]
+
+    def serves(self, room: dict[str, int]) -> bool:
+        """Whether a node with so much room holds a part of the job."""
+        if self.count is None:
+            return self.offer(room) > 0
+        return all(room.get(name, UNCOUNTED if name == "memory" else 0) >= self.share[name] for name in self.share)
+
+    def suitable(self, rooms: Rooms) -> list[int]:
+        return [node for node, room in enumerate(rooms) if room is not None and self.serves(room)]
+
+    def offer(self, room: dict[str, int]) -> int:
+        """How many of the job's cores the node can have."""
+        if self.memory_per_core == 0 or room.get("memory", UNCOUNTED) == UNCOUNTED:
+            return max(0, room["cores"])
+        return max(0, min(room["cores"], room["memory"] // self.memory_per_core))
+
+    def offers(self, rooms: Rooms) -> list[int]:
+        return [0 if room is None else self.offer(room) for room in rooms]
+
+
+def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_set: set[int]) -> Request:
+    """What the job asks for on the nodes of a queue."""
+    nodes = frozenset(node for node in node_set if _satisfies(job, layout, node))
+    whole = layout.whole or bool(job.exclusive)
+    if not _has_shape(job):
+        memory = _ceil(job.memory or 0, job.cores) if job.memory_per_core is None else job.memory_per_core
+        return Request(nodes, job.cores, None, {}, memory, whole, job.wanted_licences())
+
+    def with_count(count: int) -> Request:
+        return Request(nodes, job.cores, count, _share(job, count, whole), 0, whole, job.wanted_licences())
+
+    if job.nodes:
+        return with_count(job.nodes if whole else min(job.nodes, job.cores))
+    if job.cores_per_node:
+        return with_count(_ceil(job.cores, job.cores_per_node))
+    for count in range(1, job.cores + 1):
+        request = with_count(count)
+        if sum(request.serves(capacity[node]) for node in nodes) >= count:
+            return request
+    return with_count(1)
+
+
+def _has_shape(job: Job) -> bool:
+    """Whether it asks for nodes, or for anything that only a node can have."""
+    numbers = (job.nodes, job.cores_per_node, job.gpus, job.gpus_per_node, job.memory_per_node, job.exclusive)
+    return any(number for number in numbers) or any(amount for _, amount, _ in job.amounts())
+
+
+def _share(job: Job, count: int, whole: bool) -> dict[str, int]:
+    """What each of so many nodes must have free."""
+    cores = _ceil(job.cores, count)
+    share = {"cores": max(cores, job.cores_per_node or 0) if whole else cores}
+    if job.memory_per_node is not None:
+        share["memory"] = job.memory_per_node
+    elif job.memory_per_core is not None:
+        share["memory"] = job.memory_per_core * cores
+    else:
+        share["memory"] = _ceil(job.memory or 0, count)
+    share["gpus"] = _ceil(job.gpus or 0, count) if job.gpus_per_node is None else job.gpus_per_node
+    for name, amount, per in job.amounts():
+        part = {"node": amount, "core": amount * cores, "job": _ceil(amount, count)}[per]
+        share[name] = share.get(name, 0) + part
+    return share
+
+
+def _satisfies(job: Job, layout: Layout, node: int) -> bool:
+    """Whether the node has the properties: `a&b|c` is a and b, or c."""
+    if job.constraint is None:
+        return True
+    return any(
+        all(bool(layout.with_feature(name.strip())[node]) for name in term.split("&"))
+        for term in job.constraint.split("|")
+    )
+
+
+def _ceil(amount: int, parts: int) -> int:
+    return -(-amount // parts)

@@ -1,0 +1,212 @@
+"""Nodes with several resources in the slow twin of a site: room, placement and reservations, node by node.
+
+Where the contract leaves it open: what is free on a node for a job is, of each resource, the least that is left from
+its start to its end beside all running jobs and all reservations of others. On a reservation `contiguous` keeps the
+first row of nodes that serves. On nodes given as a whole, to all jobs or to this one, each must have at least the
+job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
+leftover: then its largest amount is not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
+from walltime.core.errors import EngineError
+from walltime.engine.reference_site_jobs import Job, Shares
+from walltime.engine.reference_site_places import Place, fill, find_run
+from walltime.engine.reference_site_requests import Request, make_request
+
+Taken = dict[int, dict[str, int]]
+
+
+@dataclass(eq=False)
+class Hold:
+    """What is kept for a waiting job on each node, and of licences, from `start` up to but without `end`."""
+
+    job: Job
+    queue: str | None
+    start: int
+    end: int
+    taken: Taken
+
+
+class Vectors:
+    """The nodes; `site` has the clock, the running jobs and the queues' node sets."""
+
+    def __init__(self, site: Any, layout: Layout, place: Place) -> None:
+        self.site = site
+        self.layout = layout
+        self.place = place
+        self.names = layout.resources()
+        amounts = {name: layout.amounts(name).tolist() for name in self.names}
+        self.capacity = [{name: amounts[name][node] for name in self.names} for node in range(layout.count)]
+        self.speeds = [Fraction(pace, FULL_SPEED) for pace in layout.pace().tolist()]
+        self.holds: list[Hold] = []
+        self.requests: dict[tuple[int, str | None], Request] = {}
+
+    def request(self, job: Job, queue: str | None) -> Request:
+        key = job.row, queue
+        if key not in self.requests:
+            self.requests[key] = make_request(job, self.layout, self.capacity, self.site.queues.node_set(queue))
+        return self.requests[key]
+
+    def nodes(self, job: Job, queue: str | None) -> int:
+        return self.request(job, queue).count or 1
+
+    # ---- what is left
+
+    def others(self, job: Job, start: int, running: list[Job]) -> list[list[Any]]:
+        """Who is there beside the job, at its start and at each later moment at which somebody's hold begins."""
+        holds = [hold for hold in self.holds if hold.job is not job]
+        moments = {start: running}
+        for hold in holds:
+            if start < hold.start < start + job.length:
+                moments[hold.start] = [other for other in running if other.expected_end > hold.start]
+        return [
+            [*then, *(hold for hold in holds if hold.start <= moment < hold.end)] for moment, then in moments.items()
+        ]
+
+    def left(self, node: int, others: list[Any]) -> dict[str, int]:
+        """What they leave on the node; memory that is not told never runs out."""
+        return {
+            name: most if most == UNCOUNTED else most - sum(other.taken.get(node, {}).get(name, 0) for other in others)
+            for name, most in self.capacity[node].items()
+        }
+
+    def room(self, node: int, request: Request, moments: list[list[Any]]) -> dict[str, int] | None:
+        """What the job may have on the node for all of its time; None where it may have nothing."""
+        if node not in request.node_set:
+            return None
+        if request.whole and any(node in other.taken for others in moments for other in others):
+            return None
+        lefts = [self.left(node, others) for others in moments]
+        return {name: min(left[name] for left in lefts) for name in self.names}
+
+    def rooms(self, request: Request, moments: list[list[Any]]) -> list[dict[str, int] | None]:
+        return [self.room(node, request, moments) for node in range(len(self.capacity))]
+
+    def suits(self, request: Request, moments: list[list[Any]]) -> bool:
+        for name, wanted in request.licences.items():
+            for others in moments:
+                in_use = sum(self.licences_of(other).get(name, 0) for other in others)
+                if in_use + wanted > self.layout.licences.get(name, 0):
+                    return False
+        rooms = self.rooms(request, moments)
+        if request.count is None:
+            return sum(request.offers(rooms)) >= request.cores
+        return self.place.suits(request.suitable(rooms), request.count)
+
+    def licences_of(self, other: Any) -> dict[str, int]:
+        job: Job = other.job if isinstance(other, Hold) else other
+        return job.wanted_licences()
+
+    # ---- now
+
+    def refuse(self, job: Job, queue: str | None) -> str | None:
+        """Why the job could not run on the empty machine, or None."""
+        request = self.request(job, queue)
+        where = "the cluster" if queue is None else f"queue {queue}"
+        for name, wanted in request.licences.items():
+            if wanted > self.layout.licences.get(name, 0):
+                return f"more licences of {name} than there are"
+        for name in request.share:
+            if name not in self.names and name != "memory" and request.share[name] > 0:
+                return f"no node has {'GPUs' if name == 'gpus' else name}"
+        if not request.node_set:
+            return f"no node has the property {job.constraint}" if job.constraint else f"{where} has no node"
+        if self.suits(request, [[]]):
+            return None
+        if request.count is None:
+            return f"more cores than {where} has"
+        for name in self.names:
+            if all(self.capacity[node][name] < request.share.get(name, 0) for node in request.node_set):
+                return f"more {name} on a node than any node has"
+        return f"more nodes than {where} has"
+
+    def fits(self, job: Job, queue: str | None) -> bool:
+        return self.suits(self.request(job, queue), self.others(job, self.site.now, self.site.running))
+
+    def take(self, job: Job, queue: str | None) -> int | None:
+        """The job starts on the nodes that the placement chooses; returns when it ends by itself."""
+        self.holds = [hold for hold in self.holds if hold.job is not job]
+        request = self.request(job, queue)
+        rooms = self.rooms(request, self.others(job, self.site.now, self.site.running))
+        if request.count is None:
+            job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
+        else:
+            leftover = {node: self.leftover(request, rooms[node]) for node in request.suitable(rooms)}
+            numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
+            each, odd = divmod(request.cores, request.count)
+            job.shares = [(node, each + (place < odd)) for place, node in enumerate(numbers)]
+        job.taken = self.taken(request, job.shares)
+        if request.whole:
+            job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
+        speed = min(self.speeds[node] for node, _ in job.shares)
+        return None if job.run_time is None else self.site.now - int(-job.run_time // speed)  # rounded up
+
+    def leftover(self, request: Request, room: dict[str, int] | None) -> float:
+        """How much of a node would stay free, in parts of the largest node, added up over the resources."""
+        assert room is not None
+        total = 0.0
+        for name in self.names:
+            largest = max(capacity[name] for capacity in self.capacity)
+            if 0 < largest < UNCOUNTED:
+                total += float(room[name] - request.share.get(name, 0)) / float(largest)
+        return total
+
+    def taken(self, request: Request, shares: Shares) -> Taken:
+        """What the job uses on each of its nodes."""
+        if request.whole:
+            return {node: dict(self.capacity[node]) for node, _ in shares}
+        if request.count is None:
+            return {node: {"cores": cores, "memory": cores * request.memory_per_core} for node, cores in shares}
+        return {node: request.share | {"cores": cores} for node, cores in shares}
+
+    # ---- later
+
+    def earliest(self, job: Job, queue: str | None) -> int:
+        """The first time from which the same nodes serve the job for its request; only what ends makes room."""
+        now, request = self.site.now, self.request(job, queue)
+        ends = {other.expected_end for other in self.site.running}
+        ends |= {hold.end for hold in self.holds if hold.job is not job}
+        for time in sorted({now} | {end for end in ends if end > now}):
+            if self.suits(request, self.others_later(job, time)):
+                return time
+        raise EngineError(f"job {job.job_id} does not fit the empty machine")
+
+    def others_later(self, job: Job, time: int) -> list[list[Any]]:
+        return self.others(job, time, [other for other in self.site.running if other.expected_end > time])
+
+    def hold(self, job: Job, queue: str | None, start: int) -> None:
+        """Keep nodes for the job: those that have room for it first by the running jobs alone; ties by number."""
+        request = self.request(job, queue)
+        rooms = self.rooms(request, self.others_later(job, start))
+        if request.count is None:
+            shares = fill(request.offers(rooms), request.cores, list(range(len(rooms))))
+            taken = self.taken(request, shares)
+        else:
+            nodes = sorted(request.suitable(rooms), key=lambda node: (self.first_room(request, node), node))
+            if self.place.name == "contiguous":
+                nodes = find_run(sorted(nodes), request.count) or []
+            taken = self.taken(request, [(node, request.share["cores"]) for node in nodes[: request.count]])
+        self.holds.append(Hold(job, queue, start, start + job.length, taken))
+
+    def first_room(self, request: Request, node: int) -> int:
+        """When the node by its running jobs alone has room for the job's part."""
+        now = self.site.now
+        if self.has_room(request, node, self.site.running):
+            return int(now)
+        for time in sorted({other.expected_end for other in self.site.running if other.expected_end >= now}):
+            if self.has_room(request, node, [other for other in self.site.running if other.expected_end > time]):
+                return int(time)
+        raise EngineError(f"node {node} does not serve the request when it is empty")
+
+    def has_room(self, request: Request, node: int, running: list[Job]) -> bool:
+        room = self.room(node, request, [running])
+        return room is not None and request.serves(room)
+
+    def drop(self, job: Job) -> None:
+        self.holds = [hold for hold in self.holds if hold.job is not job]
