@@ -107,11 +107,17 @@ class Job:
         """What it asks for by name, as (resource, amount, per): `scratch:100` is per node, or `/core`, or `/job`."""
         for text in (self.resources or "").split(","):
             if text.strip():
-                name, _, rest = text.strip().partition(":")
-                number, _, per = (rest or "1").partition("/")
-                if "/" in name:
-                    name, _, per = name.partition("/")
-                yield name.strip(), int(number or 1), per.strip() or "node"
+                amount, _, per = text.partition("/")
+                name, _, number = amount.partition(":")
+                if per.strip() not in ("", "node", "core", "job"):
+                    raise InputError(f"job {self.job_id}: unknown unit of a resource", value=text)
+                yield name.strip(), self.count(number), per.strip() or "node"
+
+    def count(self, text: str) -> int:
+        """The number behind a colon, 1 where there is none."""
+        if text.strip() and not text.strip().isdigit():
+            raise InputError(f"job {self.job_id}: not a whole number", value=text)
+        return int(text.strip() or 1)
 
     def wanted_licences(self) -> dict[str, int]:
         """`matlab:2,ansys` by name, for the whole job."""
@@ -119,7 +125,7 @@ class Job:
         for text in (self.licences or "").split(","):
             if text.strip():
                 name, _, number = text.strip().partition(":")
-                wanted[name.strip()] = wanted.get(name.strip(), 0) + int(number or 1)
+                wanted[name.strip()] = wanted.get(name.strip(), 0) + self.count(number)
         return wanted
 
 

@@ -120,7 +120,7 @@ class PlainNodes:
 
     def spare(self, time: int, job: Job) -> int:
         """Cores that nobody else has at that time, counted over all nodes."""
-        taken = sum(other.cores for other in self.site.running if other.expected_end > time)
+        taken: int = sum(other.cores for other in self.site.running if other.expected_end > time)
         kept = sum(hold.job.cores for hold in self.holds if hold.start <= time < hold.end and hold.job is not job)
         return sum(self.sizes) - taken - kept
 
@@ -135,7 +135,7 @@ class PlainNodes:
 
     def earliest(self, job: Job, queue: str | None) -> int:
         """The first time from which the job has its cores; from the first shaped job on, on named nodes."""
-        now = self.site.now
+        now: int = self.site.now
         if self.shape(job) is not None and not self.named:
             self.named = True
             for hold in sorted(self.holds, key=lambda hold: hold.start):

@@ -38,7 +38,7 @@ class Pool:
 
     def free_at(self, time: int, job: Job | None = None) -> int:
         """By the expected ends, other jobs' holds taken off."""
-        running = sum(other.cores for other in self.site.running if other.expected_end > time)
+        running: int = sum(other.cores for other in self.site.running if other.expected_end > time)
         return self.cores - running - self.kept_at(time, job)
 
     def kept_at(self, time: int, job: Job | None) -> int:

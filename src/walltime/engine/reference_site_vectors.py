@@ -169,7 +169,8 @@ class Vectors:
 
     def earliest(self, job: Job, queue: str | None) -> int:
         """The first time from which the same nodes serve the job for its request; only what ends makes room."""
-        now, request = self.site.now, self.request(job, queue)
+        now: int = self.site.now
+        request = self.request(job, queue)
         ends = {other.expected_end for other in self.site.running}
         ends |= {hold.end for hold in self.holds if hold.job is not job}
         for time in sorted({now} | {end for end in ends if end > now}):

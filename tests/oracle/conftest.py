@@ -1,0 +1,10 @@
+"""What the hand-checked scenarios need."""
+
+import pytest
+from site_schedule import schedule_fast, schedule_slowly
+
+
+@pytest.fixture(params=[schedule_slowly, schedule_fast], ids=["twin", "engine"])
+def schedule(request):
+    """`schedule(cluster, *jobs)`: the same question to the slow twin and to the compiled engine."""
+    return request.param
