@@ -40,6 +40,26 @@ def test_a_job_at_a_limit_holds_no_reservation(schedule):
     assert got.backfilled == [False, False, False, True]
 
 
+def test_a_reservation_is_lost_when_its_job_comes_to_a_limit(schedule):
+    """5 cores; ann may have one job. B (ann, 5 cores) has its place at 10, and C (ann, 1 core, 5 s) overtakes it.
+
+    ::
+        0 1  5    10        21
+        A---------          B     So B is at the limit when D (bo, 1 core, 20 s) arrives at 1: D starts, and overtakes
+        C----                     nobody. At 5 B is in the line again, and waits for D.
+          D----------------
+    """
+    got = schedule(
+        site(5, {"user": "ann", "running_jobs": 1}),
+        job(0, 10, 3, user="bo"),
+        job(0, 10, 5, user="ann"),
+        job(0, 5, 1, user="ann"),
+        job(1, 20, 1, user="bo"),
+    )
+    assert got.starts == [0, 21, 0, 1]
+    assert got.backfilled == [False, False, True, False]
+
+
 def test_cores_of_a_group(schedule):
     """atlas may have 4 cores: A has 3, B (2) waits for it, C (1) fits. cms has no limit."""
     got = schedule(
@@ -177,6 +197,21 @@ def test_core_minutes_let_a_job_in_by_time_alone(schedule):
     )
     assert got.starts == [0, 30, 70.333334, None]
     assert got.backfilled == [False] * 4
+
+
+def test_core_minutes_let_a_job_overtake_by_time_alone(schedule):
+    """The same behind a blocked job: A as before, B (bo) wants all 8 cores and has its place at 300.
+
+    C (ann, 1 core, 60 s) is let in at 30, and ends before 300.
+    """
+    got = schedule(
+        site(8, {"user": "ann", "running_core_minutes": 10}),
+        job(0, 300, 2, user="ann"),
+        job(0, 10, 8, user="bo"),
+        job(0, 60, 1, user="ann"),
+    )
+    assert got.starts == [0, 300, 30]
+    assert got.backfilled == [False, False, True]
 
 
 def test_a_limit_by_name_takes_the_place_of_one_for_each(schedule):

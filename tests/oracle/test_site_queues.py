@@ -231,6 +231,47 @@ def test_a_job_that_names_several_queues_takes_the_first_place(schedule):
     assert got.nodes == ["0:4", "1:4", "1:4", "1:4"]
 
 
+def test_the_reservation_of_several_queues_is_in_the_one_that_is_free_first(schedule):
+    """fast has n0, slow n1. C and D arrive at 1.
+
+    ::
+             0    5    10
+        n0   AAA-------          C names both and wants 4 cores: in slow at 5, in fast at 10. So nothing is kept for it
+              D------------      on n0, and D (fast, 1 core, 20 s) starts there.
+        n1   B----C----
+    """
+    got = schedule(
+        site({"nodes": TWO_NODES}, {"slow": {"nodes": "b"}, "fast": {"nodes": "a", "priority": 2}}),
+        job(0, 10, 3, queue="fast"),
+        job(0, 5, 4, queue="slow"),
+        job(1, 5, 4, queue="slow,fast"),
+        job(1, 20, 1, queue="fast"),
+    )
+    assert got.starts == [0, 0, 5, 1]
+    assert got.queues == ["fast", "slow", "slow", "fast"]
+    assert got.backfilled == [False, False, False, True]
+
+
+def test_who_arrives_before_the_first_takes_its_reservation(schedule):
+    """4 cores; EASY.
+
+    ::
+        0 1 2     10        22   30
+        AAA-------C C ---------       B (low, 4 cores) has its place at 10, until C (high, 2 cores) arrives at 1: then C
+            D-----------------        has it, and beside it one core is left for D (low, 20 s), which arrives at 2.
+                                B     B waits for both.
+    """
+    got = schedule(
+        site({"cores": 4}, {"low": {}, "high": {"priority": 1}}),
+        job(0, 10, 3, queue="low"),
+        job(0, 10, 4, queue="low"),
+        job(1, 20, 2, queue="high"),
+        job(2, 20, 1, queue="low"),
+    )
+    assert got.starts == [0, 30, 10, 2]
+    assert got.backfilled == [False, False, False, True]
+
+
 def test_a_job_that_names_several_queues_goes_round_a_limit(schedule):
     """`a` is tried first and takes 2 cores at once: A has them, B and C go to `b`. D, for `a` alone, waits for A."""
     got = schedule(

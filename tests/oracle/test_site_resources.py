@@ -273,6 +273,26 @@ def test_a_reservation_is_on_named_nodes(schedule):
     assert got.nodes == ["0:4", "1:4", "0:4,2:4", "0:4", "2:4"]
 
 
+def test_a_reservation_takes_the_nodes_that_are_free_first(schedule):
+    """Three nodes of 4 cores; everybody wants whole nodes.
+
+    ::
+             0         10   15
+        n0   A---------C----      At 10 all three would serve C, which wants 2. It is kept n2, which has room already,
+        n1   B---------C----      and n0: so D (20 s) may not have n2 now. At 10 C is placed anew, by number,
+        n2   ..........D-----     and D beside it.
+    """
+    got = schedule(
+        nodes({"count": 3, "cores": 4, "memory": 8}),
+        job(0, 10, 4, nodes=1),
+        job(0, 10, 4, nodes=1),
+        job(0, 5, 8, nodes=2),
+        job(0, 20, 4, nodes=1),
+    )
+    assert got.starts == [0, 0, 10, 10]
+    assert got.nodes == ["0:4", "1:4", "0-1:4", "2:4"]
+
+
 IMPOSSIBLE = {
     "more cores than the cluster has": {"cores": 9},
     "more nodes than the cluster has": {"cores": 3, "nodes": 3},
