@@ -46,10 +46,11 @@ def table(jobs: tuple[dict[str, Any], ...]) -> Workload:
 def schedule_slowly(cluster: Mapping[str, Any], *jobs: dict[str, Any]) -> Schedule:
     """By the twin."""
     workload = table(jobs)
-    scheduler = parse({"workload": {"table": workload}, "cluster": cluster}).clusters[0].scheduler
+    site = parse({"workload": {"table": workload}, "cluster": cluster}).clusters[0]
+    scheduler = site.scheduler
     outcomes = reference_site.simulate(
         workload,
-        parse({"workload": {"table": workload}, "cluster": cluster}).clusters[0],
+        site,
         scheduler.backfill.name,
         scheduler.order.short(),
         scheduler.backfill.parameters.get("depth", 1),

@@ -36,6 +36,7 @@ class Draw:
         self.nodes: list[dict[str, Any]] = []
         self.total = int(self.random.integers(2, 17))  # cores
         self.queues: dict[str, dict[str, Any]] = {}
+        self.tree = self.chance(0.6)  # whether there is a tree of accounts
 
     def chance(self, probability: float) -> bool:
         return bool(self.random.random() < probability)
@@ -85,18 +86,17 @@ class Draw:
 
     # ---- the rules
 
-    def draw_caps(self, submitted: bool = True) -> dict[str, int]:
+    def draw_caps(self) -> dict[str, int]:
         drawn = {
             "running_jobs": self.number(1, 4),
-            "running_cores": self.number(max(1, self.total // 3), self.total),
+            "running_cores": self.number(max(2, self.total // 3), self.total + 1),
             "running_gpus": self.number(2, 6),
             "running_memory": self.number(6, 30),
             "running_core_minutes": self.number(1, 6),
             "submitted_jobs": self.number(4, 16),
         }
-        names = ["running_jobs", "running_cores", "running_cores", "running_core_minutes"]
+        names = ["running_jobs", "running_cores", "running_cores", "running_core_minutes", "submitted_jobs"]
         names += ["running_memory", "running_gpus"] if self.kind != "plain" else []
-        names += ["submitted_jobs"] if submitted else []
         return {name: drawn[name] for name in self.some(names)}
 
     def draw_queues(self) -> None:
@@ -113,7 +113,8 @@ class Draw:
             if self.chance(0.1):
                 queue["min_cores"] = 2 if self.chance(0.5) else 1
             if self.chance(0.15):
-                key, names = self.one((("users", USERS), ("groups", GROUPS), ("accounts", tuple(TREE))))
+                whom = (("users", USERS), ("groups", GROUPS), ("accounts", tuple(TREE)))
+                key, names = self.one(whom if self.tree else whom[:2])
                 queue[key] = self.some(names, 3)
             if self.chance(0.3):
                 queue |= self.draw_caps()
@@ -134,7 +135,7 @@ class Draw:
                 ("max_time", self.number(2, 6)),
                 ("users", self.some(USERS)),
                 ("groups", self.some(GROUPS)),
-                ("accounts", self.some(tuple(TREE))),
+                ("accounts", self.some(tuple(TREE))) if self.tree else ("users", self.some(USERS)),
                 ("named", ["old"]),
             )
         )
@@ -175,7 +176,7 @@ class Draw:
             cluster["queues"] = self.queues
             if self.chance(0.5):
                 cluster["routes"] = [self.draw_route() for _ in range(self.number(1, 3))]
-        if self.chance(0.6):
+        if self.tree:
             cluster["accounts"] = {name: {} if parent is None else {"parent": parent} for name, parent in TREE.items()}
             cluster["accounts"]["bio"]["users"] = ["di"]
         if self.chance(0.6):
