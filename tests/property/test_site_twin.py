@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from site_scenarios import KINDS, draw_site
-from test_nodes_twin import POLICIES, draw_case
+from test_nodes_twin import draw_case
 from test_nodes_twin import slow_rows as node_rows
 
 from walltime import api
@@ -17,6 +17,7 @@ from walltime.engine import reference, reference_site
 from walltime.scenario import Cluster, Scenario, parse
 
 COLUMNS = ("job_id", "queue", "start", "end", "state", "backfilled")
+POLICIES = (("fcfs", 1), ("aggressive", 1), ("easy", 1), ("easy", 2), ("easy", 4), ("conservative", 1))
 Row = tuple[Any, ...]
 
 

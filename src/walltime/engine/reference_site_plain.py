@@ -66,7 +66,7 @@ class PlainNodes:
         moments = {start: running}
         for hold in others:
             if start < hold.start < start + job.length:
-                moments[hold.start] = [other for other in running if other.expected_end > hold.start]
+                moments[hold.start] = self.running_at(hold.start)
         left = []
         for node in range(len(self.sizes)):
             least = self.sizes[node]
@@ -81,7 +81,11 @@ class PlainNodes:
         return self.left(job, self.site.now, self.site.running)
 
     def left_at(self, job: Job, start: int) -> list[int]:
-        return self.left(job, start, [other for other in self.site.running if other.expected_end > start])
+        return self.left(job, start, self.running_at(start))
+
+    def running_at(self, time: int) -> list[Job]:
+        """Who is still there then by the expected ends; now, everybody, if only for this instant."""
+        return [job for job in self.site.running if time <= self.site.now or job.expected_end > time]
 
     def suits(self, job: Job, left: list[int]) -> bool:
         shape = self.shape(job)
@@ -120,7 +124,7 @@ class PlainNodes:
 
     def spare(self, time: int, job: Job) -> int:
         """Cores that nobody else has at that time, counted over all nodes."""
-        taken: int = sum(other.cores for other in self.site.running if other.expected_end > time)
+        taken = sum(other.cores for other in self.running_at(time))
         kept = sum(hold.job.cores for hold in self.holds if hold.start <= time < hold.end and hold.job is not job)
         return sum(self.sizes) - taken - kept
 
@@ -142,7 +146,7 @@ class PlainNodes:
                 hold.shares = self.choose(hold.job, self.left_at(hold.job, hold.start))
         ends = {other.expected_end for other in self.site.running}
         ends |= {hold.end for hold in self.holds if hold.job is not job}
-        for time in sorted({now} | {end for end in ends if end > now}):
+        for time in sorted({now, now + 1} | {end for end in ends if end > now}):
             if self.clear(job, time):
                 return time
         raise EngineError(f"job {job.job_id} does not fit the empty machine")

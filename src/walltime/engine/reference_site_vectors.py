@@ -64,7 +64,7 @@ class Vectors:
         moments = {start: running}
         for hold in holds:
             if start < hold.start < start + job.length:
-                moments[hold.start] = [other for other in running if other.expected_end > hold.start]
+                moments[hold.start] = self.running_at(hold.start)
         return [
             [*then, *(hold for hold in holds if hold.start <= moment < hold.end)] for moment, then in moments.items()
         ]
@@ -173,13 +173,17 @@ class Vectors:
         request = self.request(job, queue)
         ends = {other.expected_end for other in self.site.running}
         ends |= {hold.end for hold in self.holds if hold.job is not job}
-        for time in sorted({now} | {end for end in ends if end > now}):
+        for time in sorted({now, now + 1} | {end for end in ends if end > now}):
             if self.suits(request, self.others_later(job, time)):
                 return time
         raise EngineError(f"job {job.job_id} does not fit the empty machine")
 
     def others_later(self, job: Job, time: int) -> list[list[Any]]:
-        return self.others(job, time, [other for other in self.site.running if other.expected_end > time])
+        return self.others(job, time, self.running_at(time))
+
+    def running_at(self, time: int) -> list[Job]:
+        """Who is still there then by the expected ends; now, everybody, if only for this instant."""
+        return [job for job in self.site.running if time <= self.site.now or job.expected_end > time]
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:
         """Keep nodes for the job: those that have room for it first by the running jobs alone; ties by number."""
@@ -198,10 +202,9 @@ class Vectors:
     def first_room(self, request: Request, node: int) -> int:
         """When the node by its running jobs alone has room for the job's part."""
         now = self.site.now
-        if self.has_room(request, node, self.site.running):
-            return int(now)
-        for time in sorted({other.expected_end for other in self.site.running if other.expected_end >= now}):
-            if self.has_room(request, node, [other for other in self.site.running if other.expected_end > time]):
+        ends = {other.expected_end for other in self.site.running if other.expected_end > now}
+        for time in sorted({now, now + 1} | ends):
+            if self.has_room(request, node, self.running_at(time)):
                 return int(time)
         raise EngineError(f"node {node} does not serve the request when it is empty")
 
