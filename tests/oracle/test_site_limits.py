@@ -301,9 +301,9 @@ def test_a_promise_is_lost_at_a_limit(schedule):
     """Conservative, 4 cores; ann may have one job. Nobody of ann's runs when B and C are promised 10.
 
     ::
-        0         10   12   17   20
-        A---------B---------          A: bo, all cores. At 10 B starts, and C is at the limit: the pass at 12, when E
-        A---------     D----E    C    arrives, takes its promise back. D, which was promised 20, moves to 12; E to 17.
+        0         10 12 13       20
+        A---------B---------          A: bo, all cores. At 10 B starts, and C is at its limit: the promise is lost. E
+        A---------  ED----       C    (1 s) comes at 12 and finds room. D, promised 20, moves when E ends: to 13.
     """
     got = schedule(
         site(4, {"user": "ann", "running_jobs": 1}, backfill="conservative"),
@@ -313,5 +313,5 @@ def test_a_promise_is_lost_at_a_limit(schedule):
         job(0, 5, 2, user="bo"),
         job(12, 1, 1, user="bo"),
     )
-    assert got.starts == [0, 10, 20, 12, 17]
-    assert got.backfilled == [False] * 5
+    assert got.starts == [0, 10, 20, 13, 12]
+    assert got.backfilled == [False, False, False, False, True]  # D waits before E

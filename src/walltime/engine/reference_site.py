@@ -16,7 +16,8 @@ Its parts: `reference_site_jobs`, `_queues` (the way in, order, islands), `_limi
   limits would let start.
 - At submission: the queues that do not take the job are struck off; where none is left it is rejected with the reason
   of the first that was tried. Only then is it looked at whether it was cancelled already.
-- A reservation that is due at a limit that has just been reached stays until the next pass, which takes it back.
+- A reservation that falls due when its job has just come to a limit is lost at once; whom that helps is moved when
+  something ends, not before.
 """
 
 from __future__ import annotations

@@ -100,7 +100,9 @@ def _keep_promises(island: Island, only_arrivals: bool) -> None:
             site.reserve(job)
     due = {hold.job.row for hold in site.ledger.holds if hold.start <= site.now}
     for job in island.line():
-        if job.row in due:
+        if job.row in due and not site.admitting(job):
+            site.ledger.drop(job)
+        elif job.row in due:
             site.try_start(job)
 
 
