@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from walltime.core.time import SECOND
 from walltime.kernel.quotas import Quotas
 from walltime.scenario.rules import ENTITIES, Account, Limit, Queue
 
@@ -82,6 +83,8 @@ class Counters:
         self.accounts = accounts
         self.quotas = quotas
         self.numbers: dict[tuple[int, str | None], int] = {}
+        self.members: dict[int, list[int]] = {-1: []}
+        self.caps: dict[int, Mapping[str, int]] = {}
         self.general: list[int] = []
         self.named: dict[tuple[str, str], list[int]] = {}
         for number, rule in enumerate(rules):
@@ -104,7 +107,29 @@ class Counters:
         for number in sorted(set(found)):
             if self.matches(self.rules[number], job, line):
                 counters += self.counters(number, job, line)
-        return self.quotas.define(counters) if counters else -1
+        return self.define(counters)
+
+    def define(self, counters: list[int]) -> int:
+        number = self.quotas.define(counters) if counters else -1
+        self.members[number] = counters
+        return number
+
+    def together(self, kinds: list[int]) -> int:
+        """The kind of jobs that count at the counters of all of these."""
+        return self.define(list(dict.fromkeys(counter for kind in kinds for counter in self.members[kind])))
+
+    def too_small(self, kind: int, cores: int, gpus: int, memory: int, time: int) -> str | None:
+        """Whose caps a job of the kind exceeds alone, in words; None for nobody's."""
+        amounts = {
+            "running_cores": int(cores),
+            "running_gpus": int(gpus),
+            "running_memory": int(memory),
+            "running_core_minutes": -(-int(cores) * int(time) // (60 * SECOND)),
+        }
+        for counter in self.members[kind]:
+            if any(amounts.get(cap, 0) > most for cap, most in self.caps[counter].items()):
+                return str(self.quotas.titles[counter])
+        return None
 
     def matches(self, rule: Rule, job: Identity, line: list[str]) -> bool:
         """Whether the rule is on such a job; one of an account is on all below it."""
@@ -116,7 +141,10 @@ class Counters:
     def counters(self, number: int, job: Identity, line: list[str]) -> Iterator[int]:
         """The rule's counters for such a job: one, or one for each account up the tree."""
         rule = self.rules[number]
-        entities = [None] if rule.per is None else line if rule.per == "account" else [job[rule.per]]
+        entities: list[str | None] = [None] if rule.per is None else [job[rule.per]]
+        if rule.per == "account":
+            above = rule.names.get("account")  # only those at or below an account that is named
+            entities = [name for name in line if above is None or any(top in above for top in self.accounts.line(name))]
         for entity in entities:
             if rule.per is not None and entity is None:
                 continue
@@ -125,4 +153,5 @@ class Counters:
                 key = (number, entity)
                 if key not in self.numbers:
                     self.numbers[key] = self.quotas.add(rule.title(entity), left)
+                    self.caps[self.numbers[key]] = left
                 yield self.numbers[key]

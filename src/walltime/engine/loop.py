@@ -325,16 +325,18 @@ class Simulation(Engine):
     def exceeds(self, cluster: Cluster, slot):
         """Which limit keeps the job out of the system for good, in words; None, and it is counted, where none does."""
         i: cython.Py_ssize_t = slot
-        counter: cython.Py_ssize_t = cluster.islands[0].lines.hopeless(i)
+        counter: cython.Py_ssize_t = -1
+        if self.jobs.at[i].choice < 0:  # else such queues have been left out
+            counter = cluster.quotas.too_small(i, self.jobs.at[i].rules)
         if counter >= 0:
             return cluster.quotas.beyond(counter)
-        counter = cluster.quotas.submit(i)
+        counter = cluster.quotas.submit(cluster.islands[0].lines.counted_as(i))
         return cluster.quotas.too_many(counter) if counter >= 0 else None
 
     def reject(self, slot, reason):
         """The job is not let in; the reasons are counted."""
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
-        self.jobs.at[slot].rules = -1
+        self.jobs.at[slot].rules = self.jobs.at[slot].choice = -1  # it was not counted
         self.move(slot, HELD)
         return self.leave(slot, REJECTED)
 
@@ -480,7 +482,7 @@ class Simulation(Engine):
         if self.jobs.at[slot].first_start >= 0 and cluster.estimate.learns:
             cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
         if cluster.quotas is not None:
-            cluster.quotas.leave(slot)
+            cluster.quotas.leave(cluster.islands[0].lines.counted_as(slot))
         if self.jobs.at[slot].choice >= 0:
             self.chosen[self.jobs.at[slot].seq] = self.jobs.at[slot].queue
         self.move(slot, state)

@@ -78,7 +78,7 @@ def simulate(
     site = _Site(workload, cluster, order, seed)
     site.islands = [
         Island(site, number, rule, 1 if rule == "easy" else depth)
-        for number in sorted(set(site.queues.islands.values()))
+        for number in range(1 + max(site.queues.islands.values()))
     ]
     site.run()
     return [_outcome(job) for job in site.jobs]
@@ -99,7 +99,8 @@ class _Site:
         self.queue: list[Job] = []  # who waits, in order
         self.running: list[Job] = []
         self.wake: int | None = None  # when there is a pass whatever happens
-        self.only_arrivals = False  # since the last pass
+        self.ruled = bool(cluster.queues or cluster.limits) or isinstance(self.ledger, Vectors)
+        self.licensed = bool(cluster.licences)
 
     # ---- events
 
@@ -108,9 +109,11 @@ class _Site:
             self.way_in(job)
         while times := [time for job in self.jobs for time in self.due(job)] + self.wakes():
             wakes, self.now = self.wakes(), min(times)
-            self.only_arrivals = self.only_arrivals and self.now != self.wake
-            if self.fire() or self.now in wakes:
-                self.schedule()
+            self.fire()
+            if self.now in wakes:
+                for island in self.islands:
+                    island.woken = True
+            self.schedule()
         if self.queue:
             raise EngineError(f"job {self.queue[0].job_id} waits for ever")
 
@@ -130,23 +133,21 @@ class _Site:
             promises = []
         return promises if self.wake is None else [*promises, self.wake]
 
-    def fire(self) -> bool:
-        """Everything that is due now; tells whether the scheduler must know."""
-        happened = False
+    def fire(self) -> None:
+        """Everything that is due now."""
         for state in ("completed", "timeout"):
             for job in list(self.running):
                 if (job.own_end if state == "completed" else job.expected_end) == self.now:
-                    happened = self.leave(job, state)
+                    self.leave(job, state)
         for job in self.jobs:
             if job.state in ("held", "waiting", "running") and job.cancel == self.now:
-                happened = self.leave(job, "cancelled") or happened
+                self.leave(job, "cancelled")
         for job in self.jobs:
             if job.state == "held" and job.begin == self.now:
-                happened = self.enqueue(job)
+                self.enqueue(job)
         for job in self.jobs:
             if job.state == "future" and job.submit == self.now:
-                happened = self.arrive(job) or happened
-        return happened
+                self.arrive(job)
 
     def way_in(self, job: Job) -> None:
         """The queues that the job is for, known from the beginning."""
@@ -160,44 +161,44 @@ class _Site:
         job.requested = job.requested_time
         job.runs_in = names[0] if names else None
 
-    def arrive(self, job: Job) -> bool:
+    def arrive(self, job: Job) -> None:
         reasons = [self.refuse(job, queue) for queue in job.queues]
         if None not in reasons:
             job.state, job.reason = "rejected", reasons[0] if reasons else "no queue takes it"
-            return False
+            return
         job.queues = [queue for queue, reason in zip(job.queues, reasons, strict=True) if reason is None]
         job.runs_in = job.queues[0]
         self.queues.stand(job)
-        if job.cancel is not None and job.cancel <= self.now:
+        too_many = [reason for queue in job.queues if (reason := self.limits.too_many(job, queue)) is not None]
+        if too_many:
+            job.state, job.reason = "rejected", too_many[0]
+        elif job.cancel is not None and job.cancel <= self.now:
             job.state, job.end = "cancelled", self.now
-            return False
-        if job.eligible > self.now:
+        elif job.eligible > self.now:
             job.state = "held"
-            return False
-        return self.enqueue(job)
+        else:
+            self.enqueue(job)
 
     def refuse(self, job: Job, queue: str | None) -> str | None:
         return (
-            self.queues.refuse(job, queue)
-            or self.ledger.refuse(job, queue)
-            or self.limits.refuse_submission(job, queue)
+            self.queues.refuse(job, queue) or self.ledger.refuse(job, queue) or self.limits.refuse_for_good(job, queue)
         )
 
-    def enqueue(self, job: Job) -> bool:
+    def enqueue(self, job: Job) -> None:
         job.state, job.queued = "waiting", self.now
         job.rank = job.order.rank(job, self.now)
         self.queue.append(job)
-        return True
+        self.islands[job.island].joined = True
 
-    def leave(self, job: Job, state: str) -> bool:
+    def leave(self, job: Job, state: str) -> None:
         """The job ends or is withdrawn; one that was held before its begin time concerns nobody."""
         before, job.state, job.end = job.state, state, self.now
         if before == "held":
-            return False
+            return
         (self.running if before == "running" else self.queue).remove(job)
         self.ledger.drop(job)
-        self.only_arrivals = False
-        return True
+        for island in self.islands if self.licensed else [self.islands[job.island]]:
+            island.changed = True
 
     # ---- what a pass asks and does
 
@@ -207,8 +208,7 @@ class _Site:
                 job.rank = job.order.rank(job, self.now)
         self.queue.sort(key=lambda job: (job.tier, job.rank))
         for island in self.islands:
-            island.schedule(self.only_arrivals)
-        self.only_arrivals = True
+            island.schedule()
         self.wake = self.next_admission()
 
     def admitting(self, job: Job) -> list[str | None]:
@@ -265,15 +265,14 @@ def _make_ledger(site: _Site, cluster: Cluster, jobs: list[Job], seed: int) -> A
         raise InputError("unknown placement", value=name, choices=PLACES)
     place = Place(name, layout.switches().tolist(), seed)
     plain = layout.plain and not layout.features() and all(queue.nodes is None for queue in cluster.queues.values())
-    if plain and not any(_asks_more(job) for job in jobs):
+    if plain and name != "topology" and not any(_asks_more(job) for job in jobs):
         return PlainNodes(site, layout, place)
     return Vectors(site, layout, place)
 
 
 def _asks_more(job: Job) -> bool:
-    """Whether it asks for anything that plain nodes do not count, or that gives its request a shape."""
-    things = (job.gpus, job.gpus_per_node, job.memory_per_node, job.exclusive, job.resources, job.licences)
-    return any(things) or job.constraint is not None
+    """Whether it asks for what only nodes with several resources have; GPUs of nodes that tell none are not counted."""
+    return any((job.exclusive, job.resources, job.licences)) or job.constraint is not None
 
 
 def _outcome(job: Job) -> Outcome:

@@ -1,8 +1,8 @@
 """Limits in the slow twin of a site: every question is answered by adding up all jobs in the system.
 
 Where the contract leaves it open: names are compared as sets; a limit `per: account` that names accounts counts at
-these and below, not above. A job that names several queues and waits counts as submitted in each of those that are
-left to it; once it runs, in the one in which it does. What a job asks of memory and GPUs is the amount per node times
+these and below, not above. A job that names several queues counts as submitted in each of those that take it, and is
+rejected where one of them has too many. What a job asks of memory and GPUs is the amount per node times
 its nodes where it says so, else the amount per core times its cores, else the total; on a plain number of cores a job
 that does not tell its nodes has one.
 """
@@ -145,22 +145,27 @@ class Limits:
         """How many wait or run there."""
         count = 0
         for job in self.jobs:
-            queues = [job.runs_in] if job.state == "running" else job.queues
             if job.state in ("held", "waiting", "running"):
-                count += any(counter in self.counters(job, queue) for queue in queues)
+                count += any(counter in self.counters(job, queue) for queue in job.queues)
         return count
 
     # ---- answers
 
-    def refuse_submission(self, job: Job, queue: str | None) -> str | None:
-        """Why the job cannot be submitted to the queue: it is larger than a cap, or one too many."""
+    def refuse_for_good(self, job: Job, queue: str | None) -> str | None:
+        """Why the job can never run in the queue: it is larger than a cap."""
         for counter in self.counters(job, queue):
             for cap, most in self.caps(counter):
                 whose, amount = self.title(counter), self.amount(job, queue, cap)
-                if amount > most:
+                if amount > most and cap != "submitted_jobs":
                     return f"it asks for {_number(amount, cap)} {NOUNS[cap]}, {whose} may have {_number(most, cap)}"
+        return None
+
+    def too_many(self, job: Job, queue: str | None) -> str | None:
+        """Why the job is one too many in the queue."""
+        for counter in self.counters(job, queue):
+            for cap, most in self.caps(counter):
                 if cap == "submitted_jobs" and (there := self.in_system(counter)) >= most:
-                    return f"{whose} has {there:,} of {most:,} jobs in the system"
+                    return f"{self.title(counter)} has {there:,} of {most:,} jobs in the system"
         return None
 
     def breaches(self, job: Job, queue: str | None, now: int) -> list[Breach]:

@@ -21,11 +21,20 @@ class Island:
         self.rule = RULES[rule]
         self.depth = depth
         self.considered: set[int] = set()  # rows of those who were in the line at the last pass
+        self.refused: set[int] = set()  # and of those who were at a limit then
+        self.joined = False  # since then a job has joined the line,
+        self.changed = False  # or one has left it, or ended,
+        self.woken = False  # or time alone has let somebody in, or a promise is due
 
-    def schedule(self, only_arrivals: bool) -> None:
-        """One pass; `only_arrivals` says that since the last one nothing else has happened on the cluster."""
-        self.rule(self, only_arrivals)
+    def schedule(self) -> None:
+        """One pass, if there is a reason for one."""
+        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
+        if not (self.joined or self.changed or self.woken or let_in) or not (self.line() or self.woken):
+            return
+        self.rule(self, not (self.changed or self.woken or let_in))
         self.considered = {job.row for job in self.line()}
+        self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
+        self.joined = self.changed = self.woken = False
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
@@ -58,8 +67,8 @@ def _start_all(island: Island, only_arrivals: bool) -> None:
 def _start_deep(island: Island, only_arrivals: bool) -> None:
     """In order: what fits starts, and the first `depth` that do not get a reservation each.
 
-    Reservations stand while nothing but arrivals behind everybody happens and their jobs are not at a limit; then only
-    the new jobs are looked at.
+    Reservations stand while nothing but arrivals happens, behind everybody or, at a site with rules, behind those who
+    have one, and their jobs are not at a limit; then only the new jobs are looked at.
     """
     site, holders = island.site, island.holders()
     line = island.line()
@@ -78,20 +87,20 @@ def _at_the_end(island: Island, line: list[Job]) -> bool:
     if any(job.order.dynamic for job in line):
         return False
     new = [job.row not in island.considered for job in line]
+    if island.site.ruled:
+        new = new[: 1 + line.index(island.holders()[-1])]
     return new == sorted(new)
 
 
 def _keep_promises(island: Island, only_arrivals: bool) -> None:
     """Everybody has a reservation and keeps or betters it: who is at a limit loses it; then those who have one are
-    placed anew one by one if something ended or was lost, then those who have none, then what is due starts."""
+    placed anew one by one if something ended or left, then those who have none, then what is due starts."""
     site = island.site
-    moved = not only_arrivals
     for job in island.holders():
         if island.lost(job):
             site.ledger.drop(job)
-            moved = True
     holders = island.holders()
-    if moved:
+    if island.changed:
         for job in holders:
             site.ledger.drop(job)
             site.reserve(job)

@@ -73,7 +73,8 @@ class Queues:
         for _ in self.names:  # as often as the longest chain may be
             for a, b in ties:
                 island[a] = island[b] = min(island[a], island[b])
-        return island or {None: 0}
+        met = sorted(set(island.values()))
+        return {name: met.index(number) for name, number in island.items()} or {None: 0}
 
     def node_set(self, name: str | None) -> set[int]:
         """Its nodes; those of a plain number of cores are all one."""

@@ -7,6 +7,7 @@ All of this is known when a job is read. What changes while the simulation runs 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,12 +105,9 @@ class Site:
         return queue.order or self.cluster.scheduler.order
 
     def _tiers(self) -> list[int]:
-        """The class of each queue: by priority, and among equal ones by its order's first appearance."""
-        orders: list[Part] = []
-        for queue in self.queues:
-            if self._order(queue) not in orders:
-                orders.append(self._order(queue))
-        classes = [(-queue.priority, orders.index(self._order(queue))) for queue in self.queues]
+        """The class of each queue: by priority, and among equal ones by the first of them that has its order."""
+        kinds = [(-queue.priority, self._order(queue)) for queue in self.queues]
+        classes = [(kind[0], kinds.index(kind)) for kind in kinds]
         ranked = sorted(set(classes))
         return [ranked.index(entry) for entry in classes]
 
@@ -135,7 +133,11 @@ class Site:
         return [met.index(value) for value in island]
 
     def _make_lanes(self) -> None:
-        entries = [(number,) for number in range(len(self.queues))] + list(dict.fromkeys(self.several.values()))
+        entries: list[tuple[int, ...]] = [(number,) for number in range(len(self.queues))]
+        for numbers in self.several.values():  # some of them may not take a job: it has the choice of the others
+            for count in range(2, len(numbers) + 1):
+                entries += combinations(numbers, count)
+        entries = list(dict.fromkeys(entries))
         entries.sort(key=lambda numbers: min(self.tiers[number] for number in numbers))
         for numbers in entries or [()]:
             tier, island, order = 0, 0, self.cluster.scheduler.order
@@ -162,30 +164,31 @@ class Site:
         self._charge(batch)
         entry = self._enter(batch, refused)
         batch = self._relabelled(batch, entry, refused)
-        lane = np.zeros(size, np.int64)
-        island = np.zeros(size, np.int64)
-        queue = np.full(size, -1, np.int64)
-        local = self._local(batch)
-        for numbers, rows in entry.items():
-            wide = self.lane_of[numbers, False]
-            lane[rows] = np.where(local[rows], self.lane_of.get((numbers, True), wide), wide)
-            island[rows] = self.lanes[wide].island
-            queue[rows] = numbers[0] if numbers else MISSING
+        none = np.full(size, -1, np.int64)
         ruled = Ruled(
             batch,
-            lane,
-            island,
-            queue if self.queues else batch.column("queue").astype(np.int64),
-            np.full(size, -1, np.int64),
-            np.full(size, -1, np.int64),
-            np.full(size, -1, np.int64),
-            total_memory(batch),
-            total_gpus(batch),
-            refused,
+            lane=np.zeros(size, np.int64),
+            island=np.zeros(size, np.int64),
+            queue=batch.column("queue").astype(np.int64),
+            rules=none.copy(),
+            shape=none.copy(),
+            choice=none.copy(),
+            memory=total_memory(batch),
+            gpus=total_gpus(batch),
+            refused=refused,
         )
+        local = self._local(batch)
         for numbers, rows in entry.items():
-            self._describe(ruled, numbers, rows)
+            self._describe(ruled, local, numbers, rows)
         return ruled
+
+    def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
+        """Jobs that are in one queue, or have the choice of several, in their lane."""
+        wide = self.lane_of[numbers, False]
+        ruled.lane[rows] = np.where(local[rows], self.lane_of.get((numbers, True), wide), wide)
+        ruled.island[rows] = self.lanes[wide].island
+        if numbers:
+            ruled.queue[rows] = numbers[0]
 
     def _local(self, batch: Workload) -> Array:
         """Jobs that cannot be on more than one node."""
@@ -305,10 +308,9 @@ class Site:
         code[refused >= 0] = MISSING
         return batch.replace(dict(batch.columns) | {"queue": code}, labels=dict(batch.labels) | {"queue": self.names})
 
-    def _describe(self, ruled: Ruled, numbers: tuple[int, ...], rows: Array) -> None:
-        """Counters and shapes of the jobs of one lane, and who of them is turned away."""
-        choices = []
-        reason = np.full(len(rows), -1, np.int64)
+    def _describe(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
+        """Lane, counters and shapes of jobs that name the same queues, and who of them is turned away."""
+        options = []
         for number in numbers or (NOWHERE,):
             bad = self._turned_away(ruled.batch, rows, number)
             kinds = self._kinds(ruled.batch, rows, number)
@@ -317,22 +319,38 @@ class Site:
                 shapes, words, why = self.requests.shapes(ruled.batch, rows, number)
                 numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
                 bad = np.where(bad < 0, numbered[why], bad)
-            choices.append((number, shapes, kinds, bad))
-            reason = np.where(reason < 0, bad, reason) if len(choices) == 1 else np.where(bad < 0, -1, reason)
-        _, shapes, kinds, _ = choices[0]
-        ruled.shape[rows], ruled.rules[rows] = shapes, kinds
-        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, reason, ruled.refused[rows])
-        if len(choices) > 1:
-            self._choose(ruled, rows, choices)
+            options.append((number, shapes, kinds, bad))
+        if len(options) > 1:
+            self._choose(ruled, local, rows, options)
+            return
+        self._stand(ruled, local, numbers, rows)
+        _, ruled.shape[rows], ruled.rules[rows], bad = options[0]
+        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
 
-    def _choose(self, ruled: Ruled, rows: Array, choices: list[tuple[int, Array, Array, Array]]) -> None:
-        """What each job may choose from: the queues that do not turn it away."""
+    def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[tuple[int, Array, Array, Array]]) -> None:
+        """What each job that names several queues may choose from: those that do not turn it away."""
+        memory, gpus = ruled.memory, ruled.gpus
+        cores, time = ruled.batch.column("cores"), ruled.batch.column("requested_time")
         for i, row in enumerate(rows.tolist()):
-            if ruled.refused[row] >= 0:
+            left, reason = [], -1
+            for queue, shape, kind, bad in options:
+                why = int(bad[i])
+                if why < 0 and self.counters is not None:
+                    whose = self.counters.too_small(int(kind[i]), cores[row], gpus[row], memory[row], time[row])
+                    why = -1 if whose is None else self._reason(f"more than {whose} may have at once")
+                if why < 0:
+                    left.append((queue, int(shape[i]), int(kind[i])))
+                elif reason < 0:
+                    reason = why
+            here = np.array([row])
+            self._stand(ruled, local, tuple(entry[0] for entry in left) or (options[0][0],), here)
+            if not left:
+                ruled.refused[row] = reason
                 continue
-            left = [(queue, int(shape[i]), int(kind[i])) for queue, shape, kind, bad in choices if bad[i] < 0]
-            ruled.choice[row] = self.choices.define(left)
-            ruled.queue[row], ruled.shape[row], ruled.rules[row] = left[0]
+            _, ruled.shape[row], ruled.rules[row] = left[0]
+            if len(left) > 1:
+                counted = None if self.counters is None else self.counters.together([entry[2] for entry in left])
+                ruled.choice[row] = self.choices.define(left, -1 if counted is None else counted)
 
     def _turned_away(self, batch: Workload, rows: Array, number: int) -> Array:
         """For each row the reason for which the queue does not take it, or -1."""

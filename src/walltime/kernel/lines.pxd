@@ -10,6 +10,7 @@ cdef class Choices:
     cdef long long[::1] queue
     cdef long long[::1] shape
     cdef long long[::1] rules
+    cdef long long[::1] counted
     cdef Py_ssize_t entries
     cdef dict known
 
@@ -56,7 +57,7 @@ cdef class LinesQueue(Queue):
     cdef int settle(self) except -1
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t hopeless(self, Py_ssize_t slot) except? -1
+    cpdef long long counted_as(self, Py_ssize_t slot) except *
     cdef int stand(self, Py_ssize_t slot, Line line) except -1
     cdef Line lot(self, Py_ssize_t lane, Py_ssize_t counter)
     cdef int park(self, Py_ssize_t slot, Py_ssize_t counter) except -1
@@ -66,7 +67,7 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t leader(self, Py_ssize_t after) except? -1
     cdef bint shut(self, Line line) noexcept
     cdef int close(self, Line line) except -1
-    cdef int open(self, Line line) except -1
+    cdef bint open(self, Line line) except? -1
     cdef bint unpark(self, Py_ssize_t slot) except? -1
     cdef int refresh(self) except -1
     cdef long long next_opening(self) except *

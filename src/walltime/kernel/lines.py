@@ -23,7 +23,8 @@ if not cython.compiled:
 @cython.final
 @cython.cclass
 class Choices:
-    """What jobs that name several queues may choose from, by number: (queue, shape, rules), the preferred first."""
+    """What jobs that name several queues may choose from, by number: (queue, shape, rules), the preferred first; and
+    `counted`, the rules under which they count as submitted: those of all the queues."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -31,10 +32,11 @@ class Choices:
         self.queue = integers(64)
         self.shape = integers(64)
         self.rules = integers(64)
+        self.counted = integers(64)
         self.entries = 0
         self.known = {}
 
-    def define(self, entries) -> int:
+    def define(self, entries, counted) -> int:
         """The number of this list of choices."""
         key = tuple(entries)
         if key not in self.known:
@@ -48,9 +50,11 @@ class Choices:
                 self.shape[self.entries] = shape
                 self.rules[self.entries] = rules
                 self.entries += 1
+            self.counted[self.size] = counted
             self.size += 1
             if self.size == len(self.first):
                 self.first = doubled(self.first)
+                self.counted = doubled(self.counted)
             self.first[self.size] = self.entries
         return self.known[key]
 
@@ -199,18 +203,10 @@ class LinesQueue(Queue):
                 found = counter
         return found
 
-    def hopeless(self, slot):
-        """The counter whose caps the job exceeds alone, in every queue that it may choose; -1 where it may wait."""
-        k: cython.Py_ssize_t
+    def counted_as(self, slot):
+        """The rules under which the job counts as submitted."""
         choice: cython.longlong = self.jobs.at[slot].choice
-        counter: cython.Py_ssize_t = -1
-        if choice < 0:
-            return self.quotas.too_small(slot, self.jobs.at[slot].rules)
-        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
-            counter = self.quotas.too_small(slot, self.choices.rules[k])
-            if counter < 0:
-                return -1
-        return counter
+        return self.jobs.at[slot].rules if choice < 0 else self.choices.counted[choice]
 
     def lot(self, lane, counter):
         """The line of a lane's jobs that wait at the counter."""
@@ -246,20 +242,29 @@ class LinesQueue(Queue):
         return self.quotas.hold(line.counter, line.queue.size)
 
     def open(self, line: Line):
-        """The counter has gone down: look at its jobs again. A few go back to their lane's line at once."""
+        """The counter has gone down: look at its jobs again; whether one may be let in. A few are looked at at once."""
         home: Line = self.lane_line[line.lane]
         slot: cython.Py_ssize_t
-        self.disturbed = True
+        counter: cython.Py_ssize_t
+        opened: cython.bint = False
         if line.queue.size <= FEW:
             for slot in line.queue.slots():
-                self.remove(slot)
-                self.stand(slot, home)
-            return 0
+                counter = self.refuser(slot)
+                if counter < 0:
+                    self.remove(slot)
+                    self.stand(slot, home)
+                    opened = True
+                else:
+                    self.park(slot, counter)
+            self.disturbed |= opened
+            return opened
         line.open = True
+        self.disturbed = True
         self.tiers[self.place_of(line)].append(line)
         self.size += line.queue.size
         self.parked -= line.queue.size
-        return self.quotas.hold(line.counter, -line.queue.size)
+        self.quotas.hold(line.counter, -line.queue.size)
+        return True
 
     def place_of(self, line: Line) -> int:
         """Where the line's tier is in the list of tiers."""
@@ -278,10 +283,9 @@ class LinesQueue(Queue):
         if self.parked == 0 or kind < 0:
             return False
         for k in range(self.quotas.first[kind], self.quotas.first[kind + 1]):
-            for line in self.at_counter.get(self.quotas.member[k], ()):
+            for line in list(self.at_counter.get(self.quotas.member[k], ())):
                 if not line.open and line.queue.size > 0 and not self.shut(line):
-                    self.open(line)
-                    opened = True
+                    opened |= self.open(line)
         return opened
 
     def refresh(self):

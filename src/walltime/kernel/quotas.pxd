@@ -42,8 +42,8 @@ cdef class Quotas:
     cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind) noexcept
     cpdef int take(self, Py_ssize_t slot) noexcept
     cpdef int give(self, Py_ssize_t slot) noexcept
-    cpdef Py_ssize_t submit(self, Py_ssize_t slot) noexcept
-    cpdef int leave(self, Py_ssize_t slot) noexcept
+    cpdef Py_ssize_t submit(self, long long kind) noexcept
+    cpdef int leave(self, long long kind) noexcept
     cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long kind) noexcept
     cdef long long work_of(self, Py_ssize_t slot) noexcept
     cdef int hold(self, Py_ssize_t c, long long change) noexcept

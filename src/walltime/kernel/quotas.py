@@ -213,10 +213,9 @@ class Quotas:
             self.at[c].memory += sign * self.jobs.at[slot].memory
         return 0
 
-    def submit(self, slot):
-        """The job enters the system: the first counter that has too many already, or -1 and it is counted."""
+    def submit(self, kind):
+        """A job enters the system: the first counter that has too many already, or -1 and it is counted."""
         k: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
         if kind < 0:
             return -1
         for k in range(self.first[kind], self.first[kind + 1]):
@@ -226,10 +225,9 @@ class Quotas:
             self.at[self.member[k]].submitted += 1
         return -1
 
-    def leave(self, slot):
-        """The job, which was counted, leaves the system."""
+    def leave(self, kind):
+        """A job, which was counted, leaves the system."""
         k: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
         if kind < 0:
             return 0
         for k in range(self.first[kind], self.first[kind + 1]):

@@ -36,7 +36,6 @@ class Depth(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
-        behind: cython.Py_ssize_t
         # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count;
         # unless one was for the very instant of its pass, which has gone by.
         if self.stands and p.causes == ARRIVAL and p.queue.quiet(-1):
@@ -49,9 +48,8 @@ class Depth(Policy):
         p.release()
         slot = p.queue.head()
         while slot >= 0 and self.reserved < self.depth:
-            behind = p.queue.next(slot)  # asked before the job leaves
             self.consider(p, slot)
-            slot = behind
+            slot = p.queue.behind(slot)
         if self.reserved < self.depth:
             return 0
         if self.candidates is not None:
@@ -76,7 +74,7 @@ class Depth(Policy):
         """Start the job, or reserve for it, or let it wait."""
         if p.fits(slot):
             return p.start(slot)
-        if self.reserved < self.depth:
+        if self.reserved < self.depth and p.admits(slot):
             if p.reserve(slot) <= p.now:
                 self.stands = False
             self.reserved += 1
