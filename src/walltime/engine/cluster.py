@@ -31,7 +31,11 @@ class Island:
 
     def due(self):
         """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
-        return self.causes != 0 and (self.queue.size > 0 or self.causes & TIMER)
+        if self.causes == 0:
+            return False
+        if self.queue.size > 0 or self.causes & TIMER:
+            return True
+        return self.lines is not None and self.lines.waits_for_time()
 
     def prepare(self, orders, now):
         """Before a pass: limits that time alone has moved, and the keys that change with time."""

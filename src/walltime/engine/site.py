@@ -163,7 +163,7 @@ class Site:
         refused = np.full(size, -1, np.int64)
         self._charge(batch)
         entry = self._enter(batch, refused)
-        batch = self._relabelled(batch, entry, refused)
+        nowhere = refused >= 0
         none = np.full(size, -1, np.int64)
         ruled = Ruled(
             batch,
@@ -180,6 +180,8 @@ class Site:
         local = self._local(batch)
         for numbers, rows in entry.items():
             self._describe(ruled, local, numbers, rows)
+        if self.queues:
+            ruled.batch = self._relabelled(batch, np.where(nowhere, MISSING, ruled.queue))
         return ruled
 
     def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
@@ -298,15 +300,10 @@ class Site:
             code = np.where(code < 0, np.array([*theirs, -1], np.int64)[batch.column("user")], code)
         self.account_names, self.account = names, code
 
-    def _relabelled(self, batch: Workload, entry: dict[tuple[int, ...], Array], refused: Array) -> Workload:
-        """The batch with the queues in which its jobs are."""
-        if not self.queues:
-            return batch
-        code = np.full(len(batch), MISSING, np.int32)
-        for numbers, rows in entry.items():
-            code[rows] = numbers[0]  # of several, the preferred one; the record says where it ran
-        code[refused >= 0] = MISSING
-        return batch.replace(dict(batch.columns) | {"queue": code}, labels=dict(batch.labels) | {"queue": self.names})
+    def _relabelled(self, batch: Workload, queue: Array) -> Workload:
+        """The batch with the queues in which its jobs are; where one has a choice, the record says where it ran."""
+        columns = dict(batch.columns) | {"queue": queue.astype(np.int32)}
+        return batch.replace(columns, labels=dict(batch.labels) | {"queue": self.names})
 
     def _describe(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
         """Lane, counters and shapes of jobs that name the same queues, and who of them is turned away."""

@@ -51,6 +51,7 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
+    cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
@@ -70,4 +71,5 @@ cdef class LinesQueue(Queue):
     cdef bint open(self, Line line) except? -1
     cdef bint unpark(self, Py_ssize_t slot) except? -1
     cdef int refresh(self) except -1
+    cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *

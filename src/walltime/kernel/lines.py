@@ -86,8 +86,9 @@ class LinesQueue(Queue):
     A *lane* is a line for jobs of one tier, one order and one set of nodes, in which those stand that no limit refuses
     as far as is known. A job that is found to be refused goes to the lot of that counter, a line of its own, which is
     looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`, `next`,
-    `find` and `ordered` tell only jobs that the limits admit at that moment. `size` counts the open lines, `parked`
-    the closed ones. Jobs with a choice of queues are never parked: they are asked about each time.
+    `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those who have been
+    promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the closed ones.
+    Jobs with a choice of queues are never parked: they are asked about each time.
     """
 
     def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
@@ -220,11 +221,8 @@ class LinesQueue(Queue):
         return line
 
     def park(self, slot, counter):
-        """The job was found to be refused: it waits at the counter, without a reservation."""
+        """The job was found to be refused: it waits at the counter."""
         line: Line = self.lines[self.jobs.at[slot].line]
-        if self.jobs.at[slot].promise >= 0:
-            self.ledger.unhold(slot)
-            self.jobs.at[slot].promise = -1
         if line.counter == counter or self.jobs.at[slot].choice >= 0:
             return 0
         self.remove(slot)
@@ -297,6 +295,10 @@ class LinesQueue(Queue):
                     self.open(line)
         return 0
 
+    def waits_for_time(self):
+        """Whether somebody may wait at a limit that the passing of time moves."""
+        return self.parked > 0 and self.quotas.timed
+
     def next_opening(self):
         """When time alone will let in a job that waits at a limit on work; NEVER where none does."""
         line: Line
@@ -338,7 +340,7 @@ class LinesQueue(Queue):
             slot = line.queue.behind(after)
         while slot >= 0:
             counter = self.refuser(slot)
-            if counter < 0:
+            if counter < 0 or self.jobs.at[slot].promise >= 0:
                 return slot
             next = line.queue.next(slot)
             self.park(slot, counter)
@@ -368,7 +370,8 @@ class LinesQueue(Queue):
             if counter < 0:
                 return slot
             next = line.queue.find(free, extra, window, slot)
-            self.park(slot, counter)
+            if self.jobs.at[slot].promise < 0:
+                self.park(slot, counter)
             slot = next
         return -1
 
@@ -485,6 +488,17 @@ class LinesQueue(Queue):
         self.disturbed = True
         return 0
 
+    def ordered(self):
+        """As the other queues'; a job that has come to a limit since it was promised a start loses the promise."""
+        slot: cython.Py_ssize_t
+        line: Line
+        for line in list(self.lines):
+            for slot in line.queue.slots() if line.open else ():
+                if self.jobs.at[slot].promise >= 0 and self.refuser(slot) >= 0:
+                    self.ledger.unhold(slot)
+                    self.jobs.at[slot].promise = -1
+        return Queue.ordered(self)
+
     def slots(self) -> list:
         """Everything that waits here and that the limits admit, in order."""
         out = []
@@ -496,10 +510,10 @@ class LinesQueue(Queue):
             for line in list(lines):
                 for slot in line.queue.slots():
                     counter = self.refuser(slot)
-                    if counter >= 0:
-                        self.park(slot, counter)
-                    else:
+                    if counter < 0:
                         admitted.append((self.jobs.at[slot].key, self.jobs.at[slot].seq, slot))
+                    elif self.jobs.at[slot].promise < 0:
+                        self.park(slot, counter)
             if len(lines) > 1:
                 admitted.sort()
             out += [entry[2] for entry in admitted]

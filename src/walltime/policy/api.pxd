@@ -62,6 +62,10 @@ cdef class Pass:
     cdef long long[::1] slot
     cdef long long[::1] value
     cdef readonly Py_ssize_t decided
+    cdef bint keeps
+    cdef long long[::1] promised
+    cdef long long[::1] promised_seq
+    cdef Py_ssize_t promises
 
     cpdef Py_ssize_t head(self) except? -1
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
@@ -86,6 +90,7 @@ cdef class Pass:
     cdef int begin(self, long long now, int causes) except -1
     cdef int end(self) except -1
     cdef int rollback(self) except -1
+    cdef int note(self, Py_ssize_t slot) except -1
     cdef int decide(self, int kind, Py_ssize_t slot, long long value) except -1
     cdef int check(self, Py_ssize_t slot) except -1
     cdef int look(self, Py_ssize_t slot) except -1

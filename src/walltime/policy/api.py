@@ -231,6 +231,10 @@ class Pass:
         self.slot = integers(64)
         self.value = integers(64)
         self.decided = 0
+        self.keeps = self.lines is not None and not policy.plans  # which jobs have a promise until `release`
+        self.promised = integers(8)
+        self.promised_seq = integers(8)
+        self.promises = 0
 
     # ---- looking
 
@@ -427,9 +431,26 @@ class Pass:
 
     def release(self):
         """Take every reservation of this cluster back."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
         if not self.open:
             self.complain()
+        for i in range(self.promises):
+            slot = self.promised[i]
+            if self.jobs.at[slot].seq == self.promised_seq[i]:
+                self.jobs.at[slot].promise = -1
+        self.promises = 0
         return self.ledger.release_holds()
+
+    def note(self, slot):
+        """Remember that the job has a promise, so that `release` can take it back."""
+        if self.promises == len(self.promised):
+            self.promised = doubled(self.promised)
+            self.promised_seq = doubled(self.promised_seq)
+        self.promised[self.promises] = slot
+        self.promised_seq[self.promises] = self.jobs.at[slot].seq
+        self.promises += 1
+        return 0
 
     def cancel(self, slot):
         """Take a waiting job out of the system."""
@@ -484,6 +505,8 @@ class Pass:
 
     def decide(self, kind, slot, value):
         i: cython.Py_ssize_t = self.decided
+        if kind == RESERVE and self.keeps:
+            self.note(slot)
         if i == len(self.kind):
             self.kind = doubled(self.kind)
             self.slot = doubled(self.slot)
