@@ -41,10 +41,14 @@ class Model:
 
     # ---- what is there
 
-    def stays(self, time: int, slot: int, actual: bool) -> list[Stay]:
+    def stays(self, time: int, slot: int) -> list[Stay]:
         """Everything that counts at that time: jobs until their expected ends (now, all), holds of others."""
-        jobs = [stay for stay in self.running.values() if stay.end > time or (actual and time == self.now)]
-        return jobs + [hold for other, hold in self.holds.items() if other != slot and hold.start <= time < hold.end]
+        return self.jobs(time) + [
+            hold for other, hold in self.holds.items() if other != slot and hold.start <= time < hold.end
+        ]
+
+    def jobs(self, time: int) -> list[Stay]:
+        return [stay for stay in self.running.values() if stay.end > time or time <= self.now]
 
     def free(self, node: int, stays: list[Stay]) -> Vector:
         if any(stay.alone and node in stay.amounts for stay in stays) and node < self.n:
@@ -61,31 +65,29 @@ class Model:
     def alone(self, request: Request) -> bool:
         return request.exclusive or self.whole
 
-    def offers(
-        self, nodes: list[int], request: Request, start: int, length: int, slot: int, actual: bool
-    ) -> dict[int, int]:
+    def offers(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> dict[int, int]:
         """How often each node has room for the request's `each`, at every second."""
-        moments = [self.stays(time, slot, actual) for time in range(start, start + max(length, 1))]
+        moments = [self.stays(time, slot) for time in range(start, start + max(length, 1))]
         return {node: min(self.offer_at(node, request, stays) for stays in moments) for node in nodes}
 
-    def cores_beside(self, node: int, start: int, length: int, slot: int, actual: bool) -> int:
-        moments = [self.stays(time, slot, actual) for time in range(start, start + max(length, 1))]
+    def cores_beside(self, node: int, start: int, length: int, slot: int) -> int:
+        moments = [self.stays(time, slot) for time in range(start, start + max(length, 1))]
         return max(0, min(self.free(node, stays)[0] for stays in moments))
 
     # ---- the questions
 
-    def licensed(self, request: Request, start: int, length: int, slot: int, actual: bool) -> bool:
+    def licensed(self, request: Request, start: int, length: int, slot: int) -> bool:
         for time in range(start, start + max(length, 1)):
-            stays = self.stays(time, slot, actual)
+            stays = self.stays(time, slot)
             for k, amount in enumerate(request.licences):
                 if amount and amount > self.free(self.n + k, stays)[0]:
                     return False
         return True
 
-    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int, actual: bool) -> bool:
-        if not self.licensed(request, start, length, slot, actual):
+    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> bool:
+        if not self.licensed(request, start, length, slot):
             return False
-        offers = self.offers(nodes, request, start, length, slot, actual)
+        offers = self.offers(nodes, request, start, length, slot)
         if request.nodes == 0:
             return sum(offers.values()) >= request.cores
         if self.place == "contiguous":
@@ -93,17 +95,17 @@ class Model:
         return sum(offer > 0 for offer in offers.values()) >= request.nodes
 
     def fits(self, nodes: list[int], request: Request, length: int, slot: int) -> bool:
-        return self.served(nodes, request, self.now, length, slot, True)
+        return self.served(nodes, request, self.now, length, slot)
 
     def earliest(self, nodes: list[int], request: Request, length: int, slot: int, after: int) -> int | None:
         times = range(after, after + HORIZON)
-        return next((time for time in times if self.served(nodes, request, time, length, slot, False)), None)
+        return next((time for time in times if self.served(nodes, request, time, length, slot)), None)
 
     def first_room(self, node: int, request: Request) -> int:
         """The first time at which the node has room by its running jobs alone."""
         time = self.now
         while True:
-            if self.offer_at(node, request, [stay for stay in self.running.values() if stay.end > time]) > 0:
+            if self.offer_at(node, request, self.jobs(time)) > 0:
                 return time
             time += 1
 
@@ -125,11 +127,11 @@ class Model:
     def take(self, nodes: list[int], request: Request, length: int, slot: int) -> dict[int, int]:
         """Start the job; its cores by node."""
         self.holds.pop(slot, None)
-        offers = self.offers(nodes, request, self.now, length, slot, True)
+        offers = self.offers(nodes, request, self.now, length, slot)
         if request.nodes == 0:
             shares = SPREADS[self.place](self, offers, request.cores)
         else:
-            room = {i: self.cores_beside(i, self.now, length, slot, True) if offers[i] else 0 for i in nodes}
+            room = {i: self.cores_beside(i, self.now, length, slot) if offers[i] else 0 for i in nodes}
             chosen = sorted(self.pick(offers, room, request))
             shares = {
                 node: request.cores // request.nodes + (k < request.cores % request.nodes)
@@ -167,7 +169,7 @@ class Model:
     def hold(self, nodes: list[int], request: Request, length: int, slot: int, start: int) -> dict[int, Vector]:
         """Reserve from `start`; the amounts that are kept by node."""
         self.holds.pop(slot, None)
-        offers = self.offers(nodes, request, start, length, slot, False)
+        offers = self.offers(nodes, request, start, length, slot)
         shares: dict[int, int] = {}
         if request.nodes == 0:
             left = request.cores

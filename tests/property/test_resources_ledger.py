@@ -79,7 +79,7 @@ class Pair:
         self.jobs.island[slot] = self.integer(0, 1)
         self.request[slot], self.of[slot] = request, self.sets[node_set]
         empty = Model(self.model.full, self.model.licences, self.model.switches, self.model.place, self.model.whole)
-        possible = empty.served(self.of[slot], request, 0, 1, slot, True)
+        possible = empty.served(self.of[slot], request, 0, 1, slot)
         assert self.ledger.possible(slot) == possible, self.tell("possible", slot)
         if possible:
             self.waiting.append(slot)
@@ -93,11 +93,10 @@ class Pair:
         expected = self.model.fits(self.of[slot], self.request[slot], self.length(slot), slot)
         assert self.ledger.fits(slot) == expected, self.tell("fits", slot, expected)
         if expected and slot not in self.model.holds:
-            local = self.request[slot].nodes == 1 or self.request[slot].cores == 1
-            self.ledger.focus(self.sets.index(self.of[slot]), local)
-            bounds = (self.ledger.most_free, self.ledger.most_window, self.ledger.most_extra)
+            local = self.request[slot].nodes == 1
+            bounds = self.ledger.bounds_of(self.sets.index(self.of[slot]), local)
             cores = self.request[slot].cores
-            within = cores <= bounds[2] or (cores <= bounds[0] and self.length(slot) <= bounds[1])
+            within = cores <= bounds[1] or (cores <= bounds[0] and self.length(slot) <= bounds[2])
             assert within, self.tell("bounds", slot, bounds)
         return expected
 
@@ -116,7 +115,7 @@ class Pair:
         self.jobs.drop(slot)
 
     def prolong(self, slot: int) -> None:
-        until = max(self.model.now, self.model.running[slot].end) + self.integer(-3, 6)
+        until = max(0, max(self.model.now, self.model.running[slot].end) + self.integer(-3, 6))
         self.ledger.prolong(slot, until)
         self.model.running[slot].end = until
 
@@ -155,18 +154,21 @@ class Pair:
         model = self.model
         number = self.integer(0, len(self.sets) - 1)
         nodes = self.sets[number]
-        self.ledger.focus(number, False)
         free = {node: max(0, model.free(node, list(model.running.values()))[0]) for node in nodes}
         holds = [h for h in model.holds.values() if h.end > model.now and any(i in h.amounts for i in nodes)]
-        assert self.ledger.free == sum(free.values()), self.tell("free", number)
         window = min((hold.start - model.now for hold in holds), default=NEVER)
-        assert self.ledger.window == window, self.tell("window", number)
-        extra = sum(free.values())
+        left = dict(free)
         if len(holds) == 1:
-            jobs = [stay for stay in model.running.values() if stay.end > holds[0].start]
-            left = {i: max(0, model.free(i, [*jobs, holds[0]])[0]) if i in holds[0].amounts else free[i] for i in nodes}
-            extra = sum(min(free[node], left[node]) for node in nodes)
-        assert self.ledger.extra == extra, self.tell("extra", number, (extra, self.ledger.extra))
+            beside = [*model.jobs(holds[0].start), holds[0]]
+            left = {
+                i: max(0, min(free[i], model.free(i, beside)[0])) if i in holds[0].amounts else free[i] for i in nodes
+            }
+        expected = (sum(free.values()), sum(left.values()), window)
+        assert self.ledger.bounds_of(number) == expected, self.tell("bounds", number, expected)
+        expected = (max(free.values(), default=0), max(left.values(), default=0), window)
+        assert self.ledger.bounds_of(number, True) == expected, self.tell("local bounds", number, expected)
+        if number == 0:
+            assert (self.ledger.free, self.ledger.extra) == (sum(free.values()), sum(left.values()))
 
     def step(self) -> None:
         draw = self.random.random()

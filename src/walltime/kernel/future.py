@@ -14,8 +14,6 @@ from walltime.kernel.profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
-ACTUAL = cython.declare(cython.bint, True)
-FORECAST = cython.declare(cython.bint, False)
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
@@ -79,11 +77,14 @@ class Future(Inventory):
             for k in range(self.meets):
                 i = self.met[k]
                 self.former[k] = self.foresight.time[at + i]
-                self.foresight.time[at + i] = self.lines.first_clear(i, d, slot, time, length)
+                next = self.lines.first_clear(i, d, slot, time, length)
+                self.foresight.time[at + i] = -1 if next == time else next
             self.select(s, at, self.nodes_of[x], time, NEVER - 1)
             next = NEVER
             if self.smallest.count == self.nodes_of[x]:
                 next = self.foresight.time[at + self.smallest.node[0]]
+                if 0 <= next <= self.now:
+                    next = self.now + 1
                 if next < time:
                     next = time
             for k in range(self.meets):
@@ -100,18 +101,18 @@ class Future(Inventory):
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         t: cython.longlong
-        worst: cython.longlong = limit + 1
-        floor: cython.longlong = after
+        worst: cython.longlong = limit + 1 if limit > self.now else 0  # now there is room at once, or none
+        later: cython.longlong = after if after > self.now else self.now + 1
         times: cython.longlong[::1] = self.foresight.time
         self.smallest.clear(want)
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(at + self.range_first[k], at + self.range_last[k]):
                 t = times[i]
                 if t < worst:
-                    self.smallest.put(cython.cast(cython.double, t if t > floor else floor), i - at)
+                    self.smallest.put(cython.cast(cython.double, after if t < 0 else t if t > later else later), i - at)
                     if self.smallest.count == want:
                         worst = times[at + self.smallest.node[0]]
-                        if worst <= floor:  # as good as can be
+                        if worst < 0:  # as good as can be
                             return 0
         return 0
 
@@ -148,8 +149,8 @@ class Future(Inventory):
         s: cython.Py_ssize_t = self.set_of[x]
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
-                if self.lines.clear(i, self.demand_of[x], slot, start, end, FORECAST):
-                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end, FORECAST))
+                if self.lines.clear(i, self.demand_of[x], slot, start, end):
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end))
                 else:
                     pool.assume(i, 0)
         return 0
@@ -175,21 +176,22 @@ class Future(Inventory):
         have = self.offered_now(slot, x)
         self.lines.blind = False
         while True:
-            self.lines.blind = True
-            have += self.forward(x, time)
-            self.lines.blind = False
+            if time > self.now:
+                self.lines.blind = True
+                have += self.forward(x, time)
+                self.lines.blind = False
             next = self.when_licensed(slot, x, time, length)
             if next == time:
                 beside = 0
                 for k in range(self.meets):
                     if have + beside >= self.cores_of[x]:
                         break
-                    beside += self.lines.offer(self.met[k], d, slot, time, time + length, FORECAST)
+                    beside += self.lines.offer(self.met[k], d, slot, time, time + length)
                 if have + beside >= self.cores_of[x]:
                     return time
                 next = NEVER
                 if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
-                    next = self.walk.time[self.walk.order[self.block] * BLOCK + self.entry]
+                    next = max(time + 1, self.walk.time[self.walk.order[self.block] * BLOCK + self.entry])
                 for h in range(self.holds):
                     if time < self.held_end[h] < next and self.held_slot[h] != slot:
                         next = self.held_end[h]
@@ -216,7 +218,7 @@ class Future(Inventory):
             if i < 0:
                 level = pool.level_from(level + 1)
             elif self.mark[i] != self.stamp:
-                have += self.lines.offer_at(i, d, slot, self.now, ACTUAL)
+                have += self.lines.offer_at(i, d, slot, self.now)
         return have
 
     def forward(self, x, time):
@@ -246,8 +248,8 @@ class Future(Inventory):
                 if self.member[member + i] and self.mark[i] != self.stamp:
                     if self.seen[i] != self.step:
                         self.seen[i] = self.step
-                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now, ACTUAL)
-                    offer = self.lines.offer_at(i, d, -1, time, FORECAST)
+                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now)
+                    offer = self.lines.offer_at(i, d, -1, time)
                     gain += offer - self.offered[i]
                     self.offered[i] = offer
         return gain

@@ -50,11 +50,13 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_start
     cdef long long[::1] held_end
     cdef long long[::1] held_first
-    # the bounds of the set in focus: the first hold there, the only one (or -1), what cannot be had beside it
-    cdef Py_ssize_t focused
-    cdef long long first_hold
-    cdef Py_ssize_t lone
-    cdef long long barred
+    # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
+    # measured anew when holds have changed
+    cdef long long version
+    cdef long long[::1] measured
+    cdef long long[::1] first_hold
+    cdef long long[::1] lone
+    cdef long long[::1] barred
     # nodes that a question has met
     cdef long long[::1] mark
     cdef long long stamp
@@ -71,12 +73,13 @@ cdef class Inventory(Ledger):
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
     cdef int update(self, Py_ssize_t i) except -1
     cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
-    cdef int measure(self) except -1
+    cdef int measure(self, Py_ssize_t s) except -1
+    cdef long long most_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
     cdef long long barred_by(self, long long e) noexcept
     cdef int bound(self) except -1
     cdef bint conflicts(self, Py_ssize_t slot, long long start, long long end) noexcept
     cdef int meet(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) except -1
-    cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end, bint actual) noexcept
+    cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
     cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
     cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
     cdef int follow(self, Py_ssize_t s) except -1

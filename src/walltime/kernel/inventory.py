@@ -19,6 +19,7 @@ from walltime.kernel.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
 
@@ -82,10 +83,11 @@ class Inventory(Ledger):
         self.held_start = integers(8)
         self.held_end = integers(8)
         self.held_first = integers(8)
-        self.focused = 0
-        self.first_hold = NEVER
-        self.lone = -1
-        self.barred = 0
+        self.version = 0
+        self.measured = integers(0)
+        self.first_hold = integers(0)
+        self.lone = integers(0)
+        self.barred = integers(0)
         self.mark = integers(self.n)
         self.stamp = 0
         self.met = integers(self.n)
@@ -117,6 +119,10 @@ class Inventory(Ledger):
         self.pools.append(pool)
         self.profiles.append(None)
         self.sets += 1
+        self.measured = np.append(self.measured, -1)
+        self.first_hold = np.append(self.first_hold, NEVER)
+        self.lone = np.append(self.lone, -1)
+        self.barred = np.append(self.barred, 0)
         self.list_sets()
         return self.sets - 1
 
@@ -191,7 +197,9 @@ class Inventory(Ledger):
     def update(self, i):
         """The node's running jobs have changed: tell whoever keeps an account of it."""
         k: cython.Py_ssize_t
+        s: cython.Py_ssize_t
         e: cython.longlong
+        former: cython.longlong
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
         pool: NodePool
@@ -201,14 +209,15 @@ class Inventory(Ledger):
             pool = self.pools[self.sets_at[k]]
             pool.set(i, left)
         self.foresight.changed(i)
-        if self.lone >= 0 and self.member[self.focused * self.n + i]:
-            e = self.lines.kept_on[i]
-            while e >= 0:
-                if self.lines.kept_by[e] == self.held_slot[self.lone]:
-                    self.barred -= self.lines.kept_barred[e]
-                    self.lines.kept_barred[e] = self.barred_by(e)
-                    self.barred += self.lines.kept_barred[e]
-                e = self.lines.kept_beside[e]
+        e = self.lines.kept_on[i]
+        while e >= 0:
+            former = self.lines.kept_barred[e]
+            self.lines.kept_barred[e] = self.barred_by(e)
+            for k in range(self.sets_from[i], self.sets_from[i + 1]):
+                s = self.sets_at[k]
+                if self.lone[s] >= 0 and self.held_slot[self.lone[s]] == self.lines.kept_by[e]:
+                    self.barred[s] += self.lines.kept_barred[e] - former
+            e = self.lines.kept_beside[e]
         return 0
 
     def set_capacity(self, cores):
@@ -301,14 +310,14 @@ class Inventory(Ledger):
                     e = self.lines.kept_next[e]
         return 0
 
-    def licensed(self, slot, x, start, end, actual):
+    def licensed(self, slot, x, start, end):
         """Whether all licences of the request are left from `start` to `end`."""
         k: cython.Py_ssize_t
         d: cython.Py_ssize_t
         if self.licensed_of[x]:
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
-                if d >= 0 and not self.lines.clear(self.n + k, d, slot, start, end, actual):
+                if d >= 0 and not self.lines.clear(self.n + k, d, slot, start, end):
                     return False
         return True
 
@@ -330,30 +339,61 @@ class Inventory(Ledger):
     # ---- the bounds and the clock
 
     def focus(self, node_set, local):
-        """The bounds, `free`, `window` and `extra` too, are those of the node set (-1: all nodes) from now on."""
-        most: cython.longlong
-        pool: NodePool
-        if node_set < 0:
-            node_set = 0
-        if node_set != self.focused:
-            self.focused = node_set
-            self.measure()
-        self.most_free = self.free
-        self.most_extra = self.extra
-        self.most_window = self.window
+        h: cython.Py_ssize_t
+        s: cython.Py_ssize_t = node_set if node_set > 0 else 0
+        pool: NodePool = self.pools[s]
+        if self.measured[s] != self.version:
+            self.measure(s)
+        self.most_free = pool.total
+        self.most_extra = pool.total - self.barred[s]
+        self.most_window = self.first_hold[s] - self.now if self.first_hold[s] < NEVER else NEVER
         if local:
-            pool = self.pools[node_set]
-            most = pool.level_to(pool.top)
-            if most < self.most_free:
-                self.most_free = most
-            if most < self.most_extra:
-                self.most_extra = most
+            h = self.lone[s]
+            self.most_free = pool.level_to(pool.top)
+            self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
         return 0
+
+    def most_beside(self, h, s):
+        """The most that a single node of the set offers beside the hold; where it has many nodes, a bound of that."""
+        e: cython.longlong = self.held_first[h]
+        i: cython.Py_ssize_t
+        pool: NodePool = self.pools[s]
+        level: cython.longlong = pool.level_to(pool.top)
+        most: cython.longlong = 0
+        kept: cython.Py_ssize_t = 0
+        found: cython.longlong
+        while e >= 0:
+            i = self.lines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                most = max(most, pool.value[i] - self.lines.kept_barred[e])
+                kept += 1
+                if kept > FEW:
+                    return level
+            e = self.lines.kept_next[e]
+        while level > most and pool.count[level] <= kept:  # maybe all of them are kept
+            found = 0
+            e = self.held_first[h]
+            while e >= 0:
+                i = self.lines.kept_node[e]
+                if i < self.n and self.member[s * self.n + i] and pool.value[i] == level:
+                    found += 1
+                e = self.lines.kept_next[e]
+            if pool.count[level] > found:
+                break
+            level = pool.level_to(level - 1)
+        return max(level, most)
+
+    def bounds_of(self, node_set, local=False) -> tuple:
+        """The bounds of a node set as (free, extra, window): for checks and for a person."""
+        self.focus(node_set, local)
+        return (self.most_free, self.most_extra, self.most_window)
 
     def set_time(self, now):
         self.now = now
+        self.lines.now = now
         if self.holds > 0:
-            return self.measure()
+            self.version += 1
+            return self.bound()
         return 0
 
     def touches(self, h, s):
@@ -367,8 +407,8 @@ class Inventory(Ledger):
             e = self.lines.kept_next[e]
         return False
 
-    def measure(self):
-        """Which holds bear on the set in focus: when the first begins; if it is the only one, what it bars.
+    def measure(self, s):
+        """Which holds bear on the set: when the first begins; if it is the only one, what it bars.
 
         That is what is free now and cannot be had by a job that outlasts the hold's start.
         """
@@ -376,29 +416,30 @@ class Inventory(Ledger):
         e: cython.longlong
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = 0
-        self.first_hold = NEVER
-        self.lone = -1
-        self.barred = 0
+        self.measured[s] = self.version
+        self.first_hold[s] = NEVER
+        self.lone[s] = -1
+        self.barred[s] = 0
         for h in range(self.holds):
-            if self.held_end[h] > self.now and self.touches(h, self.focused):
+            if self.held_end[h] > self.now and self.touches(h, s):
                 found += 1
-                self.lone = h
-                if self.held_start[h] < self.first_hold:
-                    self.first_hold = self.held_start[h]
+                self.lone[s] = h
+                if self.held_start[h] < self.first_hold[s]:
+                    self.first_hold[s] = self.held_start[h]
         if found != 1:
-            self.lone = -1
-        else:
-            e = self.held_first[self.lone]
-            while e >= 0:
-                i = self.lines.kept_node[e]
-                if i < self.n and self.member[self.focused * self.n + i]:
-                    self.lines.kept_barred[e] = self.barred_by(e)
-                    self.barred += self.lines.kept_barred[e]
-                e = self.lines.kept_next[e]
-        return self.bound()
+            self.lone[s] = -1
+            return 0
+        e = self.held_first[self.lone[s]]
+        while e >= 0:
+            i = self.lines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                self.lines.kept_barred[e] = self.barred_by(e)
+                self.barred[s] += self.lines.kept_barred[e]
+            e = self.lines.kept_next[e]
+        return 0
 
     def barred_by(self, e):
-        pool: NodePool = self.pools[self.focused]
+        pool: NodePool = self.pools[0]
         free: cython.longlong = pool.value[self.lines.kept_node[e]]
         left: cython.longlong = (
             self.lines.left_at(self.lines.kept_node[e], self.lines.kept_start[e])
@@ -409,10 +450,13 @@ class Inventory(Ledger):
         return free - left if left > 0 else free
 
     def bound(self):
-        pool: NodePool = self.pools[self.focused]
+        """The bounds of the whole cluster."""
+        pool: NodePool = self.pools[0]
+        if self.measured[0] != self.version:
+            self.measure(0)
         self.free = pool.total
-        self.window = self.first_hold - self.now if self.first_hold < NEVER else NEVER
-        self.extra = self.free - self.barred
+        self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
+        self.extra = self.free - self.barred[0]
         return 0
 
     # ---- for the record

@@ -18,8 +18,6 @@ from walltime.kernel.pool import NodePool
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
-ACTUAL = cython.declare(cython.bint, True)
-FORECAST = cython.declare(cython.bint, False)
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
@@ -42,7 +40,7 @@ class ResourceLedger(Future):
             return False
         if nodes > 0 and not pool.enough(self.lines.each[d * self.lines.kinds], nodes):
             return False
-        if not self.licensed(slot, x, self.now, end, ACTUAL):
+        if not self.licensed(slot, x, self.now, end):
             return False
         if nodes > 0 and not self.place.plain:
             self.narrow(slot, x, pool, end)
@@ -68,14 +66,14 @@ class ResourceLedger(Future):
             have = pool.total
             for k in range(self.meets):
                 i = self.met[k]
-                have -= pool.value[i] - self.lines.offer(i, d, slot, self.now, end, ACTUAL)
+                have -= pool.value[i] - self.lines.offer(i, d, slot, self.now, end)
             return have >= self.cores_of[x]
         if pool.enough(least, nodes + self.meets):
             return True
         have = pool.at_least(least)
         for k in range(self.meets):
             i = self.met[k]
-            if pool.value[i] >= least and not self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+            if pool.value[i] >= least and not self.lines.clear(i, d, slot, self.now, end):
                 have -= 1
                 if have < nodes:
                     return False
@@ -93,10 +91,10 @@ class ResourceLedger(Future):
             if i < 0:
                 level = pool.level_from(level + 1)
             elif nodes == 0:
-                want -= self.lines.offer(i, d, slot, self.now, end, ACTUAL)
+                want -= self.lines.offer(i, d, slot, self.now, end)
                 if want <= 0:
                     return True
-            elif self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+            elif self.lines.clear(i, d, slot, self.now, end):
                 want -= 1
                 if want == 0:
                     return True
@@ -114,7 +112,7 @@ class ResourceLedger(Future):
                 self.meet(slot, self.set_of[x], self.now, end)
                 for k in range(self.meets):
                     i = self.met[k]
-                    pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end, ACTUAL))
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end))
             return 0
         level = pool.level_from(self.lines.each[d * self.lines.kinds])
         while level >= 0:  # upwards: a node that is assumed to have less is not met again
@@ -122,11 +120,11 @@ class ResourceLedger(Future):
             if i < 0:
                 level = pool.level_from(level + 1)
             elif nodes == 0:
-                pool.assume(i, self.lines.offer(i, d, slot, self.now, end, ACTUAL))
-            elif not self.lines.clear(i, d, slot, self.now, end, ACTUAL):
+                pool.assume(i, self.lines.offer(i, d, slot, self.now, end))
+            elif not self.lines.clear(i, d, slot, self.now, end):
                 pool.assume(i, 0)
             elif self.lines.kept_on[i] >= 0:
-                pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end, ACTUAL))
+                pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end))
         return 0
 
     # ---- starts and ends
@@ -139,11 +137,11 @@ class ResourceLedger(Future):
         if self.holds > 0:
             self.unhold(slot)
         self.narrow(slot, x, pool, until)
-        if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until, ACTUAL)):
+        if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
             pool.undo(0)
             self.lines.blind = True  # a job that is resumed goes before what is kept for others
             self.narrow(slot, x, pool, until)
-            fits: cython.bint = self.suits(x, pool) and self.licensed(slot, x, self.now, until, ACTUAL)
+            fits: cython.bint = self.suits(x, pool) and self.licensed(slot, x, self.now, until)
             self.lines.blind = False
             if not fits:
                 pool.undo(0)
@@ -314,7 +312,8 @@ class ResourceLedger(Future):
                 if d >= 0:
                     self.keep(slot, d, self.n + k, start, end, self.lines.each[d * self.lines.kinds], 1)
         self.holds += 1
-        return self.measure()
+        self.version += 1
+        return self.bound()
 
     def name_nodes(self, slot, x, start, end):
         """A shaped job keeps those of the nodes that have room throughout that have it first, holds left aside."""
@@ -339,7 +338,7 @@ class ResourceLedger(Future):
         for k in range(self.meets):
             i = self.met[k]
             self.former[k] = self.foresight.time[at + i]
-            if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end, FORECAST):
+            if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end):
                 self.foresight.time[at + i] = NEVER
         self.select(self.set_of[x], at, self.nodes_of[x], self.now, start)
         for k in range(self.meets):
@@ -360,7 +359,7 @@ class ResourceLedger(Future):
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
                 if self.foresight.time[at + i] <= start:
-                    offer = self.lines.offer(i, d, slot, start, end, FORECAST)
+                    offer = self.lines.offer(i, d, slot, start, end)
                     if offer > left:
                         offer = left
                     if offer > 0:
@@ -383,7 +382,8 @@ class ResourceLedger(Future):
         for h in range(self.holds):
             if self.held_slot[h] == slot:
                 self.drop_hold(h)
-                return self.measure()
+                self.version += 1
+                return self.bound()
         return 0
 
     def drop_hold(self, h):
@@ -412,4 +412,5 @@ class ResourceLedger(Future):
                 self.held_first[k] = self.held_first[h]
                 k += 1
         self.holds = k
-        return self.measure()
+        self.version += 1
+        return self.bound()

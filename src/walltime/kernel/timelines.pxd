@@ -1,6 +1,7 @@
 cdef class Timelines:
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t kinds
+    cdef long long now
     cdef long long[::1] full
     cdef long long[::1] cap
     cdef long long[::1] used
@@ -42,11 +43,11 @@ cdef class Timelines:
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
     cdef int forget(self, long long e) noexcept
     cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept
-    cdef long long load(self, Py_ssize_t i, Py_ssize_t slot, long long time, bint actual) noexcept
-    cdef bint room_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time, bint actual) noexcept
-    cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time, bint actual) noexcept
-    cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end, bint actual) noexcept
-    cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end, bint actual) noexcept
+    cdef long long load(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
+    cdef bint room_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
+    cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
+    cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
+    cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length) noexcept

@@ -23,13 +23,15 @@ class Timelines:
     A *demand* is what one node must have: an amount of each kind, perhaps on a node where nothing else is (`alone`).
     A job without a shape has a demand for each of its cores. What a cluster has as a whole is a node with one kind.
 
-    Forecasts count a running job until its expected end; the present (`actual`) counts it as long as it is there. A
-    question names a slot whose own hold does not count; while `blind` no hold does.
+    A running job counts until its expected end, and `now` as long as it is there: who is to end at this very instant,
+    or should have ended before, is taken to be gone a microsecond later. A question names a slot whose own hold does
+    not count; while `blind` no hold does.
     """
 
     def __init__(self, capacity) -> None:
         table = np.ascontiguousarray(capacity, np.int64)
         self.n, self.kinds = table.shape
+        self.now = 0
         self.full = table.reshape(-1).copy()
         self.cap = table.reshape(-1).copy()
         self.used = integers(self.n * self.kinds)
@@ -244,7 +246,7 @@ class Timelines:
                 return False
         return True
 
-    def load(self, i, slot, time, actual):
+    def load(self, i, slot, time):
         """`sum` is what is in use and kept on the node at that time; by how many."""
         k: cython.Py_ssize_t = self.kinds
         r: cython.Py_ssize_t
@@ -254,7 +256,7 @@ class Timelines:
         there: cython.longlong = self.count[i]
         for r in range(k):
             self.sum[r] = self.used[i * k + r]
-        if not actual:
+        if time > self.now:
             while p < last and self.tasks[p] <= time:
                 for r in range(k):
                     self.sum[r] -= self.tasks[p + AMOUNTS + r]
@@ -268,12 +270,12 @@ class Timelines:
             e = self.kept_beside[e]
         return there
 
-    def room_at(self, i, d, slot, time, actual):
+    def room_at(self, i, d, slot, time):
         """Whether the node has room for the demand at that time."""
         k: cython.Py_ssize_t = self.kinds
         r: cython.Py_ssize_t
         need: cython.longlong
-        there: cython.longlong = self.load(i, slot, time, actual)
+        there: cython.longlong = self.load(i, slot, time)
         if self.alone[d]:
             return there == 0 and self.large(i, d)
         for r in range(k):
@@ -282,13 +284,13 @@ class Timelines:
                 return False
         return True
 
-    def offer_at(self, i, d, slot, time, actual):
+    def offer_at(self, i, d, slot, time):
         """How many times the node has room for the demand at that time."""
         k: cython.Py_ssize_t = self.kinds
         r: cython.Py_ssize_t
         need: cython.longlong
         free: cython.longlong
-        there: cython.longlong = self.load(i, slot, time, actual)
+        there: cython.longlong = self.load(i, slot, time)
         least: cython.longlong = NEVER
         if self.alone[d] and there > 0:
             return 0
@@ -304,29 +306,29 @@ class Timelines:
                     least = free
         return least
 
-    def clear(self, i, d, slot, start, end, actual):
+    def clear(self, i, d, slot, start, end):
         """Whether the node has room for the demand from `start` to `end`: room shrinks only where a hold begins."""
         e: cython.longlong = -1 if self.blind else self.kept_on[i]
-        if not self.room_at(i, d, slot, start, actual):
+        if not self.room_at(i, d, slot, start):
             return False
         while e >= 0:
             if (
                 start < self.kept_start[e] < end
                 and self.kept_by[e] != slot
-                and not self.room_at(i, d, slot, self.kept_start[e], False)
+                and not self.room_at(i, d, slot, self.kept_start[e])
             ):
                 return False
             e = self.kept_beside[e]
         return True
 
-    def offer(self, i, d, slot, start, end, actual):
+    def offer(self, i, d, slot, start, end):
         """How many times the node has room for the demand from `start` to `end`."""
         e: cython.longlong = -1 if self.blind else self.kept_on[i]
-        least: cython.longlong = self.offer_at(i, d, slot, start, actual)
+        least: cython.longlong = self.offer_at(i, d, slot, start)
         other: cython.longlong
         while e >= 0 and least > 0:
             if start < self.kept_start[e] < end and self.kept_by[e] != slot:
-                other = self.offer_at(i, d, slot, self.kept_start[e], False)
+                other = self.offer_at(i, d, slot, self.kept_start[e])
                 if other < least:
                     least = other
             e = self.kept_beside[e]
@@ -338,13 +340,13 @@ class Timelines:
         p: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = p + self.count[i] * self.width
         left: cython.longlong = self.cap[i * k] - self.used[i * k]
-        while p < last and self.tasks[p] <= time:
+        while p < last and self.tasks[p] <= time and time > self.now:
             left += self.tasks[p + AMOUNTS]
             p += self.width
         return left
 
     def first_time(self, i, d):
-        """The first expected end from which the node has room by its running jobs alone; 0 where it has at once."""
+        """The first expected end from which the node has room by its running jobs alone; -1 where it has at once."""
         k: cython.Py_ssize_t = self.kinds
         r: cython.Py_ssize_t
         need: cython.longlong
@@ -354,14 +356,14 @@ class Timelines:
         if not self.large(i, d):
             return NEVER
         if self.alone[d]:
-            return self.tasks[last - self.width] if self.count[i] > 0 else 0
+            return self.tasks[last - self.width] if self.count[i] > 0 else -1
         for r in range(k):
             need = self.each[d * k + r]
             self.sum[r] = need - (self.cap[i * k + r] - self.used[i * k + r]) if need > 0 else 0
             if self.sum[r] > 0:
                 missing += 1
         if missing == 0:
-            return 0
+            return -1
         while p < last:
             for r in range(k):
                 if self.sum[r] > 0:
@@ -376,9 +378,11 @@ class Timelines:
     def first_clear(self, i, d, slot, after, length):
         """The first time from `after` on from which the node has room for so long, or NEVER."""
         time: cython.longlong = self.first_time(i, d)
+        if 0 <= time <= self.now:
+            time = self.now + 1
         if time < after:
             time = after
-        while time < NEVER and not self.clear(i, d, slot, time, time + length, False):
+        while time < NEVER and not self.clear(i, d, slot, time, time + length):
             time = self.next_change(i, slot, time)
         return time
 
@@ -392,6 +396,8 @@ class Timelines:
             p += self.width
         if p < last:
             found = self.tasks[p]
+        if time <= self.now and self.count[i] > 0 and self.tasks[self.base[i]] <= self.now:
+            found = self.now + 1
         while e >= 0:
             if time < self.kept_end[e] < found and self.kept_by[e] != slot:
                 found = self.kept_end[e]

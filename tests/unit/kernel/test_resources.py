@@ -148,9 +148,7 @@ def test_a_set_knows_its_own_nodes_also_when_it_is_made_late():
     assert site.ledger.add_set(np.array([True, True, False])) == last == 1
     job = site.add(2, 1, node_set=last)
     assert site.start(job) == [(0, 2)]
-    site.ledger.focus(last, False)
-    assert (site.ledger.free, site.ledger.extra) == (1, 1)
-    site.ledger.focus(0, False)
+    assert site.ledger.bounds_of(last) == (1, 1, NEVER)
     assert site.ledger.free == 2
     assert site.ledger.earliest(site.add(3, 1, node_set=last), 0) == 8
     assert not site.ledger.possible(site.add(5, 1, node_set=last))
