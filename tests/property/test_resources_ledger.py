@@ -93,7 +93,7 @@ class Pair:
         expected = self.model.fits(self.of[slot], self.request[slot], self.length(slot), slot)
         assert self.ledger.fits(slot) == expected, self.tell("fits", slot, expected)
         if expected and slot not in self.model.holds:
-            local = self.request[slot].nodes == 1
+            local = self.request[slot].nodes == 1 or self.request[slot].cores == 1
             bounds = self.ledger.bounds_of(self.sets.index(self.of[slot]), local)
             cores = self.request[slot].cores
             within = cores <= bounds[1] or (cores <= bounds[0] and self.length(slot) <= bounds[2])

@@ -10,11 +10,11 @@ cdef class Ledger:
     cdef readonly long long free
     cdef readonly long long window
     cdef readonly long long extra
-    cdef long long[::1] ranges
+    cdef readonly long long most_free
+    cdef readonly long long most_extra
+    cdef readonly long long most_window
     cdef public Py_ssize_t island
-    cdef long long most_free
-    cdef long long most_extra
-    cdef long long most_window
+    cdef long long[::1] ranges
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
