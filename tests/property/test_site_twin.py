@@ -25,7 +25,7 @@ def fast_rows(scenario: Scenario) -> list[Row]:
     """Each job by the compiled engine: COLUMNS, and its nodes."""
     result = api.simulate(scenario)
     where = dict(result.allocations.select("job_id", "nodes").rows()) if "nodes" in result.allocations.columns else {}
-    return [(*row, where.get(row[0])) for row in result.jobs.select(COLUMNS).rows()]
+    return [_known((*row, where.get(row[0]))) for row in result.jobs.select(COLUMNS).rows()]
 
 
 def slow_rows(scenario: Scenario) -> list[Row]:
@@ -33,8 +33,13 @@ def slow_rows(scenario: Scenario) -> list[Row]:
     rows = []
     for job in simulate_slowly(scenario):
         start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
-        rows.append((job.job_id, job.queue, start, end, job.state, job.backfilled, job.nodes))
+        rows.append(_known((job.job_id, job.queue, start, end, job.state, job.backfilled, job.nodes)))
     return rows
+
+
+def _known(row: Row) -> Row:
+    """The row without the queue of a rejected job, which may have named several: it was in none."""
+    return (row[0], None, *row[2:]) if row[4] == "rejected" else row
 
 
 def simulate_slowly(scenario: Scenario) -> list[reference_site.Outcome]:

@@ -75,7 +75,10 @@ def make_request(
         nodes = _fewest(layout, mask, wants, kinds)
     else:
         return Request(cores, 0, wants.of_a_core(kinds), alone, shared, lacking)
-    return Request(cores, nodes, wants.of_a_node(nodes, kinds), alone, shared, lacking)
+    each = wants.of_a_node(nodes, kinds)
+    if alone and cores_per_node > each[0]:  # a node that is the job's own has to be as large as it says
+        each = (cores_per_node, *each[1:])
+    return Request(cores, nodes, each, alone, shared, lacking)
 
 
 @dataclass(frozen=True)
@@ -205,8 +208,10 @@ def parse_licences(text: str, choices: Iterable[str] | None = None) -> dict[str,
 
 
 def parse_constraint(layout: Layout, text: str) -> Mask:
-    """Which nodes have the properties: `ib&xeon` both, `a|b` one of them, `&` first; raises InputError."""
-    features = layout.features()
+    """Which nodes have the properties: `ib&xeon` both, `a|b` one of them, `&` first; raises InputError.
+
+    A property that no node has is one that none of them satisfies.
+    """
     chosen = np.zeros(layout.count, bool)
     for option in text.split("|"):
         together = np.ones(layout.count, bool)
@@ -214,8 +219,6 @@ def parse_constraint(layout: Layout, text: str) -> Mask:
             name = feature.strip()
             if not name:
                 raise InputError("constraint: a property is missing beside & or |", value=text)
-            if name not in features:
-                raise InputError("no node has the property", value=name, choices=features)
             together &= layout.with_feature(name)
         chosen |= together
     return chosen

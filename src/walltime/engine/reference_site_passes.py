@@ -93,12 +93,9 @@ def _at_the_end(island: Island, line: list[Job]) -> bool:
 
 
 def _keep_promises(island: Island, only_arrivals: bool) -> None:
-    """Everybody has a reservation and keeps or betters it: who is at a limit loses it; then those who have one are
-    placed anew one by one if something ended or left, then those who have none, then what is due starts."""
+    """Everybody has a reservation and keeps or betters it: those who have one are placed anew one by one if something
+    ended or left, then those who have none are placed, then what is due starts, and who is at a limit now loses it."""
     site = island.site
-    for job in island.holders():
-        if island.lost(job):
-            site.ledger.drop(job)
     holders = island.holders()
     if island.changed:
         for job in holders:
@@ -109,10 +106,11 @@ def _keep_promises(island: Island, only_arrivals: bool) -> None:
             site.reserve(job)
     due = {hold.job.row for hold in site.ledger.holds if hold.start <= site.now}
     for job in island.line():
-        if job.row in due and not site.admitting(job):
-            site.ledger.drop(job)
-        elif job.row in due:
+        if job.row in due:
             site.try_start(job)
+    for job in island.holders():
+        if island.lost(job):
+            site.ledger.drop(job)
 
 
 RULES: dict[str, Callable[[Island, bool], None]] = {

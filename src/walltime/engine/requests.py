@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import make_request, parse_constraint, parse_licences, parse_resources, refusal
+from walltime.cluster.requests import make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.resources import ResourceLedger
@@ -35,6 +35,7 @@ class RequestBook:
         self.ledger = ledger
         self.masks = masks
         self.names = names
+        self.counts: list[int] = []
 
     def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
@@ -76,11 +77,7 @@ class RequestBook:
         mask = self.masks[queue] if queue >= 0 else None
         nodes = np.ones(self.layout.count, bool) if mask is None else mask
         if constraint:
-            known = set(self.layout.features())
-            missing = [name for name in _features(constraint) if name not in known]
-            nodes = nodes & parse_constraint(self.layout, constraint) if not missing else np.zeros_like(nodes)
-        parse_resources(told.get("resources", ""))
-        parse_licences(told.get("licences", ""))
+            nodes = nodes & parse_constraint(self.layout, constraint)
         request = make_request(self.layout, nodes, **told)
         reason = refusal(
             self.layout,
@@ -89,8 +86,13 @@ class RequestBook:
             self.names[queue] if queue >= 0 and mask is not None else None,
             constraint or None,
         )
-        return (-1 if reason is not None else self.ledger.intern(request, self.ledger.add_set(nodes))), reason
+        if reason is not None:
+            return -1, reason
+        shape = self.ledger.intern(request, self.ledger.add_set(nodes))
+        self.counts += [1] * (shape + 1 - len(self.counts))
+        self.counts[shape] = max(request.nodes, 1)
+        return shape, None
 
-
-def _features(constraint: str) -> list[str]:
-    return [name.strip() for option in constraint.split("|") for name in option.split("&")]
+    def nodes(self, shapes: Array) -> Array:
+        """How many nodes jobs of these shapes ask for; 1 where they do not say."""
+        return np.array([*self.counts, 1], np.int64)[shapes]

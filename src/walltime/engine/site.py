@@ -31,6 +31,9 @@ class Requests(Protocol):
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
         that can never run (-1: it can)."""
 
+    def nodes(self, shapes: Array) -> Array:
+        """How many nodes jobs of these shapes ask for; 1 where they do not say."""
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -173,8 +176,8 @@ class Site:
             rules=none.copy(),
             shape=none.copy(),
             choice=none.copy(),
-            memory=total_memory(batch),
-            gpus=total_gpus(batch),
+            memory=total_memory(batch, count_nodes(batch)),
+            gpus=total_gpus(batch, count_nodes(batch)),
             refused=refused,
         )
         local = self._local(batch)
@@ -317,6 +320,11 @@ class Site:
                 numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
                 bad = np.where(bad < 0, numbered[why], bad)
             options.append((number, shapes, kinds, bad))
+        if self.requests is not None:
+            nodes = count_nodes(ruled.batch)
+            nodes[rows] = self.requests.nodes(options[0][1])
+            ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
+            ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
@@ -393,19 +401,24 @@ class Site:
         return found[packed]
 
 
-def total_memory(batch: Workload) -> Array:
-    """Bytes that each job asks for in all, 0 where it does not say."""
-    nodes, cores = np.maximum(batch.column("nodes"), 1), batch.column("cores")
+def total_memory(batch: Workload, nodes: Array) -> Array:
+    """Bytes that each job asks for in all, on so many nodes; 0 where it does not say."""
     per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
-    total = np.where(per_core > 0, per_core * cores, batch.column("memory"))
-    return np.asarray(np.maximum(np.where(per_node > 0, per_node * nodes, total), 0), np.int64)
+    total = np.where(per_core >= 0, per_core * batch.column("cores"), batch.column("memory"))
+    return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, total), 0), np.int64)
 
 
-def total_gpus(batch: Workload) -> Array:
-    """GPUs that each job asks for in all."""
+def total_gpus(batch: Workload, nodes: Array) -> Array:
+    """GPUs that each job asks for in all, on so many nodes."""
     per_node = batch.column("gpus_per_node")
-    nodes = np.maximum(batch.column("nodes"), 1)
-    return np.asarray(np.maximum(np.where(per_node > 0, per_node * nodes, batch.column("gpus")), 0), np.int64)
+    return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, batch.column("gpus")), 0), np.int64)
+
+
+def count_nodes(batch: Workload) -> Array:
+    """Nodes that each job asks for; one where it does not say."""
+    nodes, each = batch.column("nodes"), np.maximum(batch.column("cores_per_node"), 1)
+    shaped = np.where(batch.column("cores_per_node") > 0, -(-batch.column("cores") // each), 1)
+    return np.asarray(np.where(nodes > 0, nodes, shaped), np.int64)
 
 
 def _among(batch: Workload, kind: str, names: tuple[str, ...]) -> Array:

@@ -51,7 +51,6 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cpdef int reorder(self) except -1
-    cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1

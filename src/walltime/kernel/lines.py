@@ -488,17 +488,6 @@ class LinesQueue(Queue):
         self.disturbed = True
         return 0
 
-    def ordered(self):
-        """As the other queues'; a job that has come to a limit since it was promised a start loses the promise."""
-        slot: cython.Py_ssize_t
-        line: Line
-        for line in list(self.lines):
-            for slot in line.queue.slots() if line.open else ():
-                if self.jobs.at[slot].promise >= 0 and self.refuser(slot) >= 0:
-                    self.ledger.unhold(slot)
-                    self.jobs.at[slot].promise = -1
-        return Queue.ordered(self)
-
     def slots(self) -> list:
         """Everything that waits here and that the limits admit, in order."""
         out = []

@@ -274,12 +274,18 @@ class Pass:
         k: cython.Py_ssize_t
         choice: cython.longlong = self.jobs.at[slot].choice
         choices: Choices = self.lines.choices
+        queue: cython.longlong = self.jobs.at[slot].queue
+        shape: cython.longlong = self.jobs.at[slot].shape
+        rules: cython.longlong = self.jobs.at[slot].rules
         if choice < 0:
             return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot)
         for k in range(choices.first[choice], choices.first[choice + 1]):
             self.choose(slot, k)
             if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot):
                 return True
+        self.jobs.at[slot].queue = queue  # where it has a promise, or would start last time
+        self.jobs.at[slot].shape = shape
+        self.jobs.at[slot].rules = rules
         return False
 
     def choose(self, slot, k):
@@ -424,7 +430,13 @@ class Pass:
         before = self.jobs.at[slot].promise
         if before < 0:
             raise self.violation(slot, "has no promise to advance")
-        time = self.ledger.advance(slot)
+        if self.jobs.at[slot].choice < 0:
+            time = self.ledger.advance(slot)
+        else:
+            self.ledger.unhold(slot)
+            time = self.plan(slot)
+            self.ledger.hold(slot, time)
+            self.jobs.at[slot].promise = time
         if time != before:
             self.decide(RESERVE, slot, time)
         return time

@@ -8,3 +8,4 @@ cdef class Conservative(Policy):
     cdef int move_forward(self, Pass p, long long[::1] waiting) except -1
     cdef int replan(self, Pass p, long long[::1] waiting) except -1
     cdef int start_due(self, Pass p, long long[::1] waiting) except -1
+    cdef int take_back(self, Pass p, long long[::1] waiting) except -1

@@ -85,15 +85,29 @@ class Conservative(Policy):
             slot = waiting[i]
             i += 1
             promise = p.jobs.at[slot].promise
-            if 0 <= promise <= p.now:
-                if p.admits(slot):
-                    p.start(slot)
-                else:  # a limit that was reached by a start of this pass: it has no promise any more
-                    p.ledger.unhold(slot)
-                    p.jobs.at[slot].promise = -1
-            elif promise > p.now and promise < next:
+            if 0 <= promise <= p.now and p.admits(slot):
+                p.start(slot)
+        if p.quotas is not None:
+            self.take_back(p, waiting)
+        i = 0
+        while waiting[i] >= 0:
+            promise = p.jobs.at[waiting[i]].promise
+            if p.now < promise < next:
                 next = promise
+            i += 1
         if next < NEVER and (self.woken <= p.now or next < self.woken):
             p.wake(next)
             self.woken = next
+        return 0
+
+    def take_back(self, p: Pass, waiting):
+        """Who has come to a limit by the starts of this pass has no promise any more."""
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t
+        while waiting[i] >= 0:
+            slot = waiting[i]
+            if p.jobs.at[slot].promise >= 0 and p.quotas.refuser(slot) >= 0:  # in the queue that it is for
+                p.ledger.unhold(slot)
+                p.jobs.at[slot].promise = -1
+            i += 1
         return 0
