@@ -65,6 +65,7 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after) except? -1
     cdef Py_ssize_t leader(self, Py_ssize_t after) except? -1
+    cdef int bring_home(self, Py_ssize_t slot) except -1
     cdef bint shut(self, Line line) noexcept
     cdef int close(self, Line line) except -1
     cdef bint open(self, Line line) except? -1
@@ -72,3 +73,4 @@ cdef class LinesQueue(Queue):
     cdef int refresh(self) except -1
     cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *
+    cdef long long choice_opens(self, Py_ssize_t slot) except *

@@ -228,6 +228,14 @@ class LinesQueue(Queue):
         self.remove(slot)
         return self.stand(slot, self.lot(line.lane, counter))
 
+    def bring_home(self, slot):
+        """A job that is promised a start stands in its lane, whatever a limit says until then."""
+        line: Line = self.lines[self.jobs.at[slot].line]
+        if line.counter >= 0:
+            self.remove(slot)
+            self.stand(slot, self.lane_line[line.lane])
+        return 0
+
     def shut(self, line: Line):
         """Whether the counter can admit none of those who wait there."""
         return not self.quotas.admits(line.counter, line.cores, line.gpus, line.memory, line.work)
@@ -310,6 +318,28 @@ class LinesQueue(Queue):
         for line in self.lots.values():
             for slot in line.queue.slots():
                 time = self.quotas.when(line.counter, self.quotas.work_of(slot))
+                if time < first:
+                    first = time
+        for line in self.lane_line.values() if self.choices.size > 0 else ():
+            for slot in line.queue.slots():
+                time = self.choice_opens(slot)
+                if time < first:
+                    first = time
+        return first
+
+    def choice_opens(self, slot):
+        """When time alone may let in a job that has a choice of queues; NEVER for another, or one that none refuses."""
+        k: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        choice: cython.longlong = self.jobs.at[slot].choice
+        if choice < 0:
+            return NEVER
+        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+            counter = self.quotas.refuser_as(slot, self.choices.rules[k])
+            if counter >= 0:
+                time = self.quotas.when(counter, self.quotas.work_of(slot))
                 if time < first:
                     first = time
         return first

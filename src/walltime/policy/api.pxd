@@ -90,6 +90,7 @@ cdef class Pass:
     cdef int begin(self, long long now, int causes) except -1
     cdef int end(self) except -1
     cdef int rollback(self) except -1
+    cdef bint stand(self) except? -1
     cdef int note(self, Py_ssize_t slot) except -1
     cdef int decide(self, int kind, Py_ssize_t slot, long long value) except -1
     cdef int check(self, Py_ssize_t slot) except -1

@@ -454,6 +454,15 @@ class Pass:
         self.promises = 0
         return self.ledger.release_holds()
 
+    def stand(self):
+        """Whether nobody who has been promised a start since the last `release` has come to a limit."""
+        i: cython.Py_ssize_t
+        for i in range(self.promises):
+            if self.jobs.at[self.promised[i]].promise >= 0 and self.quotas is not None:
+                if self.quotas.refuser(self.promised[i]) >= 0:
+                    return False
+        return True
+
     def note(self, slot):
         """Remember that the job has a promise, so that `release` can take it back."""
         if self.promises == len(self.promised):
@@ -517,8 +526,10 @@ class Pass:
 
     def decide(self, kind, slot, value):
         i: cython.Py_ssize_t = self.decided
-        if kind == RESERVE and self.keeps:
-            self.note(slot)
+        if kind == RESERVE and self.lines is not None:
+            self.lines.bring_home(slot)
+            if self.keeps:
+                self.note(slot)
         if i == len(self.kind):
             self.kind = doubled(self.kind)
             self.slot = doubled(self.slot)

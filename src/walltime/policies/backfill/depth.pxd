@@ -6,6 +6,7 @@ cdef class Depth(Policy):
     cdef Candidates candidates
     cdef Py_ssize_t reserved
     cdef bint stands
+    cdef Py_ssize_t last
     cpdef schedule(self, Pass p)
     cdef int consider_arrivals(self, Pass p) except -1
     cdef int consider(self, Pass p, Py_ssize_t slot) except -1

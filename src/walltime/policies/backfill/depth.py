@@ -33,18 +33,20 @@ class Depth(Policy):
         self.candidates = None if order is None else Candidates(order)
         self.reserved = 0  # reservations of this pass, or those that stand since an earlier one
         self.stands = False  # whether they do as long as nothing but arrivals happens
+        self.last = -1  # the last job that has one
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
-        # As in EASY: after arrivals at the end of the queue alone, all reservations stand and only the new jobs count;
-        # unless one was for the very instant of its pass, which has gone by.
-        if self.stands and p.causes == ARRIVAL and p.queue.quiet(-1):
+        # As in EASY: after arrivals behind those who have a reservation all of these stand, unless one has come to a
+        # limit, and only the new jobs count; unless one was for the very instant of its pass, which has gone by.
+        if self.stands and p.causes == ARRIVAL and p.queue.quiet(self.last) and p.stand():
             if self.candidates is None:
                 return self.consider_arrivals(p)
             if self.reserved == self.depth:
                 return self.candidates.start_fresh(p)
         self.reserved = 0
         self.stands = True
+        self.last = -1
         p.release()
         slot = p.queue.head()
         while slot >= 0 and self.reserved < self.depth:
@@ -78,4 +80,5 @@ class Depth(Policy):
             if p.reserve(slot) <= p.now:
                 self.stands = False
             self.reserved += 1
+            self.last = slot
         return 0
