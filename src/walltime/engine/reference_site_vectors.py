@@ -4,7 +4,8 @@ Where the contract leaves it open: what is free on a node for a job is, of each 
 its start to its end beside all running jobs and all reservations of others. On a reservation `contiguous` keeps the
 first row of nodes that serves. On nodes given as a whole, to all jobs or to this one, each must have at least the
 job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
-leftover: then its largest amount is not known.
+leftover: then its largest amount is not known. What is left over is counted from what is free now, whatever is kept for
+others later; where there are only cores, from what the job may have, as on plain nodes.
 """
 
 from __future__ import annotations
@@ -137,7 +138,12 @@ class Vectors:
         if request.count is None:
             job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
         else:
-            leftover = {node: self.leftover(request, rooms[node]) for node in request.suitable(rooms)}
+            leftover = {
+                node: self.leftover(
+                    request, rooms[node] if self.names == ["cores"] else self.left(node, self.site.running)
+                )
+                for node in request.suitable(rooms)
+            }
             numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
             each, odd = divmod(request.cores, request.count)
             job.shares = [(node, each + (place < odd)) for place, node in enumerate(numbers)]

@@ -103,11 +103,14 @@ class Conservative(Policy):
     def take_back(self, p: Pass, waiting):
         """Who has come to a limit by the starts of this pass has no promise any more."""
         i: cython.Py_ssize_t = 0
+        counter: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         while waiting[i] >= 0:
             slot = waiting[i]
-            if p.jobs.at[slot].promise >= 0 and p.quotas.refuser(slot) >= 0:  # in the queue that it is for
+            counter = p.quotas.refuser(slot) if p.jobs.at[slot].promise >= 0 else -1  # in the queue that it is for
+            if counter >= 0:
                 p.ledger.unhold(slot)
                 p.jobs.at[slot].promise = -1
+                p.lines.park(slot, counter)
             i += 1
         return 0
