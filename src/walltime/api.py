@@ -271,7 +271,7 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
         path = Path(source)
         if path.suffix.lower() in _SCENARIO_FILES:
             return load_scenario(path, settings)
-        return parse({"workload": {"trace": str(path)}}, settings)
+        return parse({"workload": {"trace": str(path)}} | _cluster_beside(path, settings), settings)
     if isinstance(source, Workload):
         return parse({"workload": {"table": source}}, settings)
     if isinstance(source, Scenario):
@@ -281,6 +281,16 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
     raise InputError(
         "simulate takes a Workload, a Scenario, a mapping, or the path of a trace or scenario", value=source
     )
+
+
+def _cluster_beside(trace: Path, settings: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The cluster that Alea's files beside the trace tell, where nothing else tells the machine's size."""
+    from walltime.scenario.alea import find_data_set
+
+    if any(key in ("cluster", "clusters", "cluster.cores", "cluster.nodes") for key, _ in settings):
+        return {}
+    data_set = find_data_set(trace)
+    return {} if data_set is None else {"cluster": data_set.cluster}
 
 
 def _size_settings(cores: int | None, nodes: str | tuple[int, int] | None) -> list[tuple[str, Any]]:

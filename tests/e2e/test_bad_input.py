@@ -71,6 +71,7 @@ def test_broken_trace(command: Command, tmp_path: Path, content: str | bytes, wo
         (["compare", "nowhere"], ["nowhere", "no such result"]),
         (["compare", "log.swf"], ["not a result folder"]),
         (["compare", "nowhere", "--by", "colour"], ["--by", "user"]),
+        (["compare", "nowhere", "--top", "0"], ["--top", "at least 1"]),
         (["audit", "nowhere"], ["nowhere", "no such result"]),
         (["demo", "--jobs", "0"], ["--jobs", "0"]),
     ],

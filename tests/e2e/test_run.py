@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -233,10 +234,19 @@ def test_compare_by_and_json(command: Command, trace: Path) -> None:
     command("run", "log.swf", "--policy", "fcfs,easy", "--output", "out").done()
     shown = command("compare", "out/fcfs", "out/easy", "--by", "user").done()
     assert "easy against fcfs" in shown.out
-    assert "mean wait by user" in shown.out
+    assert "Who gains and who loses by user, easy against fcfs" in shown.out
+    assert re.search(r"^Of \d+ users, \d+ wait less \(\d+ clearly\) and \d+ more", shown.out, re.M)
+    alone = command("compare", "out/easy", "--by", "user", "--top", "1").done()
+    assert re.search(r"^2 of \d+ \(--top", alone.out, re.M)
     data = json.loads(command("compare", "out/fcfs", "out/easy", "--by", "size", "--json").done().out)
     assert [item["label"] for item in data["results"]] == ["fcfs", "easy"]
     assert data["by"]["key"] == "size"
+    (change,) = data["by"]["changes"]
+    assert (change["before"], change["after"]) == ("fcfs", "easy")
+    compared = sum(row["compared"] for row in change["groups"])
+    assert compared == change["balance"]["jobs"] == data["results"][0]["summary"]["started"]
+    means = {row["metric"]: row["easy difference"] for row in data["comparison"]}
+    assert change["balance"]["effect"] / compared == pytest.approx(means["mean_wait"])
     assert {row["metric"] for row in data["comparison"]} >= {"mean_wait", "utilization"}
 
 

@@ -83,11 +83,11 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
     """max(1, (wait + run) / max(run, 10 s)) of each started job that has ended, in row order."""
-    values = _slowdown_column(record.jobs)
+    values = slowdown_column(record.jobs)
     return np.asarray(values[~np.isnan(values)])
 
 
-def _slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
+def slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
     """The bounded slowdown, NaN where it does not apply."""
     wait, run = (jobs[name].cast(pl.Float64).to_numpy() for name in ("wait", "run_time"))
     values = np.maximum(1.0, (wait + run) / np.maximum(run, BOUND))
@@ -210,7 +210,7 @@ def by(record: Record, key: str) -> pl.DataFrame:
             "median_wait": waits.quantile(0.5),
             "p95_wait": waits.quantile(0.95),
             "max_wait": waits.quantile(1.0),
-            "mean_bounded_slowdown": group_means(codes, _slowdown_column(jobs), groups),
+            "mean_bounded_slowdown": group_means(codes, slowdown_column(jobs), groups),
         }
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     return table if key == "size" else table.sort("core_seconds", key, descending=[True, False], maintain_order=True)
@@ -279,7 +279,7 @@ def jain(record: Record) -> float | None:
     if not record.jobs["user"].count():
         return None
     codes, names = group_codes(record.jobs, "user")
-    values = group_means(codes, _slowdown_column(record.jobs), len(names))
+    values = group_means(codes, slowdown_column(record.jobs), len(names))
     named = np.array([name is not None for name in names])
     return jain_index(values[named & ~np.isnan(values)])
 

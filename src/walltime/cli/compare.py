@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.console import emit, out, say
-from walltime.cli.show import LEGEND, METRICS, show_comparison, show_notes
+from walltime.cli.show import LEGEND, METRICS, ratio, show_comparison, show_notes
+from walltime.cli.winners import show_winners
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from walltime.analysis.winners import Winners
     from walltime.api import Result
 
-KEYS = ("user", "group", "account", "queue", "size")
-SHOWN = 30
+KEYS = ("user", "group", "account", "queue", "qos", "size")
+TOP = 10
 
 
 def compare(
@@ -27,20 +27,24 @@ def compare(
         typer.Argument(metavar="RESULT", help="Result folders, or folders of them; the first is the baseline."),
     ],
     by: Annotated[
-        str | None, typer.Option(metavar="|".join(KEYS), help="Also show who gains and who loses: waits by this.")
+        str | None, typer.Option(metavar="|".join(KEYS), help="Also show who gains and who loses, by this.")
     ] = None,
+    top: Annotated[
+        int, typer.Option(metavar="N", help="With --by: the N who gain most and the N who lose most.")
+    ] = TOP,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Compare results: what differs, by how much, and who gains or loses by it."""
     from walltime.analysis.compare import compare as compare_results
-    from walltime.analysis.compare import compare_by, distinct_labels, find_remarks
+    from walltime.analysis.compare import distinct_labels, find_remarks
 
     if by is not None and by not in KEYS:
         raise InputError("--by", value=by, choices=KEYS)
+    if top < 1:
+        raise InputError("--top must be at least 1", value=top)
     paths = [path for given in results for path in _expand(given)]
     loaded = [_load(path) for path in paths]
     labels = distinct_labels(loaded)
-    groups = compare_by(loaded, by) if by is not None else None
     remarks = find_remarks(loaded)
     if as_json:
         emit(
@@ -50,7 +54,7 @@ def compare(
                     for label, path, item in zip(labels, paths, loaded, strict=True)
                 ],
                 "comparison": compare_results(loaded).to_dicts(),
-                "by": None if groups is None else {"key": by, "metric": "mean_wait", "groups": groups.to_dicts()},
+                "by": None if by is None else _by_as_data(loaded, labels, by),
                 "remarks": remarks,
             }
         )
@@ -64,9 +68,14 @@ def compare(
         say(f"Careful: {remark}.", style="yellow")
     show_notes(summaries)
     say(LEGEND, style="dim")
-    if groups is not None and by is not None:
+    if by is None:
+        return
+    if len(loaded) == 1:
         say()
-        _print_groups(groups, by, labels)
+        _print_groups(loaded[0], by, top)
+    for found in _winners(loaded, labels, by):
+        say()
+        show_winners(found, top)
 
 
 def _expand(given: str) -> list[Path]:
@@ -105,29 +114,48 @@ def _change(relative: float, digits: int = 0) -> str:
     return f"×{1 + relative:,.0f}" if relative >= 9.5 else f"{100 * relative:+.{digits}f} %"
 
 
-def _print_groups(table: pl.DataFrame, key: str, labels: list[str]) -> None:
+def _winners(loaded: list[Result], labels: list[str], by: str) -> list[Winners]:
+    """The baseline against each of the others, under the labels that the tables have."""
+    from dataclasses import replace
+
+    from walltime.analysis.winners import find_winners
+
+    first, *others = loaded
+    return [
+        replace(find_winners(first, other, by), before=labels[0], after=label)
+        for label, other in zip(labels[1:], others, strict=True)
+    ]
+
+
+def _by_as_data(loaded: list[Result], labels: list[str], by: str) -> dict[str, Any]:
+    changes = [
+        {
+            "before": found.before,
+            "after": found.after,
+            "balance": found.balance.as_dict(),
+            "groups": found.table.to_dicts(),
+        }
+        for found in _winners(loaded, labels, by)
+    ]
+    return {"key": by, "groups": loaded[0].by(by).to_dicts(), "changes": changes}
+
+
+def _print_groups(result: Result, key: str, top: int) -> None:
+    """Print the waits of one result by group, the heaviest users of the machine first."""
     from rich.table import Table
 
+    table = result.by(key)
     if table[key].is_null().all():
-        say(f"The jobs of these results tell no {key}.")
+        say(f"The jobs of this result tell no {key}.")
         return
-    base, *others = labels
     view = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
-    view.add_column(f"mean wait by {key}", no_wrap=True)
-    for heading in ("jobs", base, *others):
+    view.add_column(key, no_wrap=True)
+    for heading in ("jobs", "core hours", "mean wait", "slowdown"):
         view.add_column(heading, justify="right", no_wrap=True)
-    for row in _extremes(table, bool(others)).iter_rows(named=True):
-        cells = [format_duration(row[base])]
-        for name in others:
-            change = row[f"{name} relative"]
-            cells.append(format_duration(row[name]) + ("" if change is None else f" ({_change(change)})"))
-        view.add_row("(none)" if row[key] is None else str(row[key]), f"{row['jobs']:,}", *cells)
+    for row in table.head(2 * top).iter_rows(named=True):
+        name = "(none)" if row[key] is None else str(row[key])
+        wait, slowdown = format_duration(row["mean_wait"]), ratio(row["mean_bounded_slowdown"])
+        view.add_row(name, f"{row['jobs']:,}", f"{row['core_seconds'] / 3600:,.0f}", wait, slowdown)
     out().print(view)
-    if table.height > SHOWN:
-        say(f"{SHOWN} of {table.height:,}: those who gain most and those who lose most (--json lists all)", style="dim")
-
-
-def _extremes(table: pl.DataFrame, compared: bool) -> pl.DataFrame:
-    if table.height <= SHOWN:
-        return table
-    return table.head(SHOWN // 2).vstack(table.tail(SHOWN // 2)) if compared else table.head(SHOWN)
+    if table.height > 2 * top:
+        say(f"{2 * top} of {table.height:,} (--top, or --json)", style="dim")

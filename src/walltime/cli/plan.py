@@ -13,6 +13,7 @@ from walltime.core.time import parse_duration, seconds
 
 if TYPE_CHECKING:
     from walltime.scenario import Scenario
+    from walltime.scenario.alea import DataSet
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 ENGINES = ("native", "slurm")
@@ -41,10 +42,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be simulated: scenarios by the name of their policy, which differ in nothing but the policy."""
+    """What is to be simulated: scenarios by the name of their policy, which differ in nothing but the policy.
+
+    `remarks` say what was found beside the trace, and what of it is not looked at.
+    """
 
     scenarios: dict[str, Scenario]
     targets: dict[str, Path] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 def make_plan(options: Options) -> Plan:
@@ -54,6 +59,9 @@ def make_plan(options: Options) -> Plan:
     _check_choices(options)
     names = split_policies(options.policy)
     base = _read_source(options)
+    data_set = _find_data_set(options)
+    if data_set is not None and options.cluster is None:
+        base.data["cluster"] = data_set.cluster
     scenarios: dict[str, Scenario] = {}
     wanted: list[str | None] = [*names] or [None]
     for name in wanted:
@@ -61,7 +69,24 @@ def make_plan(options: Options) -> Plan:
         check(scenario)
         _check_engine(scenario)
         scenarios[_label(name, scenario, options)] = scenario
-    return Plan(scenarios)
+    return Plan(scenarios, remarks=() if data_set is None else _describe(data_set))
+
+
+def _find_data_set(options: Options) -> DataSet | None:
+    """The files of Alea's that tell the machine: those of --cluster, or those beside a trace that comes alone."""
+    from walltime.scenario.alea import find_data_set, is_alea, read_data_set
+
+    if options.cluster is not None:
+        return read_data_set(options.cluster) if is_alea(options.cluster) else None
+    sized = any(re.match(r"\s*clusters?(\s*=|\.(cores|nodes)\b)", text) for text in options.settings)
+    alone = options.cores is None and options.nodes is None and not sized
+    is_trace = Path(options.source).suffix.lower() not in SCENARIO_SUFFIXES
+    return find_data_set(options.source) if alone and is_trace else None
+
+
+def _describe(data_set: DataSet) -> tuple[str, ...]:
+    names = ", ".join(path.name for path in data_set.files)
+    return (f"Cluster: as {names} tell.", *(f"Not looked at: {remark}." for remark in data_set.remarks))
 
 
 def _label(name: str | None, scenario: Scenario, options: Options) -> str:

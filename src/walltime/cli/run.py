@@ -35,7 +35,10 @@ def run(
         str | None, typer.Option(metavar="NxC", help="N nodes of C cores each.", rich_help_panel=MACHINE)
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A YAML file that describes it.", rich_help_panel=MACHINE)
+        str | None,
+        typer.Option(
+            metavar="FILE", help="A YAML file that describes it, or Alea's .machines.", rich_help_panel=MACHINE
+        ),
     ] = None,
     policy: Annotated[
         str | None,

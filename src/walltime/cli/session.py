@@ -26,6 +26,7 @@ class Session:
     title: str
     results: dict[str, Result] = field(default_factory=dict)
     written: dict[str, Path] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def simulate(
         self,
@@ -50,6 +51,8 @@ class Session:
         say()
         show_comparison(summaries)
         say()
+        for remark in self.remarks:
+            say(remark)
         show_notes(summaries)
         say(LEGEND, style="dim")
         for name, path in self.written.items():
@@ -82,13 +85,20 @@ def run_session(
     plan = make_plan(options)
     targets = choose_targets(output, list(plan.scenarios), force=force, format=format)
     workload, scenarios = prepare(plan, quiet=quiet)
-    session = Session(Path(options.source).name)
+    session = Session(Path(options.source).name, remarks=plan.remarks + _unused(workload))
     for name, scenario in scenarios.items():
         session.simulate(name, scenario, workload, window, quiet=quiet)
     for name, target in targets.items():
         session.results[name].save(target, format=format, force=force)
         session.written[name] = target
     return session
+
+
+def _unused(workload: Workload) -> tuple[str, ...]:
+    from walltime.workload.describe import describe_unused
+
+    unused = describe_unused(workload.notes.get("unused_properties", {}))
+    return (f"Not looked at: properties of nodes that jobs ask for, {unused}.",) if unused else ()
 
 
 def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Scenario]]:

@@ -228,6 +228,11 @@ def _remarks(facts: dict[str, Any]) -> list[str]:
         "extra_columns": "columns beyond the format's own were ignored",
     }
     remarks += [f"{facts[key]:,} {sentence}" for key, sentence in counted.items() if facts[key]]
+    if facts["unused_properties"]:
+        from walltime.workload.describe import describe_unused
+
+        unused = describe_unused(facts["unused_properties"])
+        remarks.append(f"properties of nodes that jobs ask for are not looked at: {unused}")
     if facts["unsorted"]:
         remarks.append("the file is not in order of submission; it was sorted")
     return remarks

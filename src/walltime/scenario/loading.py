@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.scenario.alea import is_alea, read_data_set
 from walltime.scenario.checks import check_names, check_rules
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.override import override
@@ -64,8 +65,11 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
 
 
 def load_cluster(path: str | Path) -> dict[str, Any]:
-    """The mapping of a cluster file: the keys of a scenario's `cluster`, alone or under that key; raises InputError."""
-    source = read_source(path)
+    """The mapping of a cluster file: the keys of a scenario's `cluster`, alone or under that key; raises InputError.
+
+    A file that ends in `.machines` is Alea's; the files of the same name beside it tell queues and quotas.
+    """
+    source = Source(read_data_set(path).cluster, str(path)) if is_alea(path) else read_source(path)
     data = source.data
     if isinstance(data, dict) and set(data) == {"cluster"}:
         data = data["cluster"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zoneinfo
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from walltime.core.workload import MISSING, Workload
 _DAY = 86_400
 _QUANTILES = {"min": 0.0, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "max": 1.0}
 _BUSIEST = 5
+_SHOWN_PROPERTIES = 6
 
 
 def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
@@ -57,9 +59,17 @@ def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
         "busiest_users": _busiest(workload),
         "arrivals_by_hour": _arrivals_by_hour(workload),
         "extra_columns": workload.notes.get("extra_columns", 0),
+        "unused_properties": dict(workload.notes.get("unused_properties", {})),
         "unsorted": bool(workload.notes.get("unsorted", False)),
         "duplicate_ids": workload.notes.get("duplicate_ids", 0),
     }
+
+
+def describe_unused(properties: Mapping[str, int]) -> str:
+    """The properties that jobs ask for and that are not looked at, the most frequent first; empty for none."""
+    most = sorted(properties.items(), key=lambda item: (-item[1], item[0]))
+    named = ", ".join(f"{name} ({count:,})" for name, count in most[:_SHOWN_PROPERTIES])
+    return named + (f" and {len(most) - _SHOWN_PROPERTIES:,} more" if len(most) > _SHOWN_PROPERTIES else "")
 
 
 def _known(workload: Workload, name: str) -> np.ndarray:

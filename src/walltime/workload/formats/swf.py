@@ -7,7 +7,8 @@ requested time; any other job whose run time or cores are unknown or zero is lef
 
 - `lines`: lines that hold a record, kept or not; `skipped`: records left out, by reason;
 - `missing_request`: kept jobs without a requested time; `overlong`: kept jobs that ran longer than they asked;
-- `extra_columns`: columns after the 18th, which are ignored; `unusable_memory`: memory requests too large to be true;
+- `extra_columns`: columns after the 18th, which are ignored unless they are Alea's three (`alea.py` has their notes);
+  `unusable_memory`: memory requests too large to be true;
 - `unsorted`: whether the file was not in order of submission; `duplicate_ids`: jobs whose number occurred before.
 """
 
@@ -25,6 +26,8 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
+from walltime.workload.formats import alea
+from walltime.workload.formats.alea_files import read_names
 from walltime.workload.formats.files import reading, replacing
 from walltime.workload.formats.swf_scan import Scanner
 
@@ -38,20 +41,22 @@ _KEY = re.compile(r"\s*;+\s*([A-Za-z][\w /.()-]{0,40}?)\s*:(?:\s+(.*)|\s*)$", re
 _WHOLE = re.compile(r"\s*(\d+)(?![\d.,]*\d)")
 
 Batch = tuple[dict[str, Any], dict[str, Any]]
+Taken = tuple[dict[str, Any], dict[str, Any], list[alea.Extra]]
 
 
 def read_swf(path: str | Path) -> Workload:
     """The whole trace, sorted by submission; raises InputError (with the line) for what is not SWF."""
     scanner = Scanner(str(path), _ROWS)
+    extra = alea.Columns(str(path), read_names(path))
     parts = []
     totals: dict[str, Any] = {}
-    for columns, notes in _scan(path, scanner):
+    for columns, notes in _scan(path, scanner, extra):
         parts.append(columns)
         totals = _add_notes(totals, notes)
     columns = _join(parts)
     totals["unsorted"] = not scanner.in_order
     totals["duplicate_ids"] = _count_duplicates(columns["job_id"])
-    return _workload(scanner, sort_by_submission(columns), totals)
+    return _workload(scanner, extra, sort_by_submission(columns), totals)
 
 
 def read_swf_batches(path: str | Path, rows: int) -> Iterator[Workload]:
@@ -63,8 +68,9 @@ def read_swf_batches(path: str | Path, rows: int) -> Iterator[Workload]:
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
     scanner = Scanner(str(path), rows, ordered_only=True)
-    for columns, notes in _scan(path, scanner):
-        yield _workload(scanner, columns, notes | {"unsorted": False})
+    extra = alea.Columns(str(path), read_names(path))
+    for columns, notes in _scan(path, scanner, extra):
+        yield _workload(scanner, extra, columns, notes | {"unsorted": False})
 
 
 def parse_header(comments: list[bytes]) -> dict[str, str]:
@@ -95,7 +101,14 @@ def origin(header: dict[str, str]) -> Origin:
     return Origin(float(start[1]) if start else None, header.get("TimeZoneString") or None)
 
 
-def _scan(path: str | Path, scanner: Scanner) -> Iterator[Batch]:
+def _scan(path: str | Path, scanner: Scanner, extra: alea.Columns) -> Iterator[Batch]:
+    """Batches as they fill up, with what their extra columns say."""
+    for columns, notes, extras in _scan_file(path, scanner):
+        extra.add(columns, notes, extras)
+        yield columns, notes
+
+
+def _scan_file(path: str | Path, scanner: Scanner) -> Iterator[Taken]:
     """Batches as they fill up; the last one is yielded with the counts of all that followed it."""
     with reading(path) as stream:
         rest = b""
@@ -118,7 +131,7 @@ def _scan(path: str | Path, scanner: Scanner) -> Iterator[Batch]:
     yield last
 
 
-def _scan_lines(scanner: Scanner, data: bytes, end: int) -> Iterator[Batch]:
+def _scan_lines(scanner: Scanner, data: bytes, end: int) -> Iterator[Taken]:
     at = scanner.scan(data, 0, end)
     while at < end:
         yield scanner.take()
@@ -134,12 +147,13 @@ def _no_jobs(path: str | Path, scanner: Scanner, notes: dict[str, Any], empty: b
     return InputError(f"none of the {scanner.records} records is a job that can be simulated: {reasons}", file=path)
 
 
-def _workload(scanner: Scanner, columns: dict[str, Any], notes: dict[str, Any]) -> Workload:
+def _workload(scanner: Scanner, extra: alea.Columns, columns: dict[str, Any], notes: dict[str, Any]) -> Workload:
     header = parse_header(scanner.comments)
+    labels = extra.name(scanner.labels())
     return Workload(
         columns,
-        labels={name: names for name, names in scanner.labels().items() if name in columns},
-        origin=origin(header),
+        labels={name: names for name, names in labels.items() if name in columns},
+        origin=origin(header) if not extra.epochs or "UnixStartTime" in header else Origin(0.0),
         machine_cores=machine_cores(header),
         header=header,
         notes=notes,
@@ -170,8 +184,9 @@ def _dtype(name: str) -> type[np.signedinteger[Any]]:
 
 def _add_notes(total: dict[str, Any], notes: dict[str, Any]) -> dict[str, Any]:
     """The notes of two stretches of a file as those of both."""
-    both = {key: total.get(key, 0) + count for key, count in notes.items() if key not in ("skipped", "extra_columns")}
-    both["skipped"] = dict(Counter(total.get("skipped", {})) + Counter(notes["skipped"]))
+    counters = [key for key, value in notes.items() if isinstance(value, dict)]
+    both = {key: total.get(key, 0) + count for key, count in notes.items() if key not in (*counters, "extra_columns")}
+    both |= {key: dict(Counter(total.get(key, {})) + Counter(notes[key])) for key in counters}
     both["extra_columns"] = max(total.get("extra_columns", 0), notes["extra_columns"])
     return both
 

@@ -21,6 +21,8 @@ cdef class Scanner:
     cdef long long overlong
     cdef long long missing_request
     cdef long long unusable_memory
+    cdef Py_ssize_t extra_at
+    cdef list extras
     cdef dict arrays
     cdef long long[::1] job_id
     cdef long long[::1] submit

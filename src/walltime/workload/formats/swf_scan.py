@@ -85,6 +85,7 @@ class Scanner:
         self.small_codes = np.full(len(_LABELS) * _SMALL, -1, np.intc)
         self.large_codes = [{} for _ in _LABELS]
         self.names = [[] for _ in _LABELS]
+        self.extra_at = -1
         self.reset_counts()
         self.allocate()
 
@@ -93,6 +94,7 @@ class Scanner:
         arrays = {name: np.empty(self.capacity, np.int64) for name in _TIMES_AND_INTEGERS}
         arrays.update({name: np.empty(self.capacity, np.intc) for name in _LABELS})
         self.arrays = arrays
+        self.extras = []
         self.rows = 0
         self.job_id = arrays["job_id"]
         self.submit = arrays["submit"]
@@ -129,6 +131,7 @@ class Scanner:
         view: cython.const[cython.uchar][::1] = data
         at: cython.Py_ssize_t = start
         first: cython.Py_ssize_t
+        row: cython.Py_ssize_t
         c: cython.int
         while at < end:
             first = at
@@ -143,9 +146,12 @@ class Scanner:
                 if self.records == 0:
                     self.comments.append(data[first : at - 1])
             else:
+                row = self.rows
                 at = self.read_record(view, at, first)
                 if self.keep() == 0:
                     return first
+                if self.extra_at >= 0 and self.rows > row:
+                    self.extras.append((row, self.line, data[self.extra_at : at - 1]))
             self.line += 1
         return end
 
@@ -166,6 +172,7 @@ class Scanner:
             if c == 10:
                 self.refuse(data, at, first, field, "")
             at = self.read_number(data, at, first, field)
+        self.extra_at = -1
         if data[at] != 10:
             at = self.count_extra(data, at)
         if self.values[0] < 0:
@@ -269,6 +276,8 @@ class Scanner:
             elif not inside:
                 inside = True
                 extra += 1
+                if extra == 1:
+                    self.extra_at = at
             at += 1
             c = data[at]
         if extra > self.extra_columns:
@@ -391,8 +400,11 @@ class Scanner:
         return {name: list(self.names[i]) for i, name in enumerate(_LABELS)}
 
     def take(self):
-        """The jobs since the last call as (columns, notes); columns without any value are left out."""
-        rows = self.rows
+        """The jobs since the last call as (columns, notes, extras); columns without any value are left out.
+
+        Extras are (row, line, text) of the jobs that have more than the 18 fields: the text after them.
+        """
+        rows, extras = self.rows, self.extras
         columns = {}
         for name, values in self.arrays.items():
             values = values if rows == self.capacity else values[:rows]
@@ -414,7 +426,7 @@ class Scanner:
         }
         self.reset_counts()
         self.allocate()
-        return columns, notes
+        return columns, notes, extras
 
 
 def looks_binary(line):
