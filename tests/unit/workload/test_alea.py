@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -24,7 +21,6 @@ from walltime.workload.formats.alea_files import (
 )
 
 GIB = 1 << 30
-WAGAP = Path(os.environ.get("WALLTIME_DATA", Path(__file__).parents[4] / "shared")) / "traces/wagap-2013.swf"
 
 
 def line(job, cores=4, memory=-1, extra="", queue=-1, submit=None):
@@ -177,10 +173,9 @@ def test_times_that_count_from_1970(tmp_path):
     assert read(trace(tmp_path, line(1, 1, -1, "", submit=1356996147))).origin.epoch is None
 
 
-@pytest.mark.skipif(not WAGAP.exists(), reason=f"{WAGAP} is not there (WALLTIME_DATA)")
-def test_a_year_of_two_clusters():
+def test_a_season_of_two_clusters(external):
     """What the trace itself shows of its columns; the machines are 20 nodes of 80 cores and 48 of 12."""
-    jobs = read(WAGAP)
+    jobs = read(external("traces/wagap-2013.swf"))
     nodes, memory = jobs.column("nodes"), jobs.column("memory_per_node")
     assert len(jobs) == 17_898
     assert (jobs.notes["other_cores"], jobs.notes["uneven_nodes"]) == (0, 0)
