@@ -63,6 +63,22 @@ def test_what_if_bigger_machine(tmp_path: Path) -> None:
     assert re.search(rf"^{len(waits) - 1} more nodes .* halve the mean wait", out, re.M)
 
 
+def test_queue_study(tmp_path: Path) -> None:
+    out = run("queue_study/study.py", tmp_path)
+    waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(before|after) +mean wait +(\S+ \w+)", out, re.M)}
+    used = [float(text) for text in re.findall(r"utilization +([\d.]+)%", out)]
+    assert waits["after"] < waits["before"]
+    assert used[1] > used[0]
+    jobs, effects = zip(
+        *re.findall(r"^  (?:q_\w+|short|normal|long) +(\d+) jobs +([+-][\d,]+) h", out, re.M), strict=True
+    )
+    assert (len(jobs), sum(map(int, jobs))) == (3 + 7, 2 * 6000)
+    hours = [int(text.replace(",", "")) for text in effects]
+    assert abs(sum(hours[:3]) - sum(hours[3:])) <= 10, "the same change, by old and by new queues"
+    assert re.search(r"^  long .* -[\d,]+ h in all", out, re.M), "long jobs gain"
+    assert re.search(r"^\d+ of 36 users wait less", out, re.M)
+
+
 def test_scenario(command: Command, tmp_path: Path) -> None:
     command("run", EXAMPLES / "scenario.yaml", "--output", tmp_path / "out").done()
     result = walltime.load(tmp_path / "out")
