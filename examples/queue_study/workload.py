@@ -24,7 +24,7 @@ USERS = 12
 """Users of each group."""
 
 
-def make_jobs(jobs: int = 6000, load: float = 0.62, seed: int = 11) -> Workload:
+def make_jobs(jobs: int = 6000, load: float = 0.8, seed: int = 11) -> Workload:
     """Jobs that ask for nodes, memory and sometimes a kind of node, of users who mostly ask for similar lengths."""
     model = Model(median_run=2400, spread_run=2.0, longest_run=12 * 86_400.0, largest=0.12, killed=0.02)
     made = generate(jobs, CORES, load, seed, model)

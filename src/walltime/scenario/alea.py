@@ -60,7 +60,8 @@ def read_data_set(path: str | Path) -> DataSet:
         found.cluster["queues"] = {
             queue.name: {"priority": queue.priority, "running_cores": queue.cores} for queue in queues
         }
-        found.cluster["routes"] = _routes(queues)
+        if routes := _routes(queues):
+            found.cluster["routes"] = routes
         found.files.append(file)
     limits: list[dict[str, Any]] = []
     for kind in ("user", "group"):
