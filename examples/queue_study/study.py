@@ -40,7 +40,7 @@ def main() -> None:
     ):
         sign = 1 if winners.before == "before" else -1
         print(f"\n{title}, after against before:")
-        for row in winners.table.iter_rows(named=True):
+        for row in sorted(winners.table.iter_rows(named=True), key=lambda row: sign * row["effect"]):
             print(f"  {row['queue']:<7}{row['jobs']:>6} jobs {sign * row['effect'] / 3600:+9,.0f} h in all")
 
     print("\nBy user, the three at each end:")

@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from command_line import Command, environment
 
 import walltime
-from walltime.engine.native import unsupported
-from walltime.scenario import load_cluster, parse
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -67,9 +64,6 @@ def test_what_if_bigger_machine(tmp_path: Path) -> None:
 
 
 def test_queue_study(tmp_path: Path) -> None:
-    scenario = parse({"workload": "jobs.swf", "cluster": load_cluster(EXAMPLES / "queue_study/before.yaml")})
-    if problems := unsupported(scenario):
-        pytest.skip(f"the engine cannot run it yet: {problems}")
     out = run("queue_study/study.py", tmp_path)
     waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(before|after) +mean wait +(\S+ \w+)", out, re.M)}
     used = [float(text) for text in re.findall(r"utilization +([\d.]+)%", out)]

@@ -250,6 +250,13 @@ def test_compare_by_and_json(command: Command, trace: Path) -> None:
     assert {row["metric"] for row in data["comparison"]} >= {"mean_wait", "utilization"}
 
 
+def test_results_of_one_policy_are_called_by_their_folders(command: Command, trace: Path) -> None:
+    command("run", "log.swf", "--output", "now").done()
+    command("run", "log.swf", "--cores", "400", "--output", "larger").done()
+    assert "larger against now: " in command("compare", "now", "larger").done().out
+    assert "easy (2) against easy: " in command("compare", "now", "now").done().out
+
+
 def test_audit_finds_a_forged_schedule(command: Command, trace: Path) -> None:
     from walltime.core.digest import digest
 

@@ -43,7 +43,7 @@ def compare(
     if top < 1:
         raise InputError("--top must be at least 1", value=top)
     paths = [path for given in results for path in _expand(given)]
-    loaded = [_load(path) for path in paths]
+    loaded = _load_all(paths)
     labels = distinct_labels(loaded)
     remarks = find_remarks(loaded)
     if as_json:
@@ -89,10 +89,16 @@ def _expand(given: str) -> list[Path]:
     return [path]
 
 
-def _load(path: Path) -> Result:
+def _load_all(paths: list[Path]) -> list[Result]:
+    """The results; where two have the same policy, the names of their folders tell them apart better."""
     from walltime.api import load
 
-    return load(path)
+    loaded = [load(path) for path in paths]
+    names = [path.resolve().name for path in paths]
+    if len({result.label for result in loaded}) < len(loaded) == len(set(names)):
+        for result, name in zip(loaded, names, strict=True):
+            result.label = name
+    return loaded
 
 
 def _differences(summaries: dict[str, Any]) -> list[str]:

@@ -90,8 +90,9 @@ def _sum_up(balance: Balance, key: str) -> list[str]:
     """Sentences that say what the change comes to."""
     same = balance.groups - balance.gain - balance.lose
     lines = [
-        f"Of {_count(balance.groups, key)}, {balance.gain:,} wait less ({balance.gain_clearly:,} clearly) and "
-        f"{balance.lose:,} more ({balance.lose_clearly:,} clearly)" + (f", {same:,} the same." if same else "."),
+        f"Of {_count(balance.groups, key)}, {balance.gain:,} wait{'s' if balance.gain == 1 else ''} less "
+        f"({balance.gain_clearly:,} clearly) and {balance.lose:,} more ({balance.lose_clearly:,} clearly)"
+        + (f", {same:,} the same." if same else "."),
         f"Those who gain save {_plain_hours(balance.saved)}, those who lose wait {_plain_hours(balance.added)} more: "
         f"{_hours(balance.effect)} in all, over {jobs(balance.jobs)}; {balance.jobs_shorter:,} of them wait less, "
         f"{balance.jobs_longer:,} more.",
