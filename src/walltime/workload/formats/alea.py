@@ -40,7 +40,7 @@ CLUSTER = "cl_"
 Extra = tuple[int, int, bytes]
 """A row, its line in the file, and the text after the 18 fields."""
 
-_PROCESSORS = re.compile(r"\{[\d,.\s-]*\}|\{\}")
+_PROCESSORS = re.compile(r"\{[\d,.-]*\}")
 _CORES = re.compile(r"ppn=(\d+)(?:\.\d+)?(.*)")
 _SHAPE = re.compile(r"(\d+)x(\d+)")
 _MOST = 1 << 31
