@@ -30,14 +30,37 @@ def measure(setting: Setting) -> Iterator[Figure]:
     """The month with its rules, without them, and what the cost grows with."""
     jobs = site_jobs(setting.jobs * 27 // 10)
     scale = MONTH_JOBS / len(jobs)
-    with_rules = seconds(
-        setting, jobs, make_site(jobs), "10 queues with caps, 200 groups with quotas", at_most(60), scale
-    )
+    what = "10 queues with caps, 200 groups with quotas"
+    with_rules = seconds(setting, jobs, make_site(jobs), what, at_most(60), scale)
     yield with_rules
     without = seconds(setting, jobs, make_site(jobs, queues=0, groups=0), "without rules", None, scale)
     yield without
     ratio = with_rules.median / without.median
     yield Figure(CASE, "rules on over rules off", ratio, ratio, "x", at_most(4), None, with_rules.repeats)
+    yield from measure_growth(setting)
+
+
+def measure_growth(setting: Setting) -> Iterator[Figure]:
+    """The cost of a job by what there is more of; at most in proportion to it."""
+    few = site_jobs(setting.jobs // 4)
+    crowded = site_jobs(setting.jobs // 4, load=1.05)
+    many = [{"count": 5600, "cores": 6, "name": "a"}]
+    cases = {
+        "5 queues to 40": (make_site(few, queues=5), make_site(few, queues=40), 8),
+        "50 groups with quotas to 200": (make_site(few, groups=50), make_site(few), 4),
+        "1,400 nodes to 5,600": (make_site(few), make_site(few, nodes=many), 4),
+        "load 0.97 to 1.05": (make_site(few), make_site(crowded), None),
+    }
+    for what, (first, second, factor) in cases.items():
+        costs, queues = [], []
+        for scenario in (first, second):
+            workload = scenario.workload.table
+            timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=workload))
+            costs.append(timing.median / len(workload))
+            queues.append(record.facts["longest_queue"])
+        factor = factor or max(1.0, queues[1] / queues[0])
+        text = f"cost of a job, {what} (queue to {queues[0]:,} and {queues[1]:,})"
+        yield Figure(CASE, text, costs[1] / costs[0], costs[1] / costs[0], "x", at_most(factor), None, timing.repeats)
 
 
 def seconds(setting: Setting, jobs: Workload, scenario: Scenario, what: str, target: Any, scale: float) -> Figure:
@@ -92,6 +115,16 @@ def make_site(jobs: Workload, queues: int = len(QUEUES), groups: int = GROUPS, n
             }
             for number, name in enumerate(QUEUES)
         }
+    if queues and queues != len(QUEUES):  # more or fewer of them: users are dealt over as many queues as there are
+        cluster["queues"] = {
+            f"q{number}": {"priority": number, "running_cores": CORES, "per_user": {"running_cores": 4_000}}
+            for number in range(queues)
+        }
+        dealt = [
+            {"queue": f"q{number}", "users": [f"u{user}" for user in range(number, USERS, queues)]}
+            for number in range(queues)
+        ]
+        cluster["routes"] = dealt
     if groups:
         share = np.bincount(jobs.column("group"), jobs.column("cores") * jobs.column("run_time"), GROUPS)
         share = share / share.sum()

@@ -60,7 +60,8 @@ def test_the_cluster_may_be_named(command: Command, site: Path) -> None:
     (site / "site.swf.machines").rename(site / "other.machines")
     command("run", "site.swf", "--cluster", "other.machines", "--output", "out").done()
     result = walltime.load(site / "out")
-    assert result.jobs["start"].to_list()[:4] == [0.0, 60.0, 90.0, 95.0]  # no queues beside that file, so no cap
+    # no queues beside that file, so no cap: 4 waits for four nodes with two free cores each, until 2 ends
+    assert result.jobs["start"].to_list()[:4] == [0.0, 60.0, 90.0, 7060.0]
     command("run", "site.swf", "--cores", "64", "--output", "pool").done()
     assert walltime.load(site / "pool").summary["clusters"] == {"cluster": 64}
 
