@@ -18,7 +18,7 @@ from walltime.scenario import Scenario, parse
 
 CASE = "site"
 MONTH_JOBS = 2_700_000
-NODES = [{"count": 1376, "cores": 24, "name": "a"}, {"count": 24, "cores": 18, "name": "b"}]
+NODES: list[dict[str, Any]] = [{"count": 1376, "cores": 24, "name": "a"}, {"count": 24, "cores": 18, "name": "b"}]
 CORES = 1376 * 24 + 24 * 18  # 33,456
 QUEUES = ("2h", "4h", "8h", "16h", "1d", "2d", "4d", "1w", "2w", "grid")
 HOURS = (2, 4, 8, 16, 24, 48, 96, 168, 336, 48)
@@ -44,11 +44,11 @@ def measure_growth(setting: Setting) -> Iterator[Figure]:
     """The cost of a job by what there is more of; at most in proportion to it."""
     few = site_jobs(setting.jobs // 4)
     crowded = site_jobs(setting.jobs // 4, load=1.05)
-    many = [{"count": 5600, "cores": 6, "name": "a"}]
+    spread = site_jobs(setting.jobs // 4, load=4 * 0.97)
     cases = {
         "5 queues to 40": (make_site(few, queues=5), make_site(few, queues=40), 8),
         "50 groups with quotas to 200": (make_site(few, groups=50), make_site(few), 4),
-        "1,400 nodes to 5,600": (make_site(few), make_site(few, nodes=many), 4),
+        "1,400 nodes to 5,600": (make_site(few), make_site(spread, machines=4), 4),
         "load 0.97 to 1.05": (make_site(few), make_site(crowded), None),
     }
     for what, (first, second, factor) in cases.items():
@@ -102,15 +102,15 @@ def site_jobs(jobs: int, load: float = 0.97) -> Workload:
     return Workload(columns, labels)
 
 
-def make_site(jobs: Workload, queues: int = len(QUEUES), groups: int = GROUPS, nodes: Any = None) -> Scenario:
-    """The site: queues by length, the longer ones with tighter caps, and a quota for each group."""
-    cluster: dict[str, Any] = {"nodes": nodes or NODES}
+def make_site(jobs: Workload, queues: int = len(QUEUES), groups: int = GROUPS, machines: int = 1) -> Scenario:
+    """The site, or some times as many nodes: queues by length, the longer ones with tighter caps, a quota a group."""
+    cluster: dict[str, Any] = {"nodes": [group | {"count": group["count"] * machines} for group in NODES]}
     if queues:
         cluster["queues"] = {
             name: {
                 "priority": 10 - number,
                 "max_time": f"{HOURS[number]}h",
-                "running_cores": CORES - 2_500 * number if number < 9 else CORES // 3,
+                "running_cores": machines * (CORES - 2_500 * number if number < 9 else CORES // 3),
                 "per_user": {"running_cores": 4_000},
             }
             for number, name in enumerate(QUEUES)
@@ -129,7 +129,11 @@ def make_site(jobs: Workload, queues: int = len(QUEUES), groups: int = GROUPS, n
         share = np.bincount(jobs.column("group"), jobs.column("cores") * jobs.column("run_time"), GROUPS)
         share = share / share.sum()
         cluster["limits"] = [
-            {"group": f"g{number}", "running_cores": int(24 + 1.02 * CORES * share[number]), "optional": True}
+            {
+                "group": f"g{number}",
+                "running_cores": int(24 + 1.02 * machines * CORES * share[number]),
+                "optional": True,
+            }
             for number in range(groups)
         ]
     return parse({"workload": {"table": jobs}, "cluster": cluster}, [])

@@ -457,10 +457,13 @@ class Pass:
     def stand(self):
         """Whether nobody who has been promised a start since the last `release` has come to a limit."""
         i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        if self.quotas is None:
+            return True
         for i in range(self.promises):
-            if self.jobs.at[self.promised[i]].promise >= 0 and self.quotas is not None:
-                if self.quotas.refuser(self.promised[i]) >= 0:
-                    return False
+            slot = self.promised[i]
+            if self.jobs.at[slot].promise >= 0 and self.quotas.refuser(slot) >= 0:
+                return False
         return True
 
     def note(self, slot):
