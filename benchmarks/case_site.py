@@ -44,7 +44,7 @@ def measure_growth(setting: Setting) -> Iterator[Figure]:
     """The cost of a job by what there is more of; at most in proportion to it."""
     few = site_jobs(setting.jobs // 4)
     crowded = site_jobs(setting.jobs // 4, load=1.05)
-    spread = site_jobs(setting.jobs // 4, load=4 * 0.97)
+    spread = site_jobs(setting.jobs, load=4 * 0.97)  # as many for each node
     cases = {
         "5 queues to 40": (make_site(few, queues=5), make_site(few, queues=40), 8),
         "50 groups with quotas to 200": (make_site(few, groups=50), make_site(few), 4),
