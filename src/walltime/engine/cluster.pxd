@@ -30,7 +30,7 @@ cdef class Cluster:
     cdef readonly bint licensed
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
-    cdef int join(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int join(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
     cdef int set_time(self, long long now) except -1

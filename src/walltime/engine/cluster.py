@@ -49,7 +49,8 @@ class Island:
                 order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
                 scan.rekeyed()
             return 0
-        self.lines.refresh()
+        if self.lines.refresh():
+            self.causes |= LIMIT
         if self.dynamic:
             for line in self.lines.lines:
                 if line.dynamic and line.open and line.queue.size > 0:
@@ -100,7 +101,7 @@ class Cluster:
         """The waiting jobs of the only island, or of the first."""
         return self.islands[0].queue
 
-    def join(self, jobs: JobTable, slot):
+    def join(self, jobs: JobTable, slot, now):
         """A job begins to wait here."""
         island: Island = self.sole
         order: Order = self.order
@@ -108,6 +109,8 @@ class Cluster:
         if island is None:
             island = self.islands[jobs.at[slot].island]
             order = self.orders[jobs.at[slot].lane]
+            if self.quotas is not None:
+                self.quotas.set_time(now)
         jobs.at[slot].cluster = self.index
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
         if not order.dynamic:

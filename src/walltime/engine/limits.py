@@ -51,9 +51,10 @@ def _with_exceptions(rule: Rule, rules: list[Rule]) -> Rule:
     if rule.per is None:
         return rule
     instead: dict[str, frozenset[str]] = {}
+    mine = {kind: names for kind, names in rule.names.items() if kind != rule.per}
     for other in rules:
         rest = {kind: names for kind, names in other.names.items() if kind != rule.per}
-        if other.per is None and rule.per in other.names and rest == rule.names:
+        if other.per is None and rule.per in other.names and rest == mine:
             for name in other.names[rule.per]:
                 instead[name] = instead.get(name, frozenset()) | frozenset(other.caps)
     return Rule(rule.caps, rule.names, rule.per, instead)

@@ -217,16 +217,17 @@ class Simulation(Engine):
         return 0
 
     def run_pass(self, c: Cluster, island: Island):
-        causes: cython.int = island.causes
         view: Pass = island.view
+        causes: cython.int
         time: cython.longlong
-        island.causes = 0
         c.passes += 1
         c.set_time(self.now)
         if c.several:
             c.ledger.island = view.number
         if island.dynamic or island.lines is not None:
             island.prepare(c.orders, self.now)
+        causes = island.causes
+        island.causes = 0
         view.begin(self.now, causes)
         try:
             island.policy.schedule(view)
@@ -348,7 +349,7 @@ class Simulation(Engine):
         self.jobs.at[slot].eligible = self.now
         self.move(slot, WAITING)
         if self.only is not None:
-            return self.only.join(self.jobs, slot)
+            return self.only.join(self.jobs, slot, self.now)
         self.unrouted.append(slot)
         return 0
 
@@ -376,7 +377,7 @@ class Simulation(Engine):
                     f"{type(self.broker).__qualname__}: sent job {job} to cluster {cluster.name}, "
                     f"which is too small for it (time {self.now / SECOND:g} s)"
                 )
-            cluster.join(self.jobs, slot)
+            cluster.join(self.jobs, slot, self.now)
         return 0
 
     # ---- running
@@ -451,7 +452,7 @@ class Simulation(Engine):
         self.move(slot, WAITING)
         self.jobs.at[slot].attempt += 1
         self.jobs.at[slot].corrections = 0
-        return cluster.join(self.jobs, slot)
+        return cluster.join(self.jobs, slot, self.now)
 
     def suspend(self, slot):
         self.stop(slot, SUSPENDED, True)
@@ -483,7 +484,7 @@ class Simulation(Engine):
             cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
         if cluster.quotas is not None:
             cluster.quotas.leave(cluster.islands[0].lines.counted_as(slot))
-        if self.jobs.at[slot].choice >= 0:
+        if self.jobs.at[slot].choice >= 0 and self.jobs.at[slot].first_start >= 0:
             self.chosen[self.jobs.at[slot].seq] = self.jobs.at[slot].queue
         self.move(slot, state)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)

@@ -70,7 +70,7 @@ cdef class LinesQueue(Queue):
     cdef int close(self, Line line) except -1
     cdef bint open(self, Line line) except? -1
     cdef bint unpark(self, Py_ssize_t slot) except? -1
-    cdef int refresh(self) except -1
+    cdef bint refresh(self) except? -1
     cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *
     cdef long long choice_opens(self, Py_ssize_t slot) except *

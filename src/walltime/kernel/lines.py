@@ -295,13 +295,14 @@ class LinesQueue(Queue):
         return opened
 
     def refresh(self):
-        """Time has gone by: limits on work may have room again without anything having happened."""
+        """Time has gone by: limits on work may have room again without anything having happened; whether one had."""
         line: Line
+        opened: cython.bint = False
         if self.parked > 0 and self.quotas.timed:
             for line in list(self.lots.values()):
                 if not line.open and line.queue.size > 0 and not self.shut(line):
-                    self.open(line)
-        return 0
+                    opened |= self.open(line)
+        return opened
 
     def waits_for_time(self):
         """Whether somebody may wait at a limit that the passing of time moves."""
