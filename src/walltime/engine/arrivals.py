@@ -7,7 +7,8 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER as _NEVER
-from walltime.core.workload import Workload
+from walltime.core.time import SECOND
+from walltime.core.workload import COLUMNS, Workload
 from walltime.engine.loop import Simulation
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Engine, Source
@@ -101,6 +102,22 @@ class Arrivals(Source):
         jobs.at[slot].memory = self.memory[i]
         jobs.at[slot].gpus = self.gpus[i]
         return 0
+
+    def describe_live(self, slot, description):
+        """What the rules make of a job that is submitted now, by its columns; why they turn it away, or None."""
+        jobs: JobTable = self.engine.jobs
+        i: cython.Py_ssize_t = slot
+        columns = {}
+        for name, value in description.items():
+            columns[name] = [value / SECOND if COLUMNS[name].kind == "time" and value is not None else value]
+        ruled = self.site.apply(self.recode(Workload.from_columns(**columns)))
+        for kind in ("user", "group", "account", "qos"):
+            jobs.table[kind][i] = ruled.batch.column(kind)[0]
+        for field in ("lane", "island", "queue", "rules", "shape", "choice", "memory", "gpus"):
+            jobs.table[field][i] = getattr(ruled, field)[0]
+        if ruled.batch.column("queue")[0] >= 0:
+            description["queue"] = ruled.batch.label_names("queue")[int(ruled.batch.column("queue")[0])]
+        return self.site.reasons[int(ruled.refused[0])] if ruled.refused[0] >= 0 else None
 
     def recode(self, batch: Workload) -> Workload:
         """The batch with labels numbered as in `codes`."""

@@ -284,6 +284,11 @@ class Simulation(Engine):
         self.jobs.at[slot].job_id = description.setdefault("job_id", self.jobs.entered)
         description["submit"] = self.now
         self.jobs.at[slot].priority = description.get("priority", 0)
+        if getattr(self.arrivals, "site", None) is not None:
+            reason = self.arrivals.describe_live(slot, description)
+            if reason is not None:
+                self.reject(slot, reason)
+                return slot
         self.enter(slot, description.get("begin", -1), description.get("cancel", -1))
         return slot
 
