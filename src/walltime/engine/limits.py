@@ -24,8 +24,9 @@ class Rule:
     """Caps that another limit sets for an entity by name, in the place of this one's."""
 
     def title(self, entity: str | None) -> str:
-        """For a person: `group atlas`, `user ann in queue short`."""
-        words = [f"{self.per} {entity}"] if self.per else []
+        """For a person: `group atlas`, `user ann in queue short`; without an entity `a user in queue short`."""
+        article = "an" if self.per == "account" else "a"
+        words = [f"{self.per} {entity}" if entity else f"{article} {self.per}"] if self.per else []
         for kind, names in self.names.items():
             one = f"{kind} {min(names)}" if len(names) == 1 else f"the {kind}s {', '.join(sorted(names))}"
             words.append(f"in {one}" if words and kind == "queue" else f"of {one}" if words else one)
@@ -129,7 +130,7 @@ class Counters:
         }
         for counter in self.members[kind]:
             if any(amounts.get(cap, 0) > most for cap, most in self.caps[counter].items()):
-                return str(self.quotas.titles[counter])
+                return str(self.quotas.kind_titles[counter])
         return None
 
     def matches(self, rule: Rule, job: Identity, line: list[str]) -> bool:
@@ -153,6 +154,6 @@ class Counters:
             if left:
                 key = (number, entity)
                 if key not in self.numbers:
-                    self.numbers[key] = self.quotas.add(rule.title(entity), left)
+                    self.numbers[key] = self.quotas.add(rule.title(entity), left, rule.title(None))
                     self.caps[self.numbers[key]] = left
                 yield self.numbers[key]

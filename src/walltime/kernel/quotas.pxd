@@ -27,6 +27,7 @@ cdef class Quotas:
     cdef readonly Py_ssize_t size
     cdef readonly bint timed
     cdef readonly list titles
+    cdef readonly list kind_titles
     cdef CounterFields[::1] at
     cdef object table
     # the counters of each kind of job: a stretch of `member`

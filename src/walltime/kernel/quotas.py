@@ -59,6 +59,7 @@ class Quotas:
         self.size = 0
         self.timed = False
         self.titles = []
+        self.kind_titles = []
         self.set_table(np.zeros(64, [(name, np.int64) for name in FIELDS]))
         self.kinds = 0
         self.first = integers(64)
@@ -68,14 +69,16 @@ class Quotas:
 
     # ---- making them
 
-    def add(self, title, caps) -> int:
-        """A new counter; `caps` by the scenario's names, `title` for a person: `group atlas`."""
+    def add(self, title, caps, kind=None) -> int:
+        """A new counter; `caps` by the scenario's names, `title` for a person: `group atlas`, and `kind` where it is one
+        of many: `a group`."""
         c: cython.Py_ssize_t = self.size
         if c == len(self.at):
             larger = np.zeros(2 * len(self.table), self.table.dtype)
             larger[: len(self.table)] = self.table
             self.set_table(larger)
         self.titles.append(title)
+        self.kind_titles.append(kind or title)
         for name, quantity in CAPS.items():
             self.table[f"most_{quantity}"][c] = caps.get(name, NEVER)
         if "running_core_minutes" in caps:
@@ -268,11 +271,11 @@ class Quotas:
 
     def too_many(self, c) -> str:
         """Why a job that is one too many in the system is rejected."""
-        return f"{self.titles[c]} has {self.at[c].most_submitted:,} of {self.at[c].most_submitted:,} jobs in the system"
+        return f"{self.kind_titles[c]} may have {self.at[c].most_submitted:,} jobs in the system"
 
     def beyond(self, c) -> str:
         """Why a job that exceeds a cap alone is rejected."""
-        return f"more than {self.titles[c]} may have at once"
+        return f"more than {self.kind_titles[c]} may have at once"
 
     def account(self) -> list:
         """Every counter that kept jobs waiting, and for how many job-microseconds, as far as they were looked at."""
