@@ -44,6 +44,7 @@ cdef class LinesQueue(Queue):
     cdef long long[::1] recent
     cdef long long[::1] recent_seq
     cdef Py_ssize_t recents
+    cdef readonly long long opening
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1

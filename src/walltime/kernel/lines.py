@@ -107,6 +107,7 @@ class LinesQueue(Queue):
         self.recent = integers(64)
         self.recent_seq = integers(64)
         self.recents = 0
+        self.opening = NEVER  # what `next_opening` said last
 
     def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
         """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
@@ -326,6 +327,7 @@ class LinesQueue(Queue):
                 time = self.choice_opens(slot)
                 if time < first:
                     first = time
+        self.opening = first
         return first
 
     def choice_opens(self, slot):

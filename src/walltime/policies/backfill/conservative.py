@@ -15,7 +15,7 @@ from walltime.policy.api import Cause, Pass, Policy
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    RELEASE, _, ORDER, _, CAPACITY, _, ESTIMATE = Cause
+    RELEASE, _, ORDER, _, CAPACITY, TIMER, ESTIMATE = Cause
 
 
 @cython.cclass
@@ -43,6 +43,8 @@ class Conservative(Policy):
             self.replan(p, waiting)
         elif p.causes & (RELEASE | ORDER):
             self.move_forward(p, waiting)
+        if p.causes == TIMER and p.now != self.woken and (p.lines is None or p.now != p.lines.opening):
+            return self.start_due(p, waiting)  # asked for a promise that has moved since
         i = 0
         while waiting[i] >= 0:  # those who have just come, or whom a limit has let in again
             if p.jobs.at[waiting[i]].promise < 0:
