@@ -27,7 +27,7 @@ _SHOWN = 40  # characters of a bad value that a message shows
 
 def read_table(path: str | Path) -> Workload:
     """The workload in a Parquet or CSV file, by its suffix, sorted by submission; InputError for a wrong column."""
-    table, extra = _load(path)
+    table, extra = load_table(path)
     _check_columns(path, table)
     columns, labels = _convert(path, table)
     submit = columns["submit"]
@@ -67,7 +67,7 @@ def _convert(path: str | Path, table: pl.DataFrame) -> tuple[dict[str, Any], dic
         name = series.name
         match COLUMNS[name].kind:
             case "label":
-                columns[name], labels[name] = _codes(series)
+                columns[name], labels[name] = encode_series(series)
             case "text":
                 columns[name] = series.cast(pl.String).fill_null("").to_list()
             case "time":
@@ -104,7 +104,7 @@ def _is_csv(path: str | Path) -> bool:
     return str(path).lower().endswith(".csv")
 
 
-def _load(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+def load_table(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The table as it stands in the file, and what Parquet's metadata say beside it."""
     import polars as pl
 
@@ -132,7 +132,7 @@ def _emptied(table: pl.DataFrame) -> list[pl.Series]:
     ]
 
 
-def _codes(series: pl.Series) -> tuple[np.ndarray, list[str]]:
+def encode_series(series: pl.Series) -> tuple[np.ndarray, list[str]]:
     """Codes and names; an Enum keeps its own order, other labels are coded by first appearance."""
     import polars as pl
 

@@ -25,9 +25,10 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
-from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
+from walltime.core.workload import MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats import alea
 from walltime.workload.formats.alea_files import read_names
+from walltime.workload.formats.batches import count_duplicates, join_columns
 from walltime.workload.formats.files import reading, replacing
 from walltime.workload.formats.swf_scan import Scanner
 
@@ -53,9 +54,9 @@ def read_swf(path: str | Path) -> Workload:
     for columns, notes in _scan(path, scanner, extra):
         parts.append(columns)
         totals = _add_notes(totals, notes)
-    columns = _join(parts)
+    columns = join_columns(parts)
     totals["unsorted"] = not scanner.in_order
-    totals["duplicate_ids"] = _count_duplicates(columns["job_id"])
+    totals["duplicate_ids"] = count_duplicates(columns["job_id"])
     return _workload(scanner, extra, sort_by_submission(columns), totals)
 
 
@@ -161,27 +162,6 @@ def _workload(scanner: Scanner, extra: alea.Columns, columns: dict[str, Any], no
     )
 
 
-def _join(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """One table of all batches, column by column so that little is held twice; a gap is a missing value."""
-    if len(parts) == 1:
-        return {name: values.copy() for name, values in parts[0].items()}  # a short view would keep a whole batch
-    sizes = [len(part["submit"]) for part in parts]
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {
-        name: np.concatenate(
-            [
-                part.pop(name) if name in part else np.full(size, MISSING, _dtype(name))
-                for part, size in zip(parts, sizes, strict=True)
-            ]
-        )
-        for name in names
-    }
-
-
-def _dtype(name: str) -> type[np.signedinteger[Any]]:
-    return np.int32 if COLUMNS[name].kind == "label" else np.int64
-
-
 def _add_notes(total: dict[str, Any], notes: dict[str, Any]) -> dict[str, Any]:
     """The notes of two stretches of a file as those of both."""
     counters = [key for key, value in notes.items() if isinstance(value, dict)]
@@ -189,12 +169,6 @@ def _add_notes(total: dict[str, Any], notes: dict[str, Any]) -> dict[str, Any]:
     both |= {key: dict(Counter(total.get(key, {})) + Counter(notes[key])) for key in counters}
     both["extra_columns"] = max(total.get("extra_columns", 0), notes["extra_columns"])
     return both
-
-
-def _count_duplicates(job_ids: np.ndarray) -> int:
-    if np.all(job_ids[1:] > job_ids[:-1]):
-        return 0
-    return len(job_ids) - len(np.unique(job_ids))
 
 
 def write_swf(workload: Workload, path: str | Path) -> list[str]:

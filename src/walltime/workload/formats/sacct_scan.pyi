@@ -1,0 +1,29 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+ROLES: dict[str, int]
+REASONS: tuple[str, ...]
+
+class Scanner:
+    file: str
+    line: int
+    records: int
+    steps: int
+    in_order: bool
+    problems: list[tuple[int, str, str]]
+    def __init__(
+        self,
+        file: str,
+        capacity: int,
+        delimiter: int,
+        roles: Sequence[int],
+        free_text: int,
+        offset: Callable[[int], int],
+        ordered_only: bool = False,
+    ) -> None: ...
+    def scan(self, data: bytes, start: int, end: int) -> int: ...
+    def labels(self) -> dict[str, list[str]]: ...
+    def take(self) -> tuple[dict[str, Any], dict[str, Any]]: ...
+    def start_of_clock(self) -> int: ...
+
+def count_gpus(text: bytes) -> int: ...
