@@ -61,6 +61,7 @@ COLUMNS: dict[str, Column] = {
         Column("deadline", "time", MISSING, "should have ended by this time"),
         Column("cancel", "time", MISSING, "its user cancels it at this time, waiting or running"),
         Column("profile", "label", MISSING, "how it unfolds, where an execution model asks"),
+        Column("phase", "label", MISSING, "fill, stabilization or experiment, where the jobs were generated so"),
         Column("recorded_wait", "time", MISSING, "the wait in the original log, kept for comparison"),
         Column("preceding_job", "integer", MISSING, "SWF's preceding job, for models of user feedback"),
         Column("think_time", "time", MISSING, "SWF's think time after the preceding job"),

@@ -8,8 +8,8 @@ from walltime.workload.formats.mapped import parse_map, read_mapped
 
 SECOND = 1_000_000
 END = (
-    "03/01/2024 10:20:00;E;{job};user=ann group=phys account=p1 jobname=x queue=batch ctime=1709287200 qtime=1709287200 "
-    "etime=1709287200 start=1709287260 owner=ann@h exec_host={hosts} Resource_List.nodes={nodes} "
+    "03/01/2024 10:20:00;E;{job};user=ann group=phys account=p1 jobname=x queue=batch ctime=1709287200 "
+    "qtime=1709287200 etime=1709287200 start=1709287260 owner=ann@h exec_host={hosts} Resource_List.nodes={nodes} "
     "Resource_List.walltime=01:00:00 Resource_List.mem=4gb session=1 end=1709287860 Exit_status=0 "
     "resources_used.walltime={used}"
 )

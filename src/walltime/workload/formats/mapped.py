@@ -1,10 +1,10 @@
 """Tables of other people, Parquet or CSV, read through a map from our columns to theirs.
 
-A value of the map is `column` or `column:unit`: units of time (us, ms, s, min, h, d), of memory (b, kb, mb, gb). Besides
-our own names, `start` and `end` may be mapped: the run time and the recorded wait then follow from them. Times may be
-numbers, dates with times (ISO 8601, or a date type), or, for lengths of time, texts such as 1-12:00:00. Columns of the
-table that have our names are taken too; all others are passed over. A row that lacks a submission, a run time or cores
-is dropped and counted.
+A value of the map is `column` or `column:unit`: units of time (us, ms, s, min, h, d), of memory (b, kb, mb, gb).
+Besides our own names, `start` and `end` may be mapped: the run time and the recorded wait then follow from them. Times
+may be numbers, dates with times (ISO 8601, or a date type), or, for lengths of time, texts such as 1-12:00:00. Columns
+of the table that have our names are taken too; all others are passed over. A row that lacks a submission, a run time or
+cores is dropped and counted.
 """
 
 from __future__ import annotations

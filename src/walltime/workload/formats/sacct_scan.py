@@ -178,7 +178,7 @@ class Scanner:
             if self.rows == self.capacity:
                 return at
             begin = at
-            if view[at] == 10 or view[at] == 13 and view[at + 1] == 10:
+            if view[at] == 10 or (view[at] == 13 and view[at + 1] == 10):
                 at += 1 if view[at] == 10 else 2
             else:
                 at = self.split(view, at)
@@ -380,7 +380,7 @@ class Scanner:
         c = data[at + 2] if length > 2 else 0
         if a == 67 and b == 65:  # CANCELLED, CA
             return _CANCELLED
-        if a == 67 and (b == 79 and c == 78 or b == 71 or b == 70 and length == 2):  # CONFIGURING, CG, CF
+        if a == 67 and ((b == 79 and c == 78) or b == 71 or (b == 70 and length == 2)):  # CONFIGURING, CG, CF
             return _RUNNING
         if a == 67 and length > 8 and data[at + 7] == 73:  # COMPLETING
             return _RUNNING
@@ -444,12 +444,13 @@ class Scanner:
         naive: cython.longlong
         i: cython.Py_ssize_t
         d: cython.int
-        v: cython.longlong[6]
+        hour: cython.longlong
+        minute: cython.longlong
+        second: cython.longlong
         if not self.present[role] or end - at < 4 or not 48 <= data[at] <= 57:
             return _UNKNOWN  # Unknown, None, N/A, empty
         if end - at < 19 or data[at + 4] != 45:
             return self.read_whole(data, role)
-        year = 0
         for i in range(19):
             d = data[at + i]
             if i == 4 or i == 7:
@@ -463,20 +464,21 @@ class Scanner:
                     return _BAD
             elif not 48 <= d <= 57:
                 return _BAD
-        v[0] = (data[at] - 48) * 1000 + (data[at + 1] - 48) * 100 + (data[at + 2] - 48) * 10 + data[at + 3] - 48
-        v[1] = (data[at + 5] - 48) * 10 + data[at + 6] - 48
-        v[2] = (data[at + 8] - 48) * 10 + data[at + 9] - 48
-        v[3] = (data[at + 11] - 48) * 10 + data[at + 12] - 48
-        v[4] = (data[at + 14] - 48) * 10 + data[at + 15] - 48
-        v[5] = (data[at + 17] - 48) * 10 + data[at + 18] - 48
-        year, month, day = v[0], v[1], v[2]
-        if not (1970 <= year <= 2200 and 1 <= month <= 12 and 1 <= day <= 31 and v[3] < 24 and v[4] < 60 and v[5] < 61):
+        year = (data[at] - 48) * 1000 + (data[at + 1] - 48) * 100 + (data[at + 2] - 48) * 10 + data[at + 3] - 48
+        month = (data[at + 5] - 48) * 10 + data[at + 6] - 48
+        day = (data[at + 8] - 48) * 10 + data[at + 9] - 48
+        hour = (data[at + 11] - 48) * 10 + data[at + 12] - 48
+        minute = (data[at + 14] - 48) * 10 + data[at + 15] - 48
+        second = (data[at + 17] - 48) * 10 + data[at + 18] - 48
+        if not (
+            1970 <= year <= 2200 and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61
+        ):
             return _BAD
         if month <= 2:  # days since 1970-01-01, in years that begin in March
             year -= 1
         era = year - 1600
         naive = 365 * era + era // 4 - era // 100 + era // 400 + (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-        naive = (naive - 135080) * 86400 + v[3] * 3600 + v[4] * 60 + v[5]
+        naive = (naive - 135080) * 86400 + hour * 3600 + minute * 60 + second
         at += 19
         while at < end and (data[at] == 46 or 48 <= data[at] <= 57):
             at += 1

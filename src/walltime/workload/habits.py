@@ -1,0 +1,324 @@
+"""What users do again and again: sessions, repeated jobs, and how alike their outcomes are; the second layer of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from walltime.core.time import SECOND
+from walltime.core.workload import MISSING, Workload
+from walltime.workload.models.file import Others, Outcome, Pool, Template, User
+
+POINTS = 21
+"""Quantiles of a template's outcomes."""
+CLASS_POINTS = 51
+"""Quantiles of a class's outcomes."""
+REQUEST_CLASSES = (600.0, 1800.0, 3600.0, 7200.0, 14_400.0, 28_800.0, 43_200.0, 86_400.0, 172_800.0, 345_600.0, 1e12)
+SIZE_CLASSES = (1, 8, 64, 1 << 31)
+_FEWEST = 20  # jobs that make a habit, or a class
+_TEMPLATES = 12  # habits of one user
+_ROWS = 1500  # rows of the pool
+_LISTED = 300  # other users whose activity is listed
+_HIGHEST = 2.0  # run time / requested time beyond which nothing is told apart
+
+
+@dataclass
+class Sheet:
+    """The jobs by user and submission: codes of users and requests, sessions, and outcomes.
+
+    A job without a user is a session of its own.
+
+    `outcome` is run time / requested time, or the run time in seconds where nothing was requested.
+    """
+
+    jobs: Workload
+    order: np.ndarray
+    user: np.ndarray
+    key: np.ndarray
+    first_of_key: np.ndarray
+    begins: np.ndarray
+    gap: np.ndarray
+    outcome: np.ndarray
+    session_start: np.ndarray
+    session_size: np.ndarray
+    session_user: np.ndarray
+
+    @classmethod
+    def of(cls, jobs: Workload, session_gap: float) -> Sheet:
+        """Sorts the jobs by user, and cuts each user's stream where nothing came for `session_gap` seconds."""
+        submit = jobs.column("submit")
+        user = jobs.column("user").astype(np.int64)
+        order = np.argsort(user, kind="stable")  # rows are in order of submission already
+        user, submit = user[order], submit[order]
+        gap = np.diff(submit, prepend=submit[:1]) / SECOND
+        begins = np.ones(len(order), np.bool_)
+        begins[1:] = (user[1:] != user[:-1]) | (gap[1:] > session_gap) | (user[1:] < 0)
+        key, first = _combine([jobs.column(name)[order] for name in _shape(jobs)])
+        request, run = jobs.column("requested_time")[order], jobs.column("run_time")[order]
+        ratio = np.minimum(run / np.maximum(request, 1), _HIGHEST)
+        places = np.flatnonzero(begins)
+        return cls(
+            jobs=jobs,
+            order=order,
+            user=user,
+            key=key,
+            first_of_key=first,
+            begins=begins,
+            gap=gap,
+            outcome=np.where(request > 0, ratio, run / SECOND),
+            session_start=submit[places],
+            session_size=np.diff(places, append=len(order)),
+            session_user=user[places],
+        )
+
+    def gaps(self) -> dict[str, np.ndarray]:
+        """Seconds between two jobs of a session: before the same job again, and before another."""
+        inside = ~self.begins
+        same = np.zeros(len(self.key), np.bool_)
+        same[1:] = self.key[1:] == self.key[:-1]
+        return {"same": self.gap[inside & same], "other": self.gap[inside & ~same]}
+
+    def column(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """A column of the workload for rows of the sheet."""
+        return np.asarray(self.jobs.column(name)[self.order[rows]])
+
+
+def _shape(jobs: Workload) -> list[str]:
+    """The columns that make two jobs the same request."""
+    return [name for name in ("cores", "requested_time", "queue", "memory", "gpus") if jobs.has(name)]
+
+
+def _combine(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """A code for each different combination of values, and a row that has it."""
+    code = np.zeros(len(columns[0]), np.int64)
+    codes = 1
+    for values in columns:
+        low, high = int(values.min()), int(values.max())
+        part, size = values - low, high - low + 1
+        if size > 1 << 20:  # sorting costs more than wide codes do, until they overflow
+            different, part = np.unique(values, return_inverse=True)
+            size = len(different)
+        if codes * size >= 1 << 62:
+            different, code = np.unique(code, return_inverse=True)
+            codes = len(different)
+        code = code * size + part
+        codes *= size
+    _, first, code = np.unique(code, return_index=True, return_inverse=True)
+    return code, first
+
+
+def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
+    """The parts `users`, `others`, `pool` and `outcomes` of a model file."""
+    activity = np.bincount(sheet.user[sheet.user >= 0]) if np.any(sheet.user >= 0) else np.zeros(0, np.int64)
+    ranked = np.argsort(-activity, kind="stable")
+    busy = [int(code) for code in ranked[:busy_users] if activity[code] >= _FEWEST]
+    likeness = _Likeness(sheet)
+    edges = np.flatnonzero(np.diff(sheet.user, prepend=sheet.user[0] - 1))
+    spans = {int(sheet.user[at]): (at, stop) for at, stop in zip(edges, [*edges[1:], len(sheet.user)], strict=True)}
+    sizes = _session_sizes(sheet)
+    covered = np.zeros(len(sheet.user), np.bool_)
+    users = [_user(sheet, spans[code], sizes[code], likeness, covered) for code in busy]
+    rest = np.ones(len(sheet.user), np.bool_)
+    for code in busy:
+        rest[slice(*spans[code])] = False
+    quiet = [code for code in ranked if activity[code] > 0 and int(code) not in set(busy)]
+    return {
+        "users": users,
+        "others": _others(sheet, rest, quiet, activity, sizes, likeness),
+        "pool": _pool(sheet, ~covered),
+        "outcomes": _outcomes(sheet, ~covered if not covered.all() else covered),
+    }
+
+
+def _session_sizes(sheet: Sheet) -> dict[int, np.ndarray]:
+    order = np.argsort(sheet.session_user, kind="stable")
+    users, starts = np.unique(sheet.session_user[order], return_index=True)
+    parts = np.split(sheet.session_size[order], starts[1:])
+    return {int(user): part for user, part in zip(users, parts, strict=True)}
+
+
+def _count_sizes(sizes: np.ndarray) -> list[tuple[int, int]]:
+    """[size, sessions] pairs; sizes above 32 to two digits, as nobody needs more."""
+    step = np.where(sizes > 32, 10.0 ** (np.floor(np.log10(np.maximum(sizes, 1))) - 1), 1.0)
+    values, counts = np.unique((np.rint(sizes / step) * step).astype(np.int64), return_counts=True)
+    return [(int(value), int(count)) for value, count in zip(values, counts, strict=True)]
+
+
+class _Likeness:
+    """How alike the outcomes of repeated jobs are: rank correlation between neighbours in a session."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        order = np.lexsort((sheet.outcome, sheet.key, sheet.user))
+        group = np.ones(len(order), np.bool_)
+        group[1:] = (sheet.user[order][1:] != sheet.user[order][:-1]) | (sheet.key[order][1:] != sheet.key[order][:-1])
+        starts = np.flatnonzero(group)
+        size = np.diff(starts, append=len(order))
+        place = np.arange(len(order)) - np.repeat(starts, size)
+        self.rank = np.empty(len(order))
+        self.rank[order] = (place + 0.5) / np.repeat(size, size) - 0.5
+        self.same = np.zeros(len(order), np.bool_)
+        self.same[1:] = ~sheet.begins[1:] & (sheet.key[1:] == sheet.key[:-1])
+        group_size = np.empty(len(order), np.int64)
+        group_size[order] = np.repeat(size, size)
+        self.usable = self.same & (group_size >= _FEWEST)
+
+    def measure(self, rows: slice | np.ndarray) -> float:
+        """The correlation of the normal scores; 0 where there is too little to tell."""
+        chosen = np.flatnonzero(self.usable[rows])
+        if len(chosen) < _FEWEST:
+            return 0.0
+        rank = self.rank[rows]
+        product = float(np.mean(rank[chosen] * rank[chosen - 1]) * 12)
+        return round(float(np.clip(2 * np.sin(np.pi * np.clip(product, 0, 1) / 6), 0, 0.99)), 4)
+
+
+def _repeat(sheet: Sheet, rows: slice | np.ndarray) -> float:
+    """The probability that the next job of a session repeats the last one, beyond drawing it again by chance."""
+    key, begins = sheet.key[rows], sheet.begins[rows]
+    inside = np.flatnonzero(~begins)
+    if not len(inside):
+        return 0.0
+    same = float(np.mean(key[inside] == key[inside - 1]))
+    share = np.bincount(key) / len(key)
+    chance = float(np.sum(share**2))
+    return round(float(np.clip((same - chance) / (1 - chance), 0, 1)), 4) if chance < 1 else 1.0
+
+
+def _user(sheet: Sheet, span: tuple[int, int], sizes: np.ndarray, likeness: _Likeness, covered: np.ndarray) -> User:
+    first, last = span
+    rows = slice(first, last)
+    key = sheet.key[rows]
+    different, counts = np.unique(key, return_counts=True)
+    habit = max(_FEWEST, len(sheet.user) // 4000)
+    favourites = [place for place in np.argsort(-counts, kind="stable")[:_TEMPLATES] if counts[place] >= habit]
+    templates = []
+    for code in different[favourites].tolist():
+        mine = first + np.flatnonzero(key == code)
+        covered[mine] = True
+        templates.append(_template(sheet, mine))
+    groups = sheet.column("group", np.arange(first, last)) if sheet.jobs.has("group") else np.full(1, MISSING)
+    return User(
+        jobs=last - first,
+        group=_label(np.bincount(groups[groups >= 0]).argmax()) if np.any(groups >= 0) else None,
+        sizes=_count_sizes(sizes),
+        repeat=_repeat(sheet, rows),
+        likeness=likeness.measure(rows),
+        templates=templates,
+    )
+
+
+def _template(sheet: Sheet, rows: np.ndarray) -> Template:
+    one = rows[:1]
+    request, memory = int(sheet.column("requested_time", one)[0]), int(sheet.column("memory", one)[0])
+    return Template(
+        jobs=len(rows),
+        cores=int(sheet.column("cores", one)[0]),
+        requested_time=request / SECOND if request > 0 else None,
+        queue=_label(sheet.column("queue", one)[0]),
+        memory=memory if memory > 0 else None,
+        gpus=int(sheet.column("gpus", one)[0]),
+        outcome=_quantiles(sheet.outcome[rows], POINTS),
+    )
+
+
+def _label(code: Any) -> int | None:
+    return int(code) if int(code) >= 0 else None
+
+
+def _quantiles(values: np.ndarray, points: int) -> list[float]:
+    found = np.quantile(values, np.linspace(0, 1, points), method="inverted_cdf")
+    return [float(f"{value:.4g}") for value in found]
+
+
+def _others(
+    sheet: Sheet, rest: np.ndarray, quiet: list[Any], activity: np.ndarray, sizes: dict[int, np.ndarray], likeness: _Likeness
+) -> Others:
+    """Everybody who is not busy, and jobs without a user."""
+    if not rest.any():
+        return Others()
+    rows = np.flatnonzero(rest)
+    own = [code for code in sizes if code not in set(np.unique(sheet.user[~rest]).tolist())]
+    joined = np.concatenate([sizes[code] for code in own])
+    step = max(1, -(-len(quiet) // _LISTED))
+    groups = _user_groups(sheet)
+    return Others(
+        users=[int(activity[code]) for code in quiet[::step]] or [len(rows)],
+        groups=[groups.get(int(code)) for code in quiet[::step]] or [None],
+        sizes=_count_sizes(joined),
+        repeat=_repeat(sheet, rest),
+        likeness=likeness.measure(rest),
+    )
+
+
+def _user_groups(sheet: Sheet) -> dict[int, int | None]:
+    """A group for each user: that of its first job."""
+    users, first = np.unique(sheet.user, return_index=True)
+    groups = sheet.column("group", first)
+    return {int(user): _label(group) for user, group in zip(users, groups, strict=True)}
+
+
+def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
+    """The requests of all jobs that are nobody's habit; rare ones are rounded until the table is small."""
+    places = np.flatnonzero(rows)
+    if not len(places):
+        return Pool()
+    values = {
+        name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")
+    }
+    code, first = _combine(list(values.values()))
+    counts = np.bincount(code)
+    if len(counts) > _ROWS:
+        rare = counts[code] < np.sort(counts)[-_ROWS // 2]
+        _round_values(values, rare)
+        code, first = _combine(list(values.values()))
+        counts = np.bincount(code)
+    kept = np.argsort(-counts, kind="stable")[:_ROWS]
+    table = {name: column[first[kept]].tolist() for name, column in values.items()}
+    return Pool(
+        jobs=counts[kept].tolist(),
+        cores=table["cores"],
+        requested_time=[value / SECOND if value > 0 else None for value in table["requested_time"]],
+        queue=[value if value >= 0 else None for value in table["queue"]],
+        memory=[value if value > 0 else None for value in table["memory"]],
+        gpus=table["gpus"],
+    )
+
+
+def _round_values(values: dict[str, np.ndarray], rare: np.ndarray) -> None:
+    """Requests to steps of about a tenth, memory to powers of two, cores to two digits."""
+    request = values["requested_time"]
+    minutes = np.maximum(request / (60 * SECOND), 1)
+    grid = np.exp2(np.rint(np.log2(minutes) * 7) / 7)
+    rounded = np.maximum(np.rint(grid), 1).astype(np.int64) * 60 * SECOND
+    values["requested_time"] = np.where(rare & (request > 0), rounded, request)
+    memory = values["memory"]
+    power = np.exp2(np.rint(np.log2(np.maximum(memory, 1)))).astype(np.int64)
+    values["memory"] = np.where(rare & (memory > 0), power, memory)
+    cores = values["cores"]
+    step = np.maximum(10 ** (np.floor(np.log10(np.maximum(cores, 1))) - 1), 1)
+    values["cores"] = np.where(rare, np.maximum((np.rint(cores / step) * step).astype(np.int64), 1), cores)
+
+
+def _outcomes(sheet: Sheet, rows: np.ndarray) -> list[Outcome]:
+    """Quantiles of outcomes by class of request and size; a class with few jobs takes those of all sizes, then all."""
+    places = np.flatnonzero(rows)
+    if not len(places):
+        return []
+    outcome = sheet.outcome[places]
+    request, cores = sheet.column("requested_time", places), sheet.column("cores", places)
+    asked = request > 0
+    wide = np.searchsorted(SIZE_CLASSES, cores)
+    long = np.where(asked, np.searchsorted(REQUEST_CLASSES, request / SECOND), len(REQUEST_CLASSES))
+    found = []
+    for klass in np.unique(long * len(SIZE_CLASSES) + wide).tolist():
+        length, size = divmod(klass, len(SIZE_CLASSES))
+        alike = (long == length) & (wide == size)
+        for wider in (long == length, asked == (length < len(REQUEST_CLASSES))):
+            alike = wider if np.count_nonzero(alike) < _FEWEST else alike
+        bound = REQUEST_CLASSES[length] if length < len(REQUEST_CLASSES) else None
+        found.append(
+            Outcome(requested_time=bound, cores=SIZE_CLASSES[size], quantiles=_quantiles(outcome[alike], CLASS_POINTS))
+        )
+    return found

@@ -1,0 +1,304 @@
+"""Jobs from a fitted model: ScSF's independent distributions, or users with sessions and habits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.random import stream
+from walltime.core.time import SECOND
+from walltime.core.workload import MISSING
+from walltime.workload.models.distribution import Histogram, How, gap_quantiles, normal_cdf, stratified
+from walltime.workload.models.file import ModelFile, Others, User
+from walltime.workload.models.sample import Sample, place_on_clock
+
+Structure = Literal["users", "independent"]
+_POINTS = 51
+_INSIDE: dict[str, How] = {"cores": "high", "requested_time": "high"}
+
+
+@dataclass
+class _Requests:
+    """Everything that can be asked for: a row a template or line of the pool, with the quantiles of its outcome."""
+
+    cores: np.ndarray
+    requested: np.ndarray
+    queue: np.ndarray
+    memory: np.ndarray
+    gpus: np.ndarray
+    outcome: np.ndarray
+
+
+class FittedModel:
+    """A model file as a source of jobs.
+
+    `structure` is `users` (sessions, repeated jobs, rhythm) or `independent` (ScSF's distributions alone, where `bins`
+    says how a value is drawn inside its bin; by default requests are a bin's upper edge and all else is uniform).
+    """
+
+    def __init__(self, file: ModelFile, structure: Structure = "users", bins: How | None = None) -> None:
+        if structure not in ("users", "independent"):
+            raise InputError("unknown structure of a model", value=structure, choices=("users", "independent"))
+        self.file = file
+        self.structure = structure
+        self.bins = bins
+        self.requests, self.pool_start = _table(file)
+
+    @property
+    def title(self) -> str:
+        return f"fitted to {self.file.source.log}"
+
+    @property
+    def jobs_per_day(self) -> float:
+        return self.file.rates.jobs_per_day
+
+    def clock(self, days: int) -> np.ndarray:
+        weeks = -(-days // 7)
+        hours = np.ones(168) if self.structure == "independent" else np.array(self.file.rhythm.hours)
+        return np.asarray(np.tile(hours, weeks)[: days * 24])
+
+    def draw(self, jobs: int, span: float, cores: int, seed: int, name: str) -> Sample:
+        if self.structure == "independent":
+            return self._draw_independent(jobs, span, cores, seed, name)
+        return self._draw_users(jobs, span, cores, seed, name)
+
+    def _draw_independent(self, jobs: int, span: float, cores: int, seed: int, name: str) -> Sample:
+        """Each variable by itself; gaps are stretched so that `jobs` of them fill the span."""
+        drawn = {
+            key: Histogram.from_pairs(variable.width, variable.bins).draw(
+                stratified(stream(seed, f"{name}.{key}"), jobs), self.bins or _INSIDE.get(key, "uniform")
+            )
+            for key, variable in self.file.variables.items()
+        }
+        times = np.cumsum(drawn["interarrival"])
+        scale = span / (times[-1] + times[-1] / jobs)
+        run = drawn["run_time"] if "run_time" in drawn else drawn["requested_time"] * drawn["accuracy"]
+        columns = {
+            "submit": np.rint(times * scale).astype(np.int64) * SECOND,
+            "cores": np.clip(np.ceil(drawn["cores"]), 1, cores).astype(np.int64),
+            "run_time": np.maximum(np.rint(run), 1).astype(np.int64) * SECOND,
+        }
+        if "requested_time" in drawn:
+            columns["requested_time"] = np.maximum(np.ceil(drawn["requested_time"]), 1).astype(np.int64) * SECOND
+        return Sample(columns)
+
+    def _draw_users(self, jobs: int, span: float, cores: int, seed: int, name: str) -> Sample:
+        """Sessions by user on the week's clock; in each, jobs that repeat or change; outcomes by request."""
+        people = _People(self.file)
+        count = max(1, round(jobs / people.mean_size))
+        who = people.choose(stratified(stream(seed, f"{name}.user"), count))
+        size = people.sizes(who, stream(seed, f"{name}.size"))
+        session = np.repeat(np.arange(count), size)
+        first = np.zeros(len(session), np.bool_)
+        first[np.cumsum(size) - size] = True
+        who = who[session]
+        changes = first | (stream(seed, f"{name}.repeat").random(len(session)) >= people.repeat[who])
+        row = self._choose_requests(who, changes, cores, seed, name)
+        begins = place_on_clock(self._spread_sessions(count, seed, name), self._uneven_clock(span, seed, name), span)
+        submit = begins[session] + self._gaps(first, changes, seed, name)
+        run_id = np.cumsum(changes) - 1
+        outcome = self._outcomes(row, run_id, people.likeness[who], seed, name)
+        table = self.requests
+        request = table.requested[row]
+        run = np.maximum(np.rint(np.where(request > 0, request * outcome, outcome)), 1)
+        columns = {
+            "submit": np.rint(submit).astype(np.int64) * SECOND,
+            "cores": table.cores[row],
+            "run_time": run.astype(np.int64) * SECOND,
+            "requested_time": np.where(request > 0, request, MISSING / SECOND) * SECOND,
+            "queue": table.queue[row],
+            "memory": table.memory[row],
+            "gpus": table.gpus[row],
+        }
+        columns["requested_time"] = np.rint(columns["requested_time"]).astype(np.int64)
+        columns |= people.names(who, session, stream(seed, f"{name}.name"))
+        inside = submit < span
+        order = np.flatnonzero(inside)[np.argsort(columns["submit"][inside], kind="stable")]
+        labels = {"queue": list(self.file.queues)} | people.labels()
+        return Sample({key: values[order] for key, values in columns.items()}, labels)
+
+    def _spread_sessions(self, count: int, seed: int, name: str) -> np.ndarray:
+        """Where sessions begin, in [0, 1) of the clock: gaps as the log has them, in random order."""
+        gaps = self.file.rhythm.gaps
+        random = stream(seed, f"{name}.session")
+        places = gap_quantiles() if len(gaps) == len(gap_quantiles()) else np.linspace(0, 1, len(gaps))
+        drawn = np.interp(stratified(random, count + 1), places, gaps)
+        total = np.cumsum(drawn)
+        return np.asarray(total[:-1] / total[-1]) if total[-1] > 0 else random.random(count)
+
+    def _uneven_clock(self, span: float, seed: int, name: str) -> np.ndarray:
+        """The week's rhythm, each day made busier or quieter by chance as the log's days were."""
+        days = int(-(-span // 86_400)) or 1
+        spread = self.file.rhythm.day_spread
+        hours = self.clock(days)
+        if not spread:
+            return hours
+        shape = 1 / spread**2
+        return np.asarray(hours * np.repeat(stream(seed, f"{name}.day").gamma(shape, 1 / shape, days), 24))
+
+    def _gaps(self, first: np.ndarray, changes: np.ndarray, seed: int, name: str) -> np.ndarray:
+        """Seconds since the start of each job's session."""
+        gap = np.zeros(len(first))
+        for kind, rows in (("same", ~first & ~changes), ("other", ~first & changes)):
+            variable = self.file.gaps.get(kind) or self.file.gaps.get("same") or self.file.gaps.get("other")
+            count = int(np.count_nonzero(rows))
+            if variable and count:
+                draws = stratified(stream(seed, f"{name}.gap.{kind}"), count)
+                gap[rows] = Histogram.from_pairs(variable.width, variable.bins).draw(draws, "low")
+        total = np.cumsum(gap)
+        return np.asarray(total - np.repeat(total[first], np.diff(np.flatnonzero(first), append=len(first))))
+
+    def _choose_requests(self, who: np.ndarray, changes: np.ndarray, cores: int, seed: int, name: str) -> np.ndarray:
+        """A row of the table for each job: drawn where a session changes, kept where it repeats."""
+        places = np.flatnonzero(changes)
+        person = who[places]
+        rows = np.empty(len(places), np.int64)
+        order = np.argsort(person, kind="stable")
+        bounds = np.flatnonzero(np.diff(person[order], prepend=-1))
+        random = stream(seed, f"{name}.request")
+        for begin, end in zip(bounds, [*bounds[1:], len(order)], strict=True):
+            mine = order[begin:end]
+            rows[mine] = self._own_rows(int(person[mine[0]]), cores, stratified(random, len(mine)))
+        return np.asarray(rows[np.cumsum(changes) - 1])
+
+    def _own_rows(self, person: int, cores: int, uniform: np.ndarray) -> np.ndarray:
+        """Rows for one user's draws: habits first, then the pool; requests larger than the machine are left out."""
+        weights = self._weights(person)
+        fits = self.requests.cores <= cores
+        if not (weights * fits).any():
+            weights = self._weights(-1)
+        if not (weights * fits).any():
+            raise InputError("every job of the model is larger than the machine; cores", value=cores)
+        cumulated = np.cumsum(weights * fits)
+        place = np.searchsorted(cumulated, uniform * cumulated[-1], side="right")
+        return np.minimum(place, np.flatnonzero(weights * fits)[-1])
+
+    def _weights(self, person: int) -> np.ndarray:
+        """How often each row of the table is one user's choice; -1, and whoever has no habits: the pool's."""
+        pool = np.zeros(len(self.requests.cores))
+        counts = np.array(self.file.pool.jobs, np.float64)
+        pool[self.pool_start :] = counts / max(counts.sum(), 1)
+        if not len(counts):
+            pool[:] = 1.0
+        if not 0 <= person < len(self.file.users):
+            return pool
+        user = self.file.users[person]
+        start = sum(len(other.templates) for other in self.file.users[:person])
+        own = np.zeros_like(pool)
+        own[start : start + len(user.templates)] = [template.jobs for template in user.templates]
+        return np.asarray(own + pool * max(user.jobs - own.sum(), 0)) if len(counts) else own
+
+    def _outcomes(
+        self, row: np.ndarray, run_id: np.ndarray, likeness: np.ndarray, seed: int, name: str
+    ) -> np.ndarray:
+        """Run time / requested time, or run time: alike within a run of repeated jobs, by a shared normal factor."""
+        shared = stream(seed, f"{name}.shared").standard_normal(int(run_id[-1]) + 1)[run_id]
+        own = stream(seed, f"{name}.outcome").standard_normal(len(row))
+        uniform = normal_cdf(np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * own)
+        place = np.clip(uniform, 0, 1 - 1e-12) * (_POINTS - 1)
+        low = place.astype(np.int64)
+        part = place - low
+        table = self.requests.outcome
+        return np.asarray(table[row, low] * (1 - part) + table[row, low + 1] * part)
+
+
+class _People:
+    """Who submits: the busy users one by one, then the others as one."""
+
+    def __init__(self, file: ModelFile) -> None:
+        self.file = file
+        members: list[User | Others] = [*file.users, *([file.others] if file.others.users else [])]
+        self.members = members
+        self.repeat = np.array([member.repeat for member in members])
+        self.likeness = np.array([member.likeness for member in members])
+        tables = [np.array(member.sizes, np.float64) for member in members]
+        self.tables = tables
+        sessions = np.array([table[:, 1].sum() for table in tables])
+        self.cumulated = np.cumsum(sessions) / sessions.sum()
+        self.mean_size = float(sum((table[:, 0] * table[:, 1]).sum() for table in tables) / sessions.sum())
+
+    def choose(self, uniform: np.ndarray) -> np.ndarray:
+        """A member for each session."""
+        return np.minimum(np.searchsorted(self.cumulated, uniform, side="right"), len(self.members) - 1)
+
+    def sizes(self, who: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Jobs in each session, from its member's own."""
+        size = np.ones(len(who), np.int64)
+        for place, table in enumerate(self.tables):
+            mine = np.flatnonzero(who == place)
+            cumulated = np.cumsum(table[:, 1])
+            draws = stratified(random, len(mine)) * cumulated[-1]
+            size[mine] = table[np.minimum(np.searchsorted(cumulated, draws, side="right"), len(table) - 1), 0]
+        return size
+
+    def names(self, who: np.ndarray, session: np.ndarray, random: np.random.Generator) -> dict[str, np.ndarray]:
+        """Codes of users and groups; the sessions of the others are shared out by their activity."""
+        busy, others = len(self.file.users), self.file.others
+        groups = np.array([_code(user.group) for user in self.file.users] + [_code(group) for group in others.groups])
+        if not others.users:
+            return {"user": who.astype(np.int32), "group": groups[who].astype(np.int32)}
+        activity = np.cumsum(others.users, dtype=np.float64)
+        draws = random.random(int(session[-1]) + 1) * activity[-1]
+        someone = busy + np.minimum(np.searchsorted(activity, draws, side="right"), len(activity) - 1)
+        user = np.where(who < busy, who, someone[session])
+        return {"user": user.astype(np.int32), "group": groups[user].astype(np.int32)}
+
+    def labels(self) -> dict[str, list[str]]:
+        people = len(self.file.users) + len(self.file.others.users)
+        return {
+            "user": [f"user{i + 1}" for i in range(people)],
+            "group": [f"group{i + 1}" for i in range(self.file.groups)],
+        }
+
+
+def _code(group: int | None) -> int:
+    return MISSING if group is None else group
+
+
+def _table(file: ModelFile) -> tuple[_Requests, int]:
+    """All templates and the pool as one table, and where the pool begins."""
+    templates = [template for user in file.users for template in user.templates]
+    pool, size = file.pool, len(file.pool.jobs)
+    columns = {
+        "cores": [template.cores for template in templates] + pool.cores,
+        "requested": [template.requested_time or MISSING for template in templates]
+        + [value or MISSING for value in pool.requested_time],
+        "queue": [_code(template.queue) for template in templates] + [_code(value) for value in pool.queue],
+        "memory": [template.memory or MISSING for template in templates] + [value or MISSING for value in pool.memory],
+        "gpus": [template.gpus for template in templates] + pool.gpus,
+    }
+    outcome = np.empty((len(templates) + size, _POINTS))
+    for place, template in enumerate(templates):
+        outcome[place] = _resample(template.outcome)
+    outcome[len(templates) :] = _class_outcomes(file)
+    requests = _Requests(
+        cores=np.array(columns["cores"], np.int64),
+        requested=np.array(columns["requested"], np.float64),
+        queue=np.array(columns["queue"], np.int32),
+        memory=np.array(columns["memory"], np.int64),
+        gpus=np.array(columns["gpus"], np.int64),
+        outcome=outcome,
+    )
+    return requests, len(templates)
+
+
+def _class_outcomes(file: ModelFile) -> np.ndarray:
+    """The quantiles of each line of the pool, from its class: the tightest bounds that hold it."""
+    rows = np.empty((len(file.pool.jobs), _POINTS))
+    asked = sorted((o for o in file.outcomes if o.requested_time is not None), key=lambda o: (o.requested_time, o.cores))
+    bare = sorted((o for o in file.outcomes if o.requested_time is None), key=lambda o: o.cores)
+    tables = {id(outcome): _resample(outcome.quantiles) for outcome in file.outcomes}
+    for place, (request, cores) in enumerate(zip(file.pool.requested_time, file.pool.cores, strict=True)):
+        known = asked if request else bare
+        fitting = [
+            o for o in known if o.cores >= cores and (request is None or (o.requested_time or 0.0) >= request)
+        ] or known or file.outcomes
+        rows[place] = tables[id(fitting[0])]
+    return rows
+
+
+def _resample(quantiles: list[float]) -> np.ndarray:
+    return np.interp(np.linspace(0, 1, _POINTS), np.linspace(0, 1, len(quantiles)), quantiles)

@@ -1,0 +1,55 @@
+"""Jobs drawn from a model, and what every model offers to the generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass
+class Sample:
+    """Columns of a Workload for drawn jobs, in order of submission (microseconds); and names of labels."""
+
+    columns: dict[str, np.ndarray]
+    labels: dict[str, list[str]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.columns["submit"])
+
+    def work(self) -> np.ndarray:
+        """Core-microseconds of each job."""
+        return np.asarray(self.columns["cores"] * self.columns["run_time"].astype(np.float64))
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Some of the jobs."""
+        return Sample({name: values[rows] for name, values in self.columns.items()}, self.labels)
+
+
+class JobModel(Protocol):
+    """Whatever can fill a span of time with jobs."""
+
+    @property
+    def title(self) -> str:
+        """A few words for tables and file headers."""
+
+    @property
+    def jobs_per_day(self) -> float:
+        """How many jobs it submits in the mean where no load is asked for."""
+
+    def clock(self, days: int) -> np.ndarray:
+        """The intensity of submissions in each hour of so many days from a Monday, mean about 1."""
+
+    def draw(self, jobs: int, span: float, cores: int, seed: int, name: str) -> Sample:
+        """About `jobs` jobs submitted in [0, span) seconds from a Monday, 0:00, none larger than `cores`.
+
+        The same arguments give the same jobs; `name` keys the random streams.
+        """
+
+
+def place_on_clock(uniform: np.ndarray, hours: np.ndarray, span: float) -> np.ndarray:
+    """Seconds in [0, span) from uniform numbers, with the given intensity of each hour."""
+    cumulated = np.concatenate([[0.0], np.cumsum(hours)])
+    end = np.interp(span / 3600, np.arange(len(cumulated)), cumulated)
+    return np.asarray(np.interp(uniform * end, cumulated, np.arange(len(cumulated)) * 3600.0))

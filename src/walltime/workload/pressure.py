@@ -1,0 +1,86 @@
+"""Job pressure: the work submitted so far over what the machine could have done by then, held in a band.
+
+ScSF's mechanism (Rodrigo et al., JSSPP 2017, section 3.4): at each arrival, jobs are added while the pressure is below
+the band, and the arriving job is dropped while it is above. Here the machine's capacity is counted on the clock of the
+workload's own rhythm, so that quiet nights are not filled up and busy mornings not cut off; over each phase both clocks
+agree. In the first hours a single job is a large part of everything, so the band is wider by a few hours' work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_GRACE = 6 * 3600.0  # seconds of the whole machine by which the band is wider
+_TOLERANCE = 0.005  # of the load, at the end of a phase
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the band kept: rows of the stream, and rows of the spare jobs with the row at whose time each is added."""
+
+    kept: np.ndarray
+    added: np.ndarray
+    added_at: np.ndarray
+
+
+def expected_time(times: np.ndarray, hours: np.ndarray, edges: list[float]) -> np.ndarray:
+    """Seconds on the clock that runs with the intensity of each hour; it agrees with the plain one at the edges."""
+    cumulated = np.concatenate([[0.0], np.cumsum(hours)]) * 3600
+    grid = np.arange(len(cumulated)) * 3600.0
+    at_edges = np.interp(edges, grid, cumulated)
+    return np.asarray(np.interp(np.interp(times, grid, cumulated), at_edges, edges))
+
+
+def hold(
+    expected: np.ndarray, work: np.ndarray, spare: np.ndarray, load: float, cores: int, band: float
+) -> Control:
+    """Adds and drops jobs so that work submitted / (expected time × cores) stays within load ± band.
+
+    `expected` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` is the work of jobs that
+    may be added.
+    """
+    low = ((load - band) * cores * expected - _GRACE * cores).tolist()
+    high = ((load + band) * cores * expected + _GRACE * cores).tolist()
+    kept: list[int] = []
+    added: list[int] = []
+    added_at: list[int] = []
+    reserve = spare.tolist()
+    total = 0.0
+    used = 0
+    for row, (amount, least, most) in enumerate(zip(work.tolist(), low, high, strict=True)):
+        if total > most:
+            continue
+        kept.append(row)
+        total += amount
+        while total < least and used < len(reserve):
+            added.append(used)
+            added_at.append(row)
+            total += reserve[used]
+            used += 1
+    return Control(*(np.array(rows, np.int64) for rows in (kept, added, added_at)))
+
+
+def settle(
+    work: np.ndarray, target: float, spare: np.ndarray, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which jobs to drop and which spare ones to add so that the sum of work comes close to the target.
+
+    Jobs are tried in random order; one is taken only where it does not overshoot.
+    """
+    allowed = _TOLERANCE * target
+    excess = float(work.sum()) - target
+    if abs(excess) <= allowed:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    candidates, missing = (work, excess) if excess > 0 else (spare, -excess)
+    chosen = []
+    for row in random.permutation(len(candidates)).tolist():
+        if candidates[row] <= missing + allowed / 2:
+            chosen.append(row)
+            missing -= float(candidates[row])
+            if missing <= allowed / 2:
+                break
+    rows = np.array(chosen, np.int64)
+    empty = np.zeros(0, np.int64)
+    return (rows, empty) if excess > 0 else (empty, rows)

@@ -1,0 +1,329 @@
+"""A synthetic workload for a machine, from a model: its phases, its load, its backlog, and what is inserted.
+
+The phases are ScSF's (Rodrigo et al., JSSPP 2017, Fig. 6): *fill*, small jobs that make a backlog; *stabilization*,
+ordinary jobs that are not analysed; *experiment*; and *drain*, in which nothing is submitted any more. Each job keeps
+the name of its phase. Time zero of the model is the start of the stabilization, a Monday at 0:00; the trace's clock
+begins at the start of the fill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.random import stream
+from walltime.core.time import LATEST, SECOND
+from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
+from walltime.workload.fill import fill_jobs, find_fill, first_waiting
+from walltime.workload.insertion import Insertion
+from walltime.workload.models.sample import JobModel, Sample
+from walltime.workload.models.tsafrir import estimate
+from walltime.workload.pressure import expected_time, hold, settle
+
+PHASES = ("fill", "stabilization", "experiment", "drain")
+_DAY = 86_400
+_MONDAY = 1_704_067_200  # 1 January 2024, 0:00 UTC
+_MOST_JOBS = 20_000_000
+_TRIAL = 20_000  # jobs drawn to learn how much work one is
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to make; durations in seconds, loads as shares of the machine."""
+
+    cores: int
+    days: float
+    load: float | None = None
+    """Offered load of stabilization and experiment; None: as many jobs as the model has by itself."""
+    seed: int = 0
+    stabilization: float = float(_DAY)
+    backlog: float = 0.0
+    """Hours of work for the whole machine that should wait, under FCFS, at the end of the stabilization."""
+    drain: float = 0.0
+    band: float = 0.05
+    """How far the pressure may be from the load on the way."""
+    fill_interval: float = 10.0
+    estimates: str = "model"
+    """`model`: the model's own requested times; `tsafrir`: those of Tsafrir's model; `none`."""
+    largest_estimate: float | None = None
+    insertions: tuple[Insertion, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cores < 1:
+            raise InputError("generate: cores must be at least 1", value=self.cores)
+        if not 0 < self.days <= 36_600:
+            raise InputError("generate: days must be above 0 and at most 36,600", value=self.days)
+        if self.load is not None and not 0 < self.load <= 100:
+            raise InputError("generate: load must be above 0 (1.0 fills the machine) and at most 100", value=self.load)
+        for name in ("stabilization", "backlog", "drain"):
+            if not 0 <= getattr(self, name) <= 366 * _DAY:
+                raise InputError(f"generate: {name} must be between 0 and a year", value=getattr(self, name))
+        if not 0.005 <= self.band <= 10:
+            raise InputError("generate: band must be between 0.005 and 10", value=self.band)
+        if not 0 < self.fill_interval <= 3600:
+            raise InputError("generate: fill_interval must be between 0 and an hour", value=self.fill_interval)
+        if self.backlog and self.stabilization <= 0:
+            raise InputError("generate: a backlog needs a stabilization phase to settle in")
+        if self.estimates not in ("model", "tsafrir", "none"):
+            raise InputError(
+                "generate: unknown estimates", value=self.estimates, choices=("model", "tsafrir", "none")
+            )
+
+    @property
+    def span(self) -> float:
+        """Seconds in which ordinary jobs are submitted."""
+        return self.stabilization + self.days * _DAY
+
+
+def synthesize(model: JobModel, plan: Plan) -> Workload:
+    """The workload; the same model and plan give the same jobs, another seed gives others of the same statistics.
+
+    `notes` tell the phases, the load and pressure, what the band added and dropped, and the backlog that was reached.
+    """
+    sample, notes = _draw(model, plan)
+    sample = _give_requests(sample, plan, notes)
+    fill, sample = _fill(sample, plan, notes)
+    inserted = _insert(plan)
+    offset = _fill_length(fill, plan)
+    workload = _assemble(model, plan, fill, sample, inserted, offset)
+    edges = np.cumsum([0.0, offset, plan.stabilization, plan.days * _DAY, plan.drain]).tolist()
+    notes["phases"] = {name: [edges[i], edges[i + 1]] for i, name in enumerate(PHASES)}
+    notes |= {"lines": len(workload), "skipped": {}, "inserted": len(inserted)}
+    notes |= _loads(workload, plan, offset)
+    return workload.replace(workload.columns, notes=notes)
+
+
+def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
+    """Ordinary jobs over stabilization and experiment, at the wanted load where there is one."""
+    if plan.load is None:
+        jobs = model.jobs_per_day * plan.span / _DAY
+        _check_size(jobs)
+        return model.draw(max(1, round(jobs)), plan.span, plan.cores, plan.seed, "jobs"), {"added": 0, "dropped": 0}
+    trial = model.draw(_TRIAL, _TRIAL / model.jobs_per_day * _DAY, plan.cores, plan.seed, "trial")
+    mean = float(trial.work().mean()) / SECOND
+    jobs = plan.load * plan.cores * plan.span / mean
+    _check_size(jobs)
+    count = max(1, round(jobs))
+    stream_ = model.draw(count, plan.span, plan.cores, plan.seed, "jobs")
+    spare = model.draw(max(1000, count // 2), plan.span, plan.cores, plan.seed, "spare")
+    order = stream(plan.seed, "spare.order").permutation(len(spare))
+    return _control(model, plan, stream_, spare.take(order))
+
+
+def _check_size(jobs: float) -> None:
+    if jobs > _MOST_JOBS:
+        raise InputError(f"generate: this needs more than {_MOST_JOBS:,} jobs; fewer days, cores or load", value=int(jobs))
+
+
+def _control(model: JobModel, plan: Plan, jobs: Sample, spare: Sample) -> tuple[Sample, dict[str, Any]]:
+    """Holds the pressure in its band, then brings each phase to its load."""
+    assert plan.load is not None
+    edges = [0.0, *([plan.stabilization] if plan.stabilization else []), plan.span]
+    hours = model.clock(int(-(-plan.span // _DAY)))
+    times = jobs.columns["submit"] / SECOND
+    work, reserve = jobs.work() / SECOND, spare.work() / SECOND
+    held = hold(expected_time(times, hours, edges), work, reserve, plan.load, plan.cores, plan.band)
+    added = spare.take(held.added)
+    added.columns["submit"] = jobs.columns["submit"][held.added_at]
+    result = _join([jobs.take(held.kept), added])
+    notes = {"added": len(held.added), "dropped": len(jobs) - len(held.kept)}
+    left = spare.take(np.arange(len(held.added), len(spare)))
+    for place, (begin, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        result, left = _settle(result, left, plan, begin, end, place, notes)
+    return result, notes
+
+
+def _settle(
+    jobs: Sample, spare: Sample, plan: Plan, begin: float, end: float, place: int, notes: dict[str, Any]
+) -> tuple[Sample, Sample]:
+    """One phase's sum of work brought to its load; added jobs come together with jobs that are there already."""
+    assert plan.load is not None
+    submit = jobs.columns["submit"] / SECOND
+    inside = np.flatnonzero((submit >= begin) & (submit < end))
+    random = stream(plan.seed, "settle", place)
+    target = plan.load * plan.cores * (end - begin)
+    drop, add = settle(jobs.work()[inside] / SECOND, target, spare.work() / SECOND, random)
+    notes["dropped"] += len(drop)
+    notes["added"] += len(add)
+    kept = np.ones(len(jobs), np.bool_)
+    kept[inside[drop]] = False
+    more = spare.take(add)
+    if len(add):
+        moments = jobs.columns["submit"][inside] if len(inside) else np.array([int(begin * SECOND)])
+        more.columns["submit"] = random.choice(moments, len(add))
+    unused = np.ones(len(spare), np.bool_)
+    unused[add] = False
+    return _join([jobs.take(np.flatnonzero(kept)), more]), spare.take(np.flatnonzero(unused))
+
+
+def _join(parts: list[Sample]) -> Sample:
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    order = np.argsort(columns["submit"], kind="stable")
+    return Sample({name: values[order] for name, values in columns.items()}, parts[0].labels)
+
+
+def _give_requests(sample: Sample, plan: Plan, notes: dict[str, Any]) -> Sample:
+    columns = dict(sample.columns)
+    if plan.estimates == "none":
+        columns.pop("requested_time", None)
+    elif plan.estimates == "tsafrir":
+        columns["requested_time"], notes["raised_estimates"] = estimate(
+            columns["run_time"], plan.largest_estimate, plan.seed
+        )
+    return Sample(columns, sample.labels)
+
+
+def _fill(sample: Sample, plan: Plan, notes: dict[str, Any]) -> tuple[Sample, Sample]:
+    """The fill that leaves about the wanted backlog, and the ordinary jobs with a few of the waiting ones more or less.
+
+    Under FCFS nothing behind the first waiting job has started, so what is added or dropped there changes the backlog
+    by just its work, and nothing else.
+    """
+    if not plan.backlog:
+        return fill_jobs(0.0, plan.cores, plan.fill_interval), sample
+    early = sample.take(np.flatnonzero(sample.columns["submit"] / SECOND <= plan.stabilization))
+    hours, _ = find_fill(plan.backlog, lambda amount: _waiting(amount, early, plan)[1])
+    waiting, reached = _waiting(hours, early, plan)
+    random = stream(plan.seed, "backlog")
+    others = early.take(random.permutation(len(early)))
+    fixed = reached - float((early.work()[waiting] / SECOND).sum()) / plan.cores / 3600
+    target = max(plan.backlog - fixed, 0.0) * plan.cores * 3600
+    drop, add = settle(early.work()[waiting] / SECOND, target, others.work() / SECOND, random)
+    kept = np.ones(len(sample), np.bool_)
+    kept[waiting[drop]] = False
+    more = others.take(add)
+    last = early.columns["submit"][waiting] if len(waiting) else np.array([round(plan.stabilization * SECOND)])
+    more.columns["submit"] = random.choice(last, len(add))
+    notes["added"] += len(add)
+    notes["dropped"] += len(drop)
+    result = _join([sample.take(np.flatnonzero(kept)), more])
+    early = result.take(np.flatnonzero(result.columns["submit"] / SECOND <= plan.stabilization))
+    reached = _waiting(hours, early, plan)[1]
+    notes["backlog"] = {"wanted_hours": plan.backlog, "fcfs_hours": reached, "fill_hours": hours}
+    return fill_jobs(hours, plan.cores, plan.fill_interval), result
+
+
+def _waiting(hours: float, early: Sample, plan: Plan) -> tuple[np.ndarray, float]:
+    """Which of the stabilization's jobs wait at its end under FCFS with so much fill, and hours of all waiting work."""
+    fill = fill_jobs(hours, plan.cores, plan.fill_interval)
+    offset = _fill_length(fill, plan)
+    submit = np.concatenate([fill.columns["submit"] / SECOND, early.columns["submit"] / SECOND + offset])
+    cores = np.concatenate([fill.columns["cores"], early.columns["cores"]])
+    run = np.concatenate([_used(fill.columns), _used(early.columns)]) / SECOND
+    first = first_waiting(submit, cores, run, plan.cores, offset + plan.stabilization)
+    work = float(np.dot(cores[first:], run[first:])) / plan.cores / 3600
+    return np.arange(max(first - len(fill), 0), len(early)), work
+
+
+def _used(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """How long jobs will run: no longer than they asked."""
+    run = columns["run_time"]
+    request = columns.get("requested_time")
+    return run if request is None else np.where(request > 0, np.minimum(run, request), run)
+
+
+def _fill_length(fill: Sample, plan: Plan) -> float:
+    """Seconds before the stabilization in which fill jobs are submitted: whole minutes."""
+    return float(-(-len(fill) * plan.fill_interval // 60) * 60)
+
+
+def _insert(plan: Plan) -> list[dict[str, Any]]:
+    rows = []
+    for insertion in plan.insertions:
+        rows += insertion.rows(plan.stabilization, plan.span, plan.seed)
+    for row in rows:
+        if row["cores"] > plan.cores:
+            raise InputError("an inserted job is larger than the machine; cores", value=row["cores"])
+    return rows
+
+
+def _assemble(
+    model: JobModel, plan: Plan, fill: Sample, sample: Sample, inserted: list[dict[str, Any]], offset: float
+) -> Workload:
+    """One table of all jobs; the clock begins with the fill."""
+    shift = round(offset * SECOND)
+    phase = np.where(sample.columns["submit"] < plan.stabilization * SECOND, 1, 2).astype(np.int32)
+    parts: list[tuple[int, dict[str, Any], dict[str, list[str]]]] = []
+    if len(fill):
+        names = {name: ["fill"] for name in ("user", "group") if name in sample.columns}
+        extra = {name: np.zeros(len(fill), np.int32) for name in names}
+        parts.append((len(fill), fill.columns | extra | {"phase": np.zeros(len(fill), np.int32)}, names))
+    moved = sample.columns | {"submit": sample.columns["submit"] + shift, "phase": phase}
+    parts.append((len(sample), moved, sample.labels))
+    if inserted:
+        table = Workload.from_columns(**_rows_to_columns(inserted))
+        columns = dict(table.columns) | {"submit": table.columns["submit"] + shift}
+        columns.pop("job_id", None)
+        columns["phase"] = np.full(len(table), 2, np.int32)
+        parts.append((len(table), columns, table.labels))
+    columns, labels = _concatenate(parts)
+    labels["phase"] = list(PHASES[:3])
+    if int(columns["submit"].max(initial=0)) > LATEST // 2:
+        raise InputError("generate: this spans more time than fits; fewer days")
+    columns = sort_by_submission(columns)
+    columns["job_id"] = np.arange(1, len(columns["submit"]) + 1, dtype=np.int64)
+    return Workload(
+        columns,
+        labels,
+        origin=Origin(_MONDAY - offset, "UTC"),
+        machine_cores=plan.cores,
+        source=f"generated: {model.title}, {plan.cores} cores, {plan.days:g} days, seed {plan.seed}",
+    )
+
+
+def _rows_to_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(key for row in rows for key in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _concatenate(
+    parts: list[tuple[int, dict[str, Any], dict[str, list[str]]]],
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """The parts' rows one after another; labels are joined by name, gaps are defaults; empty columns are left out."""
+    names = [name for name in COLUMNS if any(name in columns for _, columns, _ in parts) and name != "job_id"]
+    joined: dict[str, Any] = {}
+    labels: dict[str, list[str]] = {}
+    for name in names:
+        column = COLUMNS[name]
+        pieces: list[Any] = []
+        for size, columns, own in parts:
+            values = columns.get(name)
+            if column.kind == "text":
+                pieces += values if values is not None else [""] * size
+            elif values is None:
+                empty = MISSING if column.default is None else column.default
+                pieces.append(np.full(size, empty, np.int64))
+            elif column.kind == "label" and name != "phase":
+                known = labels.setdefault(name, [])
+                known += [label for label in own.get(name, []) if label not in set(known)]
+                places = {label: place for place, label in enumerate(known)}
+                codes = np.array([places[label] for label in own.get(name, [])] + [MISSING], np.int64)
+                pieces.append(codes[np.asarray(values, np.int64)])
+            else:
+                pieces.append(values)
+        whole = pieces if column.kind == "text" else np.concatenate(pieces)
+        empty = 0 if name in ("gpus", "priority") else MISSING
+        if column.kind == "text" or name in ("submit", "run_time", "cores") or bool(np.any(whole != empty)):
+            joined[name] = whole
+    return joined, {name: known for name, known in labels.items() if name in joined}
+
+
+def _loads(workload: Workload, plan: Plan, offset: float) -> dict[str, Any]:
+    """Offered load of each phase, and the highest and lowest pressure after the first day."""
+    phase, submit = workload.column("phase"), workload.column("submit") / SECOND
+    work = workload.column("cores") * (workload.column("run_time") / SECOND)
+    loads = {}
+    for code, length in ((1, plan.stabilization), (2, plan.days * _DAY)):
+        if length:
+            loads[PHASES[code]] = float(work[phase == code].sum()) / (plan.cores * length)
+    ordinary = phase > 0
+    elapsed = submit[ordinary] - offset
+    pressure = np.cumsum(work[ordinary]) / (plan.cores * np.maximum(elapsed, 1.0))
+    late = pressure[elapsed >= min(_DAY, plan.span / 2)]
+    return {
+        "offered_load": loads,
+        "pressure": {"lowest": float(late.min()), "highest": float(late.max())} if len(late) else None,
+    }
