@@ -38,6 +38,9 @@ BOUND = 10.0
 SIZES = {"1": 1, "2-7": 2, "8-63": 8, "64-511": 64, "512+": 512}
 """Size classes by their smallest number of cores."""
 
+EXPERIMENT = "experiment"
+"""The phase of a generated workload that is analysed."""
+
 KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
 """What `by` can group by."""
 
@@ -46,21 +49,23 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
     """Every headline figure of the record, ready for strict JSON; times in seconds.
 
     The observation window begins `warmup` seconds after the first submission and ends `cooldown` seconds before the
-    last one; without them at the 10 % and the 90 % quantile of the submission times.
+    last one; without them at the 10 % and the 90 % quantile of the submission times. Where jobs have phases, means and
+    the window are those of the experiment alone; counts and makespan are of everything.
     """
-    waits, responses, slowdowns = _waits(record), _responses(record), bounded_slowdowns(record)
+    seen = in_experiment(record)
+    waits, responses, slowdowns = _waits(seen), _responses(seen), bounded_slowdowns(seen)
     skipped = dict(record.facts.get("skipped") or {})
     return {
         "schema": SCHEMA,
         "jobs": record.jobs.height,
-        "started": len(waits),
+        "started": len(waits) if seen is record else len(_waits(record)),
         **_count_states(record),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
-        **_measure_use(record, warmup, cooldown),
-        "means_over": "started jobs",
+        **_measure_use(record, seen, warmup, cooldown),
+        "means_over": "started jobs" if seen is record else "started jobs of the experiment phase",
         "mean_wait": mean_seconds(waits),
         "median_wait": quantile_seconds(waits, 0.5),
         "p95_wait": quantile_seconds(waits, 0.95),
@@ -79,6 +84,14 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "digest": digest(record.jobs, record.allocations),
         "facts": record.facts,
     }
+
+
+def in_experiment(record: Record) -> Record:
+    """The record with the jobs of the experiment phase alone; itself where no job has a phase."""
+    if record.jobs["phase"].null_count() == record.jobs.height:
+        return record
+    chosen = record.jobs.filter(pl.col("phase").cast(pl.String) == EXPERIMENT)
+    return Record(chosen, record.allocations, record.facts, record.durations)
 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
@@ -112,14 +125,17 @@ def _count_states(record: Record) -> dict[str, int]:
     return {**states, "killed": states["timeout"]}
 
 
-def _measure_use(record: Record, warmup: float | None, cooldown: float | None) -> dict[str, Any]:
-    """Makespan, core-seconds and utilization, in the whole and in the observation window."""
+def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: float | None) -> dict[str, Any]:
+    """Makespan, core-seconds and utilization, in the whole and in the observation window: the experiment, if any."""
     held, capacity = find_held(record), sum(find_capacity(record).values())
     submit = ticks(record.jobs["submit"])
     used = exact_product_sum(held.end - held.start, held.cores) / SECOND
     first = int(submit.min()) if len(submit) else None
     last = int(held.end.max()) if len(held.end) else None
     window = find_window(submit, warmup, cooldown)
+    if seen is not record and seen.jobs.height and warmup is None and cooldown is None:
+        inside = ticks(seen.jobs["submit"])
+        window = int(inside.min()), int(inside.max())
     return {
         "makespan": None if first is None or last is None else (last - first) / SECOND,
         "utilization": _utilization(held, capacity, first, last),

@@ -12,6 +12,8 @@ from walltime.cli.demo import demo
 from walltime.cli.policies import policies
 from walltime.cli.run import run
 from walltime.cli.workload import app as workload_app
+from walltime.cli.workload_model import anonymise, fit, generate
+from walltime.cli.workload_model import compare as compare_workloads
 
 app = typer.Typer(
     name="walltime",
@@ -25,6 +27,9 @@ app = typer.Typer(
 )
 for command in (run, compare, policies, audit, demo):
     app.command()(command)
+for command in (fit, generate, anonymise):
+    workload_app.command()(command)
+workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing
+
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(no_args_is_help=True, help="Look into a trace, or make another one from it.")
+app = typer.Typer(no_args_is_help=True, help="Look into a trace, make another one from it, model it, generate one.")
 
-Trace = Annotated[Path, typer.Argument(help="The trace: .swf, .txt (both also .gz), .parquet or .csv.")]
 _PICK = "Which jobs"
 _CHANGE = "Changes"
 _BAR = 40  # characters of the longest bar
@@ -26,12 +27,14 @@ def info(
         int | None, typer.Option(min=1, help="Size of the machine, where the trace does not tell it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")] = False,
+    input_format: Format = None,
+    timezone: Timezone = None,
+    map_: Map = None,
 ) -> None:
     """Tell what is in a trace: how many jobs, how large, how long, how well estimated, and what is wrong with it."""
     from walltime.workload.describe import describe
-    from walltime.workload.formats import read
 
-    facts = describe(read(trace), cores)
+    facts = describe(read_trace(trace, input_format, timezone, map_), cores)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
@@ -73,6 +76,9 @@ def convert(
         float | None, typer.Option(help="Multiply cores by X (rounded, at least 1).", rich_help_panel=_CHANGE)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output where it exists.")] = False,
+    input_format: Format = None,
+    timezone: Timezone = None,
+    map_: Map = None,
 ) -> None:
     """Write a trace in another format, some of its jobs, or a changed version of it.
 
@@ -84,12 +90,11 @@ def convert(
     from walltime.core.errors import InputError
     from walltime.core.time import parse_duration, seconds
     from walltime.workload import transform
-    from walltime.workload.formats import check_suffix, read, write
+    from walltime.workload.formats import check_suffix, write
 
     check_suffix(output)
-    if output.exists() and not force:
-        raise InputError("the output exists; --force replaces it", file=output)
-    jobs = read(trace)
+    refuse_existing(output, force)
+    jobs = read_trace(trace, input_format, timezone, map_)
     if start is not None or end is not None:
         edges = [None if text is None else seconds(parse_duration(text)) for text in (start, end)]
         jobs = transform.window(jobs, edges[0], edges[1])
@@ -233,6 +238,11 @@ def _remarks(facts: dict[str, Any]) -> list[str]:
 
         unused = describe_unused(facts["unused_properties"])
         remarks.append(f"properties of nodes that jobs ask for are not looked at: {unused}")
+    if facts["steps"]:
+        remarks.append(f"{facts['steps']:,} lines of job steps were passed over")
+    if facts["eligible_later"]:
+        remarks.append(f"{facts['eligible_later']:,} jobs became eligible after their submission: that is their begin")
+    remarks += facts["problems"]
     if facts["unsorted"]:
         remarks.append("the file is not in order of submission; it was sorted")
     return remarks

@@ -60,6 +60,9 @@ def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
         "arrivals_by_hour": _arrivals_by_hour(workload),
         "extra_columns": workload.notes.get("extra_columns", 0),
         "unused_properties": dict(workload.notes.get("unused_properties", {})),
+        "steps": workload.notes.get("steps", 0),
+        "eligible_later": workload.notes.get("eligible_later", 0),
+        "problems": list(workload.notes.get("problems", ())),
         "unsorted": bool(workload.notes.get("unsorted", False)),
         "duplicate_ids": workload.notes.get("duplicate_ids", 0),
     }

@@ -208,4 +208,3 @@ def hour_of_week(jobs: Workload, moments: np.ndarray) -> np.ndarray:
     days, place = np.unique(seconds // _DAY, return_inverse=True)
     ahead = np.array([offset(int(day) * _DAY // 900) for day in days], np.int64)
     return np.asarray(((seconds + ahead[place]) // 3600 + 3 * 24) % HOURS)
-

@@ -174,13 +174,17 @@ class _Likeness:
         return round(float(np.clip(2 * np.sin(np.pi * np.clip(product, 0, 1) / 6), 0, 0.99)), 4)
 
 
-def _repeat(sheet: Sheet, rows: slice | np.ndarray) -> float:
-    """The probability that the next job of a session repeats the last one, beyond drawing it again by chance."""
-    key, begins = sheet.key[rows], sheet.begins[rows]
-    inside = np.flatnonzero(~begins)
-    if not len(inside):
+def _repeat(sheet: Sheet, rows: slice | np.ndarray, begins: bool = False) -> float:
+    """The probability that a job repeats the one before it, beyond drawing it again by chance.
+
+    Of jobs inside sessions, or (`begins`) of those that begin one.
+    """
+    key = sheet.key[rows]
+    asked = np.flatnonzero(sheet.begins[rows] == begins)
+    asked = asked[asked > 0]
+    if not len(asked):
         return 0.0
-    same = float(np.mean(key[inside] == key[inside - 1]))
+    same = float(np.mean(key[asked] == key[asked - 1]))
     share = np.bincount(key) / len(key)
     chance = float(np.sum(share**2))
     return round(float(np.clip((same - chance) / (1 - chance), 0, 1)), 4) if chance < 1 else 1.0
@@ -204,6 +208,7 @@ def _user(sheet: Sheet, span: tuple[int, int], sizes: np.ndarray, likeness: _Lik
         group=_label(np.bincount(groups[groups >= 0]).argmax()) if np.any(groups >= 0) else None,
         sizes=_count_sizes(sizes),
         repeat=_repeat(sheet, rows),
+        returns=_repeat(sheet, rows, begins=True),
         likeness=likeness.measure(rows),
         templates=templates,
     )
@@ -233,7 +238,12 @@ def _quantiles(values: np.ndarray, points: int) -> list[float]:
 
 
 def _others(
-    sheet: Sheet, rest: np.ndarray, quiet: list[Any], activity: np.ndarray, sizes: dict[int, np.ndarray], likeness: _Likeness
+    sheet: Sheet,
+    rest: np.ndarray,
+    quiet: list[Any],
+    activity: np.ndarray,
+    sizes: dict[int, np.ndarray],
+    likeness: _Likeness,
 ) -> Others:
     """Everybody who is not busy, and jobs without a user."""
     if not rest.any():
@@ -264,9 +274,7 @@ def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
     places = np.flatnonzero(rows)
     if not len(places):
         return Pool()
-    values = {
-        name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")
-    }
+    values = {name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")}
     code, first = _combine(list(values.values()))
     counts = np.bincount(code)
     if len(counts) > _ROWS:

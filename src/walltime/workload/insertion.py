@@ -186,7 +186,9 @@ def _parse(entry: Any, place: int) -> Insertion:
         raise InputError(f"insertion {place} is not a mapping", value=entry)
     for key in entry:
         if key not in ("name", "trigger", "jobs", "choose"):
-            raise InputError(f"insertion {place} has no such key", value=key, choices=("name", "trigger", "jobs", "choose"))
+            raise InputError(
+                f"insertion {place} has no such key", value=key, choices=("name", "trigger", "jobs", "choose")
+            )
     name = str(entry.get("name", f"inserted{place}"))
     choose = entry.get("choose", "sequence")
     if choose not in ("sequence", "weighted"):
@@ -213,7 +215,9 @@ def _parse_trigger(value: Any, name: str) -> Trigger:
         return _load_trigger(kind, given)
     if kind not in kinds[:-1]:
         raise InputError(f"insertion {name}: unknown trigger", value=kind, choices=kinds)
-    wanted = {"periodic": ("every", "first"), "alarm": ("at",), "realarm": ("first", "again"), "random": ("mean",)}[kind]
+    wanted = {"periodic": ("every", "first"), "alarm": ("at",), "realarm": ("first", "again"), "random": ("mean",)}[
+        kind
+    ]
     for key in given:
         if key not in wanted:
             raise InputError(f"insertion {name}: the trigger {kind} has no such parameter", value=key, choices=wanted)

@@ -33,9 +33,7 @@ def expected_time(times: np.ndarray, hours: np.ndarray, edges: list[float]) -> n
     return np.asarray(np.interp(np.interp(times, grid, cumulated), at_edges, edges))
 
 
-def hold(
-    expected: np.ndarray, work: np.ndarray, spare: np.ndarray, load: float, cores: int, band: float
-) -> Control:
+def hold(expected: np.ndarray, work: np.ndarray, spare: np.ndarray, load: float, cores: int, band: float) -> Control:
     """Adds and drops jobs so that work submitted / (expected time × cores) stays within load ± band.
 
     `expected` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` is the work of jobs that

@@ -68,9 +68,7 @@ class Plan:
         if self.backlog and self.stabilization <= 0:
             raise InputError("generate: a backlog needs a stabilization phase to settle in")
         if self.estimates not in ("model", "tsafrir", "none"):
-            raise InputError(
-                "generate: unknown estimates", value=self.estimates, choices=("model", "tsafrir", "none")
-            )
+            raise InputError("generate: unknown estimates", value=self.estimates, choices=("model", "tsafrir", "none"))
 
     @property
     def span(self) -> float:
@@ -115,7 +113,9 @@ def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
 
 def _check_size(jobs: float) -> None:
     if jobs > _MOST_JOBS:
-        raise InputError(f"generate: this needs more than {_MOST_JOBS:,} jobs; fewer days, cores or load", value=int(jobs))
+        raise InputError(
+            f"generate: this needs more than {_MOST_JOBS:,} jobs; fewer days, cores or load", value=int(jobs)
+        )
 
 
 def _control(model: JobModel, plan: Plan, jobs: Sample, spare: Sample) -> tuple[Sample, dict[str, Any]]:

@@ -90,14 +90,19 @@ class FittedModel:
         people = _People(self.file)
         count = max(1, round(jobs / people.mean_size))
         who = people.choose(stratified(stream(seed, f"{name}.user"), count))
+        begins = place_on_clock(self._spread_sessions(count, seed, name), self._uneven_clock(span, seed, name), span)
+        order = np.lexsort((begins, who))  # each user's sessions in order: a job may come again in the next one
+        who, begins = who[order], begins[order]
         size = people.sizes(who, stream(seed, f"{name}.size"))
         session = np.repeat(np.arange(count), size)
         first = np.zeros(len(session), np.bool_)
         first[np.cumsum(size) - size] = True
         who = who[session]
-        changes = first | (stream(seed, f"{name}.repeat").random(len(session)) >= people.repeat[who])
+        new = np.ones(len(session), np.bool_)
+        new[1:] = who[1:] != who[:-1]
+        again = np.where(first, people.returns[who], people.repeat[who])
+        changes = new | (stream(seed, f"{name}.repeat").random(len(session)) >= again)
         row = self._choose_requests(who, changes, cores, seed, name)
-        begins = place_on_clock(self._spread_sessions(count, seed, name), self._uneven_clock(span, seed, name), span)
         submit = begins[session] + self._gaps(first, changes, seed, name)
         run_id = np.cumsum(changes) - 1
         outcome = self._outcomes(row, run_id, people.likeness[who], seed, name)
@@ -191,9 +196,7 @@ class FittedModel:
         own[start : start + len(user.templates)] = [template.jobs for template in user.templates]
         return np.asarray(own + pool * max(user.jobs - own.sum(), 0)) if len(counts) else own
 
-    def _outcomes(
-        self, row: np.ndarray, run_id: np.ndarray, likeness: np.ndarray, seed: int, name: str
-    ) -> np.ndarray:
+    def _outcomes(self, row: np.ndarray, run_id: np.ndarray, likeness: np.ndarray, seed: int, name: str) -> np.ndarray:
         """Run time / requested time, or run time: alike within a run of repeated jobs, by a shared normal factor."""
         shared = stream(seed, f"{name}.shared").standard_normal(int(run_id[-1]) + 1)[run_id]
         own = stream(seed, f"{name}.outcome").standard_normal(len(row))
@@ -213,6 +216,7 @@ class _People:
         members: list[User | Others] = [*file.users, *([file.others] if file.others.users else [])]
         self.members = members
         self.repeat = np.array([member.repeat for member in members])
+        self.returns = np.array([getattr(member, "returns", 0.0) for member in members])
         self.likeness = np.array([member.likeness for member in members])
         tables = [np.array(member.sizes, np.float64) for member in members]
         self.tables = tables
@@ -288,14 +292,18 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
 def _class_outcomes(file: ModelFile) -> np.ndarray:
     """The quantiles of each line of the pool, from its class: the tightest bounds that hold it."""
     rows = np.empty((len(file.pool.jobs), _POINTS))
-    asked = sorted((o for o in file.outcomes if o.requested_time is not None), key=lambda o: (o.requested_time, o.cores))
+    asked = sorted(
+        (o for o in file.outcomes if o.requested_time is not None), key=lambda o: (o.requested_time, o.cores)
+    )
     bare = sorted((o for o in file.outcomes if o.requested_time is None), key=lambda o: o.cores)
     tables = {id(outcome): _resample(outcome.quantiles) for outcome in file.outcomes}
     for place, (request, cores) in enumerate(zip(file.pool.requested_time, file.pool.cores, strict=True)):
         known = asked if request else bare
-        fitting = [
-            o for o in known if o.cores >= cores and (request is None or (o.requested_time or 0.0) >= request)
-        ] or known or file.outcomes
+        fitting = (
+            [o for o in known if o.cores >= cores and (request is None or (o.requested_time or 0.0) >= request)]
+            or known
+            or file.outcomes
+        )
         rows[place] = tables[id(fitting[0])]
     return rows
 

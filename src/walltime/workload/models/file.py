@@ -77,12 +77,17 @@ class Template(Section):
 
 
 class User(Section):
-    """One of the busy users; `sizes` are [jobs in a session, sessions] pairs."""
+    """One of the busy users; `sizes` are [jobs in a session, sessions] pairs.
+
+    `repeat` is the probability that the next job of a session is the same again, `returns` that a session begins with
+    the job that the last one ended with, `likeness` how alike the outcomes of repeated jobs are.
+    """
 
     jobs: int = Field(ge=1)
     group: int | None = None
     sizes: list[tuple[int, int]] = Field(min_length=1)
     repeat: float = Field(ge=0, le=1)
+    returns: float = Field(default=0, ge=0, le=1)
     likeness: float = Field(ge=0, le=1)
     templates: list[Template] = Field(default_factory=list)
 

@@ -146,17 +146,13 @@ def draw_run_times(parameters: Parameters, size: np.ndarray, seed: int, name: st
     while len(again):
         short = random.random(len(again)) <= share[again]
         (shape1, scale1), (shape2, scale2) = parameters.run
-        drawn = np.where(
-            short, random.gamma(shape1, scale1, len(again)), random.gamma(shape2, scale2, len(again))
-        )
+        drawn = np.where(short, random.gamma(shape1, scale1, len(again)), random.gamma(shape2, scale2, len(again)))
         log[again] = drawn
         again = again[drawn > _LONGEST]
     return np.maximum(np.floor(np.exp(log)), 1).astype(np.int64) * SECOND
 
 
-def arrivals(
-    parameters: Parameters, count: int, seed: int, name: str, span: float | None = None
-) -> np.ndarray:
+def arrivals(parameters: Parameters, count: int, seed: int, name: str, span: float | None = None) -> np.ndarray:
     """Microseconds of `count` submissions from midnight; with `span`, stretched so that they fill so many seconds."""
     random = stream(seed, f"{name}.submit")
     shape, scale = parameters.gap[0] * parameters.ratio, parameters.gap[1]

@@ -1,0 +1,61 @@
+"""How a command is told what a log is: the options that all commands on traces share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from walltime.core.workload import Workload
+
+_READ = "Reading the log"
+
+Trace = Annotated[
+    Path,
+    typer.Argument(
+        help="The trace: SWF (.swf, .txt), Slurm's sacct --parsable2, Torque's accounting, .parquet or .csv."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        help="swf, sacct, torque or table, where neither suffix nor contents tell.",
+        rich_help_panel=_READ,
+    ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        help="Zone of the local times in a log of sacct or a table, such as Europe/Berlin.", rich_help_panel=_READ
+    ),
+]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="OURS=THEIRS",
+        help="A column of a foreign table, with its unit where it is not seconds: run_time=elapsed:min. Repeatable.",
+        rich_help_panel=_READ,
+    ),
+]
+
+
+def read_trace(
+    trace: Path, form: str | None = None, timezone: str | None = None, map_: list[str] | None = None
+) -> Workload:
+    """The jobs of a trace."""
+    from walltime.workload.formats import read
+    from walltime.workload.formats.mapped import parse_map
+
+    return read(trace, format=form, timezone=timezone, columns=parse_map(map_) if map_ else None)
+
+
+def refuse_existing(output: Path, force: bool) -> None:
+    """Raises InputError where the output is there already and may not be replaced."""
+    from walltime.core.errors import InputError
+
+    if output.exists() and not force:
+        raise InputError("the output exists; --force replaces it", file=output)
