@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from walltime.core.workload import Workload
     from walltime.policy.api import Policy
     from walltime.scenario import Scenario
+    from walltime.workload.anonymise import anonymise
+    from walltime.workload.compare import compare_workloads
+    from walltime.workload.fit import fit as fit_model
     from walltime.workload.formats import read as read_workload
+    from walltime.workload.formats import write as write_workload
+    from walltime.workload.models import load_model
+    from walltime.workload.synthesis import generate_workload
 
     __version__: str
 
@@ -35,7 +41,13 @@ _WHERE = {
     "Workload": "walltime.core.workload:Workload",
     "Policy": "walltime.policy.api:Policy",
     "Scenario": "walltime.scenario:Scenario",
+    "anonymise": "walltime.workload.anonymise:anonymise",
+    "compare_workloads": "walltime.workload.compare:compare_workloads",
+    "fit_model": "walltime.workload.fit:fit",
+    "generate_workload": "walltime.workload.synthesis:generate_workload",
+    "load_model": "walltime.workload.models:load_model",
     "read_workload": "walltime.workload.formats:read",
+    "write_workload": "walltime.workload.formats:write",
 }
 
 __all__ = [
@@ -46,11 +58,17 @@ __all__ = [
     "WalltimeError",
     "Workload",
     "__version__",
+    "anonymise",
     "audit",
     "compare",
+    "compare_workloads",
+    "fit_model",
+    "generate_workload",
     "load",
+    "load_model",
     "read_workload",
     "simulate",
+    "write_workload",
 ]
 
 

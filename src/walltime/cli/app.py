@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 for command in (run, compare, policies, audit, demo):
     app.command()(command)
-for command in (fit, generate, anonymise):
-    workload_app.command()(command)
+for modelling in (fit, generate, anonymise):
+    workload_app.command()(modelling)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
 

@@ -149,8 +149,8 @@ def generate(
     backlog: Annotated[
         str,
         typer.Option(
-            help="Work for the whole machine that should wait at the start of the experiment, under FCFS: 4h. Made by a "
-            "fill of small jobs.",
+            help="Work for the whole machine that should wait at the start of the experiment, under FCFS: 4h. "
+            "Made by a fill of small jobs.",
             rich_help_panel=_PHASES,
         ),
     ] = "0",
@@ -287,7 +287,7 @@ def compare(
 
 
 def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> tuple[Workload, Workload]:
-    """Both workloads; a model is drawn over as many days as the other side spans, or as the log it was fitted to did."""
+    """Both workloads; a model is drawn over as many days as the other side, or the log that it was fitted to."""
     from walltime.core.time import SECOND
     from walltime.workload.formats import find_format
     from walltime.workload.models.empirical import FittedModel
@@ -365,9 +365,10 @@ def anonymise(
     timezone: Timezone = None,
     map_: Map = None,
 ) -> None:
-    """Write a trace without names and dates, to be shared: users, groups and the like become numbers, the calendar moves.
+    """Write a trace without names and dates, to be shared.
 
-    Sizes, times of day and week, and who submitted what together stay as they are.
+    Users, groups and the like become numbers, and the calendar moves by whole weeks. Sizes, times of day and week, and
+    who submitted what together stay as they are.
 
     Example: walltime workload anonymise site.sacct shared.swf.gz --timezone Europe/Berlin
     """

@@ -119,7 +119,8 @@ def compare_workloads(a: Workload, b: Workload, names: tuple[str, str] | None = 
         if name in values[0] and name in values[1]:
             pair = [np.sort(side[name][~np.isnan(side[name])]) for side in values]
             if all(len(part) >= _FEWEST for part in pair):
-                variables.append(Variable(name, unit, *pair, *distances(*pair)))
+                ks, wasserstein = distances(pair[0], pair[1])
+                variables.append(Variable(name, unit, pair[0], pair[1], ks, wasserstein))
     return Comparison(
         names=names or (a.source or "A", b.source or "B"),
         jobs=(len(sides[0]), len(sides[1])),
@@ -182,7 +183,7 @@ def _variation(a: np.ndarray, b: np.ndarray) -> float:
 
 def _label_distances(a: Workload, b: Workload) -> dict[str, float]:
     """Queues by name where both sides use the same names; users and groups by rank: a model names no one."""
-    found = {}
+    found: dict[str, float] = {}
     for name in ("queue", "user", "group"):
         if not (a.has(name) and b.has(name)):
             continue

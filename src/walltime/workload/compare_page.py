@@ -51,10 +51,13 @@ def check_page(path: str | Path) -> None:
 def write_page(comparison: Comparison, path: str | Path) -> None:
     """Writes the page, all or nothing, in the format of the suffix."""
     check_page(path)
-    figure = draw(comparison)
+    import matplotlib as mpl
+
     kind = Path(path).suffix.lower()[1:]
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg" if kind == "html" else kind, dpi=110, metadata=_metadata(kind))
+    with mpl.rc_context(_style()):
+        figure = draw(comparison)
+        figure.savefig(buffer, format="svg" if kind == "html" else kind, dpi=110, metadata=_metadata(kind))
     data = buffer.getvalue()
     if kind == "html":
         svg = data.decode("utf-8")
@@ -93,7 +96,7 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
-def _style() -> dict[str, Any]:
+def _style() -> Any:
     return {
         "font.size": 9,
         "axes.titlesize": 10,
@@ -240,16 +243,21 @@ def _page(comparison: Comparison, svg: str) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Workloads compared</title>
 <style>
-body {{ font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff; max-width: 1120px; margin: 2em auto; padding: 0 1em }}
-table {{ border-collapse: collapse; margin: 1em 0 }} th, td {{ padding: .25em .8em; text-align: right; border-bottom: 1px solid #e6e6e6 }}
-th:first-child {{ text-align: left }} svg {{ width: 100%; height: auto }} .a {{ color: {_A} }} .b {{ color: #9a6a00 }}
+body {{ font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff }}
+body {{ max-width: 1120px; margin: 2em auto; padding: 0 1em }}
+table {{ border-collapse: collapse; margin: 1em 0 }}
+th, td {{ padding: .25em .8em; text-align: right; border-bottom: 1px solid #e6e6e6 }}
+th:first-child {{ text-align: left }}
+svg {{ width: 100%; height: auto }}
+.a {{ color: {_A} }} .b {{ color: #9a6a00 }}
 </style></head><body>
 <h1>Workloads compared</h1>
-<p><b class="a">A</b> {names[0]}, {comparison.jobs[0]:,} jobs<br><b class="b">B</b> {names[1]}, {comparison.jobs[1]:,} jobs</p>
+<p><b class="a">A</b> {names[0]}, {comparison.jobs[0]:,} jobs<br>
+<b class="b">B</b> {names[1]}, {comparison.jobs[1]:,} jobs</p>
 <table><tr>{head}</tr>{rows}</table>
 <table>{more}</table>
-<p>KS is the largest difference of the two distribution functions; Wasserstein the area between them over A's mean; total
-variation the share of jobs that would have to be elsewhere. 0 is the same.</p>
+<p>KS is the largest difference of the two distribution functions; Wasserstein the area between them over A's mean;
+total variation the share of jobs that would have to be elsewhere. 0 is the same.</p>
 {svg}
 </body></html>
 """

@@ -99,7 +99,7 @@ def _rates(jobs: Workload) -> Rates:
 
 
 def _variable(values: np.ndarray, width: float) -> Variable:
-    return Variable(width=width, bins=Histogram.of(values, width).pairs())
+    return Variable(width=width, bins=[(place, count) for place, count in Histogram.of(values, width).pairs()])
 
 
 def _whole_seconds(gaps: np.ndarray) -> Variable:
@@ -164,7 +164,7 @@ def _steady_gaps(sheet: Sheet, hours: np.ndarray, jobs: Workload) -> np.ndarray:
 
 
 def _visits(jobs: Workload, counts: np.ndarray) -> np.ndarray:
-    """Counts divided by how often each hour of the week occurred in a short log; empty hours get the mean of the day's."""
+    """Counts over how often each hour of the week occurred in a short log; one that never did gets its hour's mean."""
     submit = jobs.column("submit")
     moments = np.arange(int(submit[0]), int(submit[-1]) + 1, 3600 * SECOND)
     seen = np.bincount(hour_of_week(jobs, moments), minlength=HOURS).reshape(7, 24)

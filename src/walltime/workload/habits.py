@@ -1,4 +1,4 @@
-"""What users do again and again: sessions, repeated jobs, and how alike their outcomes are; the second layer of a fit."""
+"""What users do again and again: sessions, repeated jobs, how alike their outcomes are; the second layer of a fit."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
     busy = [int(code) for code in ranked[:busy_users] if activity[code] >= _FEWEST]
     likeness = _Likeness(sheet)
     edges = np.flatnonzero(np.diff(sheet.user, prepend=sheet.user[0] - 1))
-    spans = {int(sheet.user[at]): (at, stop) for at, stop in zip(edges, [*edges[1:], len(sheet.user)], strict=True)}
+    ends = np.append(edges[1:], len(sheet.user))
+    spans = {int(sheet.user[at]): (int(at), int(stop)) for at, stop in zip(edges, ends, strict=True)}
     sizes = _session_sizes(sheet)
     covered = np.zeros(len(sheet.user), np.bool_)
     users = [_user(sheet, spans[code], sizes[code], likeness, covered) for code in busy]
@@ -270,22 +271,16 @@ def _user_groups(sheet: Sheet) -> dict[int, int | None]:
 
 
 def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
-    """The requests of all jobs that are nobody's habit; rare ones are rounded until the table is small."""
+    """The requests of all jobs that are nobody's habit; of many rare ones that are alike, one stands for all."""
     places = np.flatnonzero(rows)
     if not len(places):
         return Pool()
     values = {name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")}
     code, first = _combine(list(values.values()))
-    counts = np.bincount(code)
-    if len(counts) > _ROWS:
-        rare = counts[code] < np.sort(counts)[-_ROWS // 2]
-        _round_values(values, rare)
-        code, first = _combine(list(values.values()))
-        counts = np.bincount(code)
-    kept = np.argsort(-counts, kind="stable")[:_ROWS]
-    table = {name: column[first[kept]].tolist() for name, column in values.items()}
+    chosen, counts = _shorten(np.bincount(code), values["cores"][first], values["requested_time"][first])
+    table = {name: column[first[chosen]].tolist() for name, column in values.items()}
     return Pool(
-        jobs=counts[kept].tolist(),
+        jobs=counts.tolist(),
         cores=table["cores"],
         requested_time=[value / SECOND if value > 0 else None for value in table["requested_time"]],
         queue=[value if value >= 0 else None for value in table["queue"]],
@@ -294,19 +289,23 @@ def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
     )
 
 
-def _round_values(values: dict[str, np.ndarray], rare: np.ndarray) -> None:
-    """Requests to steps of about a tenth, memory to powers of two, cores to two digits."""
-    request = values["requested_time"]
-    minutes = np.maximum(request / (60 * SECOND), 1)
-    grid = np.exp2(np.rint(np.log2(minutes) * 7) / 7)
-    rounded = np.maximum(np.rint(grid), 1).astype(np.int64) * 60 * SECOND
-    values["requested_time"] = np.where(rare & (request > 0), rounded, request)
-    memory = values["memory"]
-    power = np.exp2(np.rint(np.log2(np.maximum(memory, 1)))).astype(np.int64)
-    values["memory"] = np.where(rare & (memory > 0), power, memory)
-    cores = values["cores"]
-    step = np.maximum(10 ** (np.floor(np.log10(np.maximum(cores, 1))) - 1), 1)
-    values["cores"] = np.where(rare, np.maximum((np.rint(cores / step) * step).astype(np.int64), 1), cores)
+def _shorten(counts: np.ndarray, cores: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most `_ROWS` of the requests, and how many jobs each stands for.
+
+    The frequent half stays as it is. The rest, sorted by cores and requested time, is cut into stretches of equally
+    many jobs, and the middle one stands for each: both distributions stay, to less than a thousandth.
+    """
+    order = np.argsort(-counts, kind="stable")
+    if len(order) <= _ROWS:
+        return order, counts[order]
+    half = _ROWS // 2
+    rare = order[half:]
+    rare = rare[np.lexsort((request[rare], cores[rare]))]
+    middle = np.cumsum(counts[rare]) - counts[rare] / 2
+    stretch = np.minimum((middle * half / counts[rare].sum()).astype(np.int64), half - 1)
+    used, total = np.unique(stretch), np.bincount(stretch, counts[rare], half).astype(np.int64)
+    starts, ends = np.searchsorted(stretch, used), np.searchsorted(stretch, used, side="right")
+    return np.append(order[:half], rare[(starts + ends - 1) // 2]), np.append(counts[order[:half]], total[used])
 
 
 def _outcomes(sheet: Sheet, rows: np.ndarray) -> list[Outcome]:

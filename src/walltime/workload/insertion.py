@@ -95,7 +95,7 @@ class Random:
         if not self.mean > 0:
             raise InputError("random: mean must be longer than zero", value=self.mean)
         count = int(random.poisson((end - start) / self.mean))
-        return np.sort(start + random.random(count) * (end - start)).tolist()
+        return list(np.sort(start + random.random(count) * (end - start)))
 
 
 @dataclass(frozen=True)

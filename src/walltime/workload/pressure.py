@@ -65,20 +65,33 @@ def settle(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which jobs to drop and which spare ones to add so that the sum of work comes close to the target.
 
-    Jobs are tried in random order; one is taken only where it does not overshoot.
+    Jobs are tried in random order, and taken where they do not overshoot. Where only jobs larger than the excess are
+    left, the smallest of them goes, and spare ones take its place.
     """
     allowed = _TOLERANCE * target
     excess = float(work.sum()) - target
-    if abs(excess) <= allowed:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    candidates, missing = (work, excess) if excess > 0 else (spare, -excess)
-    chosen = []
-    for row in random.permutation(len(candidates)).tolist():
-        if candidates[row] <= missing + allowed / 2:
-            chosen.append(row)
-            missing -= float(candidates[row])
-            if missing <= allowed / 2:
+    here, there = random.permutation(len(work)).tolist(), random.permutation(len(spare)).tolist()
+    dropped: list[int] = []
+    added: list[int] = []
+    while abs(excess) > allowed:
+        candidates, rows, chosen = (work, here, dropped) if excess > 0 else (spare, there, added)
+        missing = abs(excess)
+        before = len(chosen)
+        left = []
+        for row in rows:
+            if missing > allowed / 2 and candidates[row] <= missing + allowed / 2:
+                chosen.append(row)
+                missing -= float(candidates[row])
+            else:
+                left.append(row)
+        rows[:] = left
+        sign = 1 if excess > 0 else -1
+        excess = sign * missing
+        if len(chosen) == before:  # nothing fits
+            if sign < 0 or not rows:
                 break
-    rows = np.array(chosen, np.int64)
-    empty = np.zeros(0, np.int64)
-    return (rows, empty) if excess > 0 else (empty, rows)
+            smallest = min(rows, key=work.__getitem__)
+            rows.remove(smallest)
+            dropped.append(smallest)
+            excess -= float(work[smallest])
+    return np.array(dropped, np.int64), np.array(added, np.int64)

@@ -8,7 +8,9 @@ begins at the start of the fill.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,11 @@ from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.time import LATEST, SECOND
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
-from walltime.workload.fill import fill_jobs, find_fill, first_waiting
+from walltime.workload.fill import Backlog, fill_jobs, fill_length
 from walltime.workload.insertion import Insertion
-from walltime.workload.models.sample import JobModel, Sample
+from walltime.workload.models import PUBLISHED, load_model
+from walltime.workload.models.file import ModelFile
+from walltime.workload.models.sample import JobModel, Sample, between, join
 from walltime.workload.models.tsafrir import estimate
 from walltime.workload.pressure import expected_time, hold, settle
 
@@ -76,6 +80,29 @@ class Plan:
         return self.stabilization + self.days * _DAY
 
 
+def generate_workload(model: JobModel | ModelFile | str | Path, *, cores: int, days: float, **plan: Any) -> Workload:
+    """Jobs from a model: a published one's name, a model file, what `fit_model` returned, or a JobModel of one's own.
+
+    `plan` are the other fields of `Plan`: load, seed, stabilization (seconds), backlog (hours), insertions...
+
+    >>> jobs = generate_workload("lublin", cores=128, days=2, load=0.7, seed=1)
+    >>> sorted(set(jobs.labels["phase"]))
+    ['experiment', 'fill', 'stabilization']
+    """
+    from walltime.workload.models.empirical import FittedModel
+
+    published = str(model) in PUBLISHED
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    elif isinstance(model, ModelFile):
+        model = FittedModel(model)
+    for name in plan:
+        if name not in Plan.__dataclass_fields__:
+            raise InputError("generate: no such parameter", value=name, choices=Plan.__dataclass_fields__)
+    given = {"estimates": "tsafrir" if published else "model"} | plan
+    return synthesize(model, Plan(cores=cores, days=days, **given))
+
+
 def synthesize(model: JobModel, plan: Plan) -> Workload:
     """The workload; the same model and plan give the same jobs, another seed gives others of the same statistics.
 
@@ -85,7 +112,7 @@ def synthesize(model: JobModel, plan: Plan) -> Workload:
     sample = _give_requests(sample, plan, notes)
     fill, sample = _fill(sample, plan, notes)
     inserted = _insert(plan)
-    offset = _fill_length(fill, plan)
+    offset = fill_length(fill, plan.fill_interval)
     workload = _assemble(model, plan, fill, sample, inserted, offset)
     edges = np.cumsum([0.0, offset, plan.stabilization, plan.days * _DAY, plan.drain]).tolist()
     notes["phases"] = {name: [edges[i], edges[i + 1]] for i, name in enumerate(PHASES)}
@@ -127,11 +154,11 @@ def _control(model: JobModel, plan: Plan, jobs: Sample, spare: Sample) -> tuple[
     work, reserve = jobs.work() / SECOND, spare.work() / SECOND
     held = hold(expected_time(times, hours, edges), work, reserve, plan.load, plan.cores, plan.band)
     added = spare.take(held.added)
-    added.columns["submit"] = jobs.columns["submit"][held.added_at]
-    result = _join([jobs.take(held.kept), added])
+    added.columns["submit"] = between(stream(plan.seed, "added"), jobs.columns["submit"], held.added_at)
+    result = join([jobs.take(held.kept), added])
     notes = {"added": len(held.added), "dropped": len(jobs) - len(held.kept)}
     left = spare.take(np.arange(len(held.added), len(spare)))
-    for place, (begin, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for place, (begin, end) in enumerate(itertools.pairwise(edges)):
         result, left = _settle(result, left, plan, begin, end, place, notes)
     return result, notes
 
@@ -153,16 +180,10 @@ def _settle(
     more = spare.take(add)
     if len(add):
         moments = jobs.columns["submit"][inside] if len(inside) else np.array([int(begin * SECOND)])
-        more.columns["submit"] = random.choice(moments, len(add))
+        more.columns["submit"] = between(random, moments, random.integers(len(moments), size=len(add)))
     unused = np.ones(len(spare), np.bool_)
     unused[add] = False
-    return _join([jobs.take(np.flatnonzero(kept)), more]), spare.take(np.flatnonzero(unused))
-
-
-def _join(parts: list[Sample]) -> Sample:
-    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-    order = np.argsort(columns["submit"], kind="stable")
-    return Sample({name: values[order] for name, values in columns.items()}, parts[0].labels)
+    return join([jobs.take(np.flatnonzero(kept)), more]), spare.take(np.flatnonzero(unused))
 
 
 def _give_requests(sample: Sample, plan: Plan, notes: dict[str, Any]) -> Sample:
@@ -177,57 +198,14 @@ def _give_requests(sample: Sample, plan: Plan, notes: dict[str, Any]) -> Sample:
 
 
 def _fill(sample: Sample, plan: Plan, notes: dict[str, Any]) -> tuple[Sample, Sample]:
-    """The fill that leaves about the wanted backlog, and the ordinary jobs with a few of the waiting ones more or less.
-
-    Under FCFS nothing behind the first waiting job has started, so what is added or dropped there changes the backlog
-    by just its work, and nothing else.
-    """
+    """The fill that leaves the wanted backlog, and the ordinary jobs that come with it."""
     if not plan.backlog:
         return fill_jobs(0.0, plan.cores, plan.fill_interval), sample
-    early = sample.take(np.flatnonzero(sample.columns["submit"] / SECOND <= plan.stabilization))
-    hours, _ = find_fill(plan.backlog, lambda amount: _waiting(amount, early, plan)[1])
-    waiting, reached = _waiting(hours, early, plan)
-    random = stream(plan.seed, "backlog")
-    others = early.take(random.permutation(len(early)))
-    fixed = reached - float((early.work()[waiting] / SECOND).sum()) / plan.cores / 3600
-    target = max(plan.backlog - fixed, 0.0) * plan.cores * 3600
-    drop, add = settle(early.work()[waiting] / SECOND, target, others.work() / SECOND, random)
-    kept = np.ones(len(sample), np.bool_)
-    kept[waiting[drop]] = False
-    more = others.take(add)
-    last = early.columns["submit"][waiting] if len(waiting) else np.array([round(plan.stabilization * SECOND)])
-    more.columns["submit"] = random.choice(last, len(add))
-    notes["added"] += len(add)
-    notes["dropped"] += len(drop)
-    result = _join([sample.take(np.flatnonzero(kept)), more])
-    early = result.take(np.flatnonzero(result.columns["submit"] / SECOND <= plan.stabilization))
-    reached = _waiting(hours, early, plan)[1]
+    wanted = Backlog(plan.backlog, plan.cores, plan.stabilization, plan.fill_interval, stream(plan.seed, "backlog"))
+    fill, jobs, reached = wanted.make(sample)
+    hours = float(fill.work().sum()) / SECOND / plan.cores / 3600
     notes["backlog"] = {"wanted_hours": plan.backlog, "fcfs_hours": reached, "fill_hours": hours}
-    return fill_jobs(hours, plan.cores, plan.fill_interval), result
-
-
-def _waiting(hours: float, early: Sample, plan: Plan) -> tuple[np.ndarray, float]:
-    """Which of the stabilization's jobs wait at its end under FCFS with so much fill, and hours of all waiting work."""
-    fill = fill_jobs(hours, plan.cores, plan.fill_interval)
-    offset = _fill_length(fill, plan)
-    submit = np.concatenate([fill.columns["submit"] / SECOND, early.columns["submit"] / SECOND + offset])
-    cores = np.concatenate([fill.columns["cores"], early.columns["cores"]])
-    run = np.concatenate([_used(fill.columns), _used(early.columns)]) / SECOND
-    first = first_waiting(submit, cores, run, plan.cores, offset + plan.stabilization)
-    work = float(np.dot(cores[first:], run[first:])) / plan.cores / 3600
-    return np.arange(max(first - len(fill), 0), len(early)), work
-
-
-def _used(columns: dict[str, np.ndarray]) -> np.ndarray:
-    """How long jobs will run: no longer than they asked."""
-    run = columns["run_time"]
-    request = columns.get("requested_time")
-    return run if request is None else np.where(request > 0, np.minimum(run, request), run)
-
-
-def _fill_length(fill: Sample, plan: Plan) -> float:
-    """Seconds before the stabilization in which fill jobs are submitted: whole minutes."""
-    return float(-(-len(fill) * plan.fill_interval // 60) * 60)
+    return fill, jobs
 
 
 def _insert(plan: Plan) -> list[dict[str, Any]]:
@@ -248,8 +226,8 @@ def _assemble(
     phase = np.where(sample.columns["submit"] < plan.stabilization * SECOND, 1, 2).astype(np.int32)
     parts: list[tuple[int, dict[str, Any], dict[str, list[str]]]] = []
     if len(fill):
-        names = {name: ["fill"] for name in ("user", "group") if name in sample.columns}
-        extra = {name: np.zeros(len(fill), np.int32) for name in names}
+        names: dict[str, list[str]] = {name: ["fill"] for name in ("user", "group") if name in sample.columns}
+        extra: dict[str, Any] = {name: np.zeros(len(fill), np.int32) for name in names}
         parts.append((len(fill), fill.columns | extra | {"phase": np.zeros(len(fill), np.int32)}, names))
     moved = sample.columns | {"submit": sample.columns["submit"] + shift, "phase": phase}
     parts.append((len(sample), moved, sample.labels))

@@ -75,12 +75,3 @@ def stratified(random: np.random.Generator, size: int) -> np.ndarray:
     """Uniform numbers in random order, one in each of `size` equal parts of [0, 1): marginals with little noise."""
     draws = (random.permutation(size) + random.random(size)) / max(size, 1)
     return np.minimum(draws, np.nextafter(1.0, 0.0))
-
-
-def normal_cdf(z: np.ndarray) -> np.ndarray:
-    """The standard normal distribution, to 2e-7 (Abramowitz and Stegun, 7.1.26)."""
-    x = np.abs(z) * np.sqrt(0.5)
-    t = 1 / (1 + 0.3275911 * x)
-    terms = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
-    tail = np.exp(-x * x) * sum(term * t ** (i + 1) for i, term in enumerate(terms))
-    return np.asarray(np.where(z < 0, tail / 2, 1 - tail / 2))

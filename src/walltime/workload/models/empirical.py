@@ -11,7 +11,7 @@ from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING
-from walltime.workload.models.distribution import Histogram, How, gap_quantiles, normal_cdf, stratified
+from walltime.workload.models.distribution import Histogram, How, gap_quantiles, stratified
 from walltime.workload.models.file import ModelFile, Others, User
 from walltime.workload.models.sample import Sample, place_on_clock
 
@@ -30,6 +30,8 @@ class _Requests:
     memory: np.ndarray
     gpus: np.ndarray
     outcome: np.ndarray
+    group: np.ndarray
+    """Rows with the same outcomes have the same number here."""
 
 
 class FittedModel:
@@ -179,7 +181,7 @@ class FittedModel:
             raise InputError("every job of the model is larger than the machine; cores", value=cores)
         cumulated = np.cumsum(weights * fits)
         place = np.searchsorted(cumulated, uniform * cumulated[-1], side="right")
-        return np.minimum(place, np.flatnonzero(weights * fits)[-1])
+        return np.asarray(np.minimum(place, np.flatnonzero(weights * fits)[-1]))
 
     def _weights(self, person: int) -> np.ndarray:
         """How often each row of the table is one user's choice; -1, and whoever has no habits: the pool's."""
@@ -200,12 +202,24 @@ class FittedModel:
         """Run time / requested time, or run time: alike within a run of repeated jobs, by a shared normal factor."""
         shared = stream(seed, f"{name}.shared").standard_normal(int(run_id[-1]) + 1)[run_id]
         own = stream(seed, f"{name}.outcome").standard_normal(len(row))
-        uniform = normal_cdf(np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * own)
+        score = np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * own
+        uniform = self._even_out(score, self.requests.group[row], stream(seed, f"{name}.even"))
         place = np.clip(uniform, 0, 1 - 1e-12) * (_POINTS - 1)
         low = place.astype(np.int64)
         part = place - low
         table = self.requests.outcome
         return np.asarray(table[row, low] * (1 - part) + table[row, low + 1] * part)
+
+    @staticmethod
+    def _even_out(score: np.ndarray, group: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Uniform numbers in the order of the scores, spread evenly over each group: totals with little noise."""
+        order = np.lexsort((score, group))
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        size = np.diff(starts, append=len(order))
+        rank = np.arange(len(order)) - np.repeat(starts, size)
+        uniform = np.empty(len(order))
+        uniform[order] = (rank + random.random(len(order))) / np.repeat(size, size)
+        return uniform
 
 
 class _People:
@@ -277,7 +291,9 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
     outcome = np.empty((len(templates) + size, _POINTS))
     for place, template in enumerate(templates):
         outcome[place] = _resample(template.outcome)
-    outcome[len(templates) :] = _class_outcomes(file)
+    classes = _classes(file)
+    if size:
+        outcome[len(templates) :] = np.array([_resample(each.quantiles) for each in file.outcomes])[classes]
     requests = _Requests(
         cores=np.array(columns["cores"], np.int64),
         requested=np.array(columns["requested"], np.float64),
@@ -285,27 +301,24 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
         memory=np.array(columns["memory"], np.int64),
         gpus=np.array(columns["gpus"], np.int64),
         outcome=outcome,
+        group=np.append(np.arange(len(templates)), len(templates) + classes).astype(np.int64),
     )
     return requests, len(templates)
 
 
-def _class_outcomes(file: ModelFile) -> np.ndarray:
-    """The quantiles of each line of the pool, from its class: the tightest bounds that hold it."""
-    rows = np.empty((len(file.pool.jobs), _POINTS))
-    asked = sorted(
-        (o for o in file.outcomes if o.requested_time is not None), key=lambda o: (o.requested_time, o.cores)
-    )
-    bare = sorted((o for o in file.outcomes if o.requested_time is None), key=lambda o: o.cores)
-    tables = {id(outcome): _resample(outcome.quantiles) for outcome in file.outcomes}
-    for place, (request, cores) in enumerate(zip(file.pool.requested_time, file.pool.cores, strict=True)):
-        known = asked if request else bare
-        fitting = (
-            [o for o in known if o.cores >= cores and (request is None or (o.requested_time or 0.0) >= request)]
-            or known
-            or file.outcomes
-        )
-        rows[place] = tables[id(fitting[0])]
-    return rows
+def _classes(file: ModelFile) -> np.ndarray:
+    """The place of each line's class in `outcomes`: that with the tightest bounds that hold it."""
+    bounds = [
+        (place, each.requested_time is None, each.requested_time or 0.0, each.cores)
+        for place, each in enumerate(file.outcomes)
+    ]
+    bounds.sort(key=lambda bound: bound[1:])
+    found = np.zeros(len(file.pool.jobs), np.int64)
+    for row, (request, cores) in enumerate(zip(file.pool.requested_time, file.pool.cores, strict=True)):
+        known = [bound for bound in bounds if bound[1] == (request is None)] or bounds
+        fitting = [bound for bound in known if bound[2] >= (request or 0.0) and bound[3] >= cores] or known
+        found[row] = fitting[0][0]
+    return found
 
 
 def _resample(quantiles: list[float]) -> np.ndarray:

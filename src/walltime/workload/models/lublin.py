@@ -5,7 +5,7 @@ Journal of Parallel and Distributed Computing 63 (2003). The parameters are the 
 interactive jobs, and jobs of no type; those of sizes were found on machines of 128 nodes and keep their distance from
 the largest size on others.
 
-- Size: 1 with probability `serial`; else 2^x, x from a two-stage uniform distribution, rounded with probability `power`.
+- Size: 1 with probability `serial`; else 2^x, x of a two-stage uniform distribution, rounded with probability `power`.
 - Run time: exp of a mixture of two gamma distributions, the first with probability p = slope · size + offset; at most
   e^12 seconds.
 - Arrivals: exp of a gamma variable is a gap on a clock that runs with the day's cycle, itself a gamma density over 48
@@ -149,7 +149,7 @@ def draw_run_times(parameters: Parameters, size: np.ndarray, seed: int, name: st
         drawn = np.where(short, random.gamma(shape1, scale1, len(again)), random.gamma(shape2, scale2, len(again)))
         log[again] = drawn
         again = again[drawn > _LONGEST]
-    return np.maximum(np.floor(np.exp(log)), 1).astype(np.int64) * SECOND
+    return np.asarray(np.maximum(np.floor(np.exp(log)), 1).astype(np.int64) * SECOND)
 
 
 def arrivals(parameters: Parameters, count: int, seed: int, name: str, span: float | None = None) -> np.ndarray:
@@ -162,11 +162,11 @@ def arrivals(parameters: Parameters, count: int, seed: int, name: str, span: flo
     points = np.cumsum(np.exp(log)) / _BUCKET
     cumulated = np.concatenate([[0.0], np.cumsum(cycle(parameters))])
     if span is not None:
-        days, rest = divmod(span, 86_400)
-        points *= (days * BUCKETS + np.interp(rest / _BUCKET, np.arange(BUCKETS + 1), cumulated)) / points[-1]
+        whole, part = divmod(span, 86_400)
+        points *= (whole * BUCKETS + np.interp(part / _BUCKET, np.arange(BUCKETS + 1), cumulated)) / points[-1]
     days, rest = np.divmod(points[:count], float(BUCKETS))
     inside = np.interp(rest, cumulated, np.arange(BUCKETS + 1))
-    return np.floor((days * BUCKETS + inside) * _BUCKET).astype(np.int64) * SECOND
+    return np.asarray(np.floor((days * BUCKETS + inside) * _BUCKET).astype(np.int64) * SECOND)
 
 
 def cycle(parameters: Parameters) -> np.ndarray:
@@ -176,7 +176,7 @@ def cycle(parameters: Parameters) -> np.ndarray:
     for place in range(_DAY_BEGINS, BUCKETS + _DAY_BEGINS):
         share = gamma_cdf((place + 0.5) / scale, shape) - gamma_cdf((place - 0.5) / scale, shape)
         weights[(place - 1) % BUCKETS] = share
-    return weights / weights.mean()
+    return np.asarray(weights / weights.mean())
 
 
 def gamma_cdf(x: float, shape: float) -> float:

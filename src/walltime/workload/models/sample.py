@@ -7,6 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from walltime.core.time import SECOND
+
 
 @dataclass
 class Sample:
@@ -25,6 +27,26 @@ class Sample:
     def take(self, rows: np.ndarray) -> Sample:
         """Some of the jobs."""
         return Sample({name: values[rows] for name, values in self.columns.items()}, self.labels)
+
+    def used(self) -> np.ndarray:
+        """Seconds that each job will run: no longer than it asks."""
+        run, request = self.columns["run_time"], self.columns.get("requested_time")
+        kept = run if request is None else np.where(request > 0, np.minimum(run, request), run)
+        return np.asarray(kept / SECOND)
+
+
+def join(parts: list[Sample]) -> Sample:
+    """Samples of one model as one, in order of submission."""
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    order = np.argsort(columns["submit"], kind="stable")
+    return Sample({name: values[order] for name, values in columns.items()}, parts[0].labels)
+
+
+def between(random: np.random.Generator, submit: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Whole seconds at random between the submissions of the given rows and the next ones."""
+    following = submit[np.minimum(rows + 1, len(submit) - 1)]
+    moments = submit[rows] + random.random(len(rows)) * (following - submit[rows])
+    return np.asarray(np.floor(moments / SECOND).astype(np.int64) * SECOND)
 
 
 class JobModel(Protocol):

@@ -32,7 +32,7 @@ _MINUTE, _HOUR = 60, 3600
 _COMMON = tuple(minutes * _MINUTE for minutes in (5, 10, 15, 20, 30)) + tuple(
     hours * _HOUR for hours in (1, 2, 3, 4, 5, 6, 8, 10, 12, 18)
 )
-_ROUND = tuple(hours * _HOUR for hours in (200, 100, 50, 10, 5, 2, 1)) + (20 * _MINUTE, 10 * _MINUTE, 5 * _MINUTE)
+_ROUND = (*(hours * _HOUR for hours in (200, 100, 50, 10, 5, 2, 1)), 20 * _MINUTE, 10 * _MINUTE, 5 * _MINUTE)
 # Popularity rank of each of the 20 head estimates (the maximum first, then by length) in four logs: SDSC SP2, CTC SP2,
 # KTH SP2, SDSC Blue Horizon.
 _RANKS = (
@@ -73,7 +73,8 @@ def estimate(run_time: np.ndarray, largest: float | None = None, seed: int = 0) 
 
 def histogram(jobs: int, largest: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The different estimates in seconds, ascending, and how many of `jobs` jobs have each."""
-    number = max(round(float(np.interp(jobs, *zip(*NUMBER, strict=True)))), 1)
+    jobs_at, number_at = zip(*NUMBER, strict=True)
+    number = max(round(float(np.interp(jobs, jobs_at, number_at))), 1)
     head = head_times(largest)
     sizes = dict(zip(head, _head_sizes(head, stream(seed, "tsafrir.head")), strict=True))
     tail = _tail_times(number, largest, set(head), max(number - len(head), 0))
@@ -153,7 +154,7 @@ def _apportion(share: np.ndarray, jobs: int) -> np.ndarray:
     counts = np.floor(exact).astype(np.int64)
     more = np.argsort(counts - exact, kind="stable")[: jobs - int(counts.sum())]
     counts[more] += 1
-    return counts
+    return np.asarray(counts)
 
 
 def _hand_out(runs: np.ndarray, estimates: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,280 @@
+"""Generated workloads: phases, pressure, backlog, insertions, the same for the same seed."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+import walltime
+from walltime.core.errors import InputError
+from walltime.core.time import SECOND
+from walltime.workload.fill import fill_jobs, find_fill, first_waiting
+from walltime.workload.fit import fit
+from walltime.workload.formats import read, write
+from walltime.workload.generate import generate
+from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm, load_insertions
+from walltime.workload.models import load_model
+from walltime.workload.pressure import expected_time, hold, settle
+from walltime.workload.synthesis import Plan, generate_workload, synthesize
+
+DAY = 86_400.0
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit(generate(6000, 256, 0.8, seed=9))
+
+
+def make(model, **changes):
+    return generate_workload(model, **{"cores": 256, "days": 14, "load": 0.8, "seed": 3} | changes)
+
+
+def test_phases_are_kept(model, tmp_path):
+    jobs = make(model, backlog=24.0, drain=3600.0)
+    phases = jobs.notes["phases"]
+    assert list(phases) == ["fill", "stabilization", "experiment", "drain"]
+    assert [end - begin for begin, end in phases.values()][1:] == [DAY, 14 * DAY, 3600]
+    submit = jobs.column("submit") / SECOND
+    for code, name in enumerate(jobs.label_names("phase")):
+        begin, end = phases[name]
+        inside = submit[jobs.column("phase") == code]
+        assert len(inside)
+        assert begin <= inside.min()
+        assert inside.max() <= end
+    write(jobs, tmp_path / "jobs.parquet")
+    again = read(tmp_path / "jobs.parquet")
+    assert again.to_polars().equals(jobs.to_polars())
+
+
+def test_analysis_uses_the_experiment_alone(model):
+    jobs = make(model, backlog=4.0, days=7)
+    result = walltime.simulate(jobs, cores=256, policy="easy")
+    table = result.jobs
+    waits = table.filter((table["phase"].cast(str) == "experiment") & table["wait"].is_not_null())["wait"]
+    assert result.summary["mean_wait"] == pytest.approx(waits.mean())
+    assert result.summary["means_over"] == "started jobs of the experiment phase"
+    assert result.summary["started"] == table["start"].is_not_null().sum()
+    begin, end = jobs.notes["phases"]["experiment"]
+    assert begin <= result.summary["window"]["start"] < result.summary["window"]["end"] <= end
+
+
+def test_same_seed_same_jobs_other_seed_same_statistics(model):
+    one, again, other = make(model), make(model), make(model, seed=4)
+    assert one.to_polars().equals(again.to_polars())
+    assert not np.array_equal(one.column("run_time"), other.column("run_time"))
+    found = walltime.compare_workloads(one, other)
+    assert all(variable.ks < 0.08 for variable in found.variables), [(v.name, v.ks) for v in found.variables]
+
+
+def test_without_a_load_the_model_has_its_own(model):
+    jobs = make(model, load=None, days=40)
+    assert len(jobs) / 41 == pytest.approx(model.rates.jobs_per_day, rel=0.02)
+    assert (jobs.notes["added"], jobs.notes["dropped"]) == (0, 0)
+
+
+def test_no_job_is_larger_than_the_machine(model):
+    assert make(model, cores=8, days=3).column("cores").max() <= 8
+
+
+def slow_backlog(submit, cores, run, machine, moment):
+    """Hours waiting under FCFS, by simulating second by second events of a plain list."""
+    free, waiting, ends, index = machine, [], [], 0
+    times = sorted(set(submit.tolist()))
+    clock = 0.0
+    while True:
+        due = [t for t in (times[index] if index < len(times) else None, ends[0][0] if ends else None) if t is not None]
+        if not due or min(due) > moment:
+            break
+        clock = min(due)
+        while ends and ends[0][0] <= clock:
+            free += heapq.heappop(ends)[1]
+        while index < len(times) and times[index] <= clock:
+            waiting += list(np.flatnonzero(submit == times[index]))
+            index += 1
+        while waiting and cores[waiting[0]] <= free:
+            row = waiting.pop(0)
+            free -= cores[row]
+            heapq.heappush(ends, (clock + run[row], cores[row]))
+    return sum(cores[row] * run[row] for row in waiting) / machine / 3600
+
+
+def test_the_backlog_against_an_obvious_schedule():
+    random = np.random.default_rng(2)
+    for _ in range(40):
+        size = int(random.integers(5, 60))
+        submit = np.sort(random.integers(0, 500, size)).astype(float)
+        cores, run = random.integers(1, 16, size), random.integers(1, 200, size).astype(float)
+        moment = 500.5
+        first = first_waiting(submit, cores, run, 16, moment)
+        found = float(np.dot(cores[first:], run[first:])) / 16 / 3600
+        assert found == pytest.approx(slow_backlog(submit, cores, run, 16, moment))
+
+
+def test_fill_jobs_are_small_and_end_one_after_another():
+    fill = fill_jobs(4.0, 1000, 10.0)
+    work = fill.work().sum() / SECOND / 3600 / 1000
+    assert work == pytest.approx(4.0, rel=0.001)
+    assert fill.columns["cores"].max() == 10
+    assert np.all(np.diff(fill.columns["submit"]) == 10 * SECOND)
+    ends = fill.columns["submit"][:100] + fill.columns["run_time"][:100]
+    assert len(np.unique(ends)) >= 98
+    assert len(fill_jobs(0.0, 1000, 10.0)) == 0
+
+
+def test_a_fill_is_found_for_a_backlog_that_jumps():
+    assert find_fill(10.0, lambda amount: max(0.0, amount - 7.3)) == pytest.approx(17.3, rel=0.02)
+    assert find_fill(10.0, lambda amount: amount // 3 * 3) == pytest.approx(13.5, abs=1.5)
+    assert find_fill(10.0, lambda amount: 50.0 * (amount > 33)) == pytest.approx(33.0, abs=0.2)
+    assert find_fill(10.0, lambda amount: 60.0 + amount) == 0.0
+
+
+def test_the_band_adds_and_drops():
+    expected = np.arange(1, 2001) * 600.0
+    thin, thick = np.full(2000, 100 * 300.0), np.full(2000, 100 * 1200.0)
+    for work in (thin, thick):
+        held = hold(expected, work, np.full(5000, 30_000.0), 1.0, 100, 0.05)
+        total = work[held.kept].sum() + 30_000 * len(held.added)
+        assert total / (100 * expected[-1]) == pytest.approx(1.0, abs=0.08)
+    assert len(hold(expected, thin, np.full(5000, 30_000.0), 1.0, 100, 0.05).added) > 0
+    assert len(hold(expected, thick, np.full(5000, 30_000.0), 1.0, 100, 0.05).kept) < 1200
+
+
+def test_the_clock_of_the_rhythm_agrees_at_the_edges():
+    hours = np.tile([0.1] * 12 + [1.9] * 12, 3)
+    clock = expected_time(np.array([0.0, 43_200, DAY, 2 * DAY, 3 * DAY]), hours, [0.0, DAY, 3 * DAY])
+    assert clock.tolist() == pytest.approx([0, 0.05 * DAY, DAY, 2 * DAY, 3 * DAY])
+
+
+def test_settling_hits_the_target():
+    random = np.random.default_rng(1)
+    work = random.exponential(100.0, 1000)
+    for target in (0.7 * work.sum(), 1.3 * work.sum()):
+        drop, add = settle(work, target, random.exponential(100.0, 2000), np.random.default_rng(3))
+        assert len(drop) == 0 or len(add) == 0
+        if len(drop):
+            assert np.delete(work, drop).sum() == pytest.approx(target, rel=0.006)
+    drop, add = settle(np.array([100.0]), 60.0, np.array([25.0, 200.0, 35.0]), np.random.default_rng(1))
+    assert (drop.tolist(), sorted(add.tolist())) == ([0], [0, 2])
+
+
+def test_triggers():
+    random = np.random.default_rng(1)
+    assert list(Periodic(10.0, first=5.0).times(100, 130, random)) == [105, 115, 125]
+    assert list(Alarm([1.0, 7.0]).times(100, 130, random)) == [101, 107]
+    assert list(Realarm(2.0, [5.0, 10.0]).times(0, 40, random)) == [2, 7, 17, 27, 37]
+    stops = Realarm(1.0, lambda now, fired, random: None if fired == 3 else now)
+    assert list(stops.times(0, 100, random)) == [1, 2, 4]
+    times = list(Random(10.0).times(0, 10_000, random))
+    assert len(times) == pytest.approx(1000, abs=130)
+    assert times == sorted(times)
+
+
+def test_inserted_jobs(model):
+    jobs = [{"cores": 3, "run_time": 60, "user": "probe"}, {"cores": 5, "run_time": "2m", "requested_time": 180}]
+    turn = Insertion(Periodic(3600.0), jobs, name="turn")
+    choice = Insertion(Periodic(60.0), jobs, "weighted", [3.0, 1.0], "choice")
+    made = make(model, days=2, insertions=(turn,))
+    mine = made.select(np.isin(made.column("cores"), [3, 5]) & (made.column("run_time") % (60 * SECOND) == 0))
+    begin, end = made.notes["phases"]["experiment"]
+    probes = mine.select(mine.column("user") == mine.label_names("user").index("probe"))
+    assert made.notes["inserted"] == 48
+    assert len(probes) == 24
+    assert (probes.column("submit") / SECOND).tolist() == [begin + 7200.0 * i for i in range(24)]
+    rows = choice.rows(0.0, 2 * DAY, 1)
+    assert np.mean([row["cores"] == 3 for row in rows]) == pytest.approx(0.75, abs=0.03)
+    assert rows == choice.rows(0.0, 2 * DAY, 1)
+    assert end == begin + 2 * DAY
+
+
+INSERTIONS = """
+- name: probes
+  trigger: {kind: periodic, every: 1h}
+  jobs: [{cores: 2, run_time: 5m, requested_time: 10m, user: probe}]
+- trigger: {kind: random, mean: 2h}
+  choose: weighted
+  jobs:
+    - {cores: 4, run_time: 1h, weight: 0.4}
+    - {weight: 0.6, together: [{cores: 1, run_time: 60}, {cores: 8, run_time: 60, delay: 90}]}
+- trigger: my_trigger:at_noon
+  jobs: [{cores: 1, run_time: 1}]
+"""
+
+
+def test_a_file_of_insertions(model, tmp_path, monkeypatch):
+    (tmp_path / "insert.yaml").write_text(INSERTIONS)
+    (tmp_path / "my_trigger.py").write_text("def at_noon(start, end, random):\n    return [start + 43200]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    insertions = tuple(load_insertions(tmp_path / "insert.yaml"))
+    assert [insertion.name for insertion in insertions] == ["probes", "inserted2", "inserted3"]
+    made = make(model, days=1, insertions=insertions)
+    assert made.notes["inserted"] >= 25
+    noon = insertions[2].rows(DAY, 2 * DAY, 0)
+    assert [row["submit"] for row in noon] == [1.5 * DAY]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- {trigger: {kind: periodic, evry: 1h}, jobs: [{cores: 1, run_time: 1}]}", "evry"),
+        ("- {trigger: {kind: hourly}, jobs: [{cores: 1, run_time: 1}]}", "unknown trigger"),
+        ("- {trigger: {kind: random, mean: 1h}, jobs: [{cores: 0, run_time: 1}]}", "needs cores"),
+        ("- {trigger: {kind: random, mean: 1h}, jobs: [{cors: 1, run_time: 1}]}", "did you mean 'cores'"),
+        ("- {trigger: no_such_module:x, jobs: [{cores: 1, run_time: 1}]}", "no such module"),
+        ("- {trigger: {kind: alarm}, jobs: [{cores: 1, run_time: 1}]}", "needs: 'at'"),
+        ("trigger: random", "a list"),
+        ("- [1", "not valid YAML"),
+    ],
+)
+def test_wrong_insertions_are_told(tmp_path, text, words):
+    (tmp_path / "insert.yaml").write_text(text)
+    with pytest.raises(InputError, match=words):
+        load_insertions(tmp_path / "insert.yaml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cores": 0}, "cores"),
+        ({"days": 0}, "days"),
+        ({"load": -1}, "load"),
+        ({"band": 0}, "band"),
+        ({"backlog": 4.0, "stabilization": 0.0}, "stabilization phase"),
+        ({"estimates": "guess"}, "estimates"),
+        ({"lod": 0.9}, "did you mean 'load'"),
+        ({"load": 100, "days": 36_600, "cores": 10**9}, "more than"),
+        ({"insertions": (Insertion(Periodic(3600.0), [{"cores": 999, "run_time": 1}]),)}, "larger than the machine"),
+    ],
+)
+def test_wrong_plans_are_told(model, changes, words):
+    with pytest.raises(InputError, match=words):
+        make(model, **changes)
+
+
+def test_published_models_get_requests():
+    jobs = generate_workload("lublin", cores=128, days=5, load=0.7, seed=1)
+    assert np.all(jobs.column("requested_time") >= jobs.column("run_time"))
+    bare = generate_workload("lublin", cores=128, days=5, load=0.7, seed=1, estimates="none")
+    assert not bare.has("requested_time")
+    with pytest.raises(InputError, match="did you mean 'lublin'"):
+        generate_workload("lubln", cores=128, days=5)
+
+
+def test_a_model_of_ones_own():
+    """Whoever has title, jobs_per_day, clock and draw is a model."""
+    from walltime.workload.models.sample import Sample
+
+    class Metronome:
+        title = "a metronome"
+        jobs_per_day = 1440.0
+
+        def clock(self, days):
+            return np.ones(days * 24)
+
+        def draw(self, jobs, span, cores, seed, name):
+            submit = np.rint(np.linspace(0, span, jobs, endpoint=False)).astype(np.int64) * SECOND
+            return Sample({"submit": submit, "cores": np.ones(jobs, np.int64),
+                           "run_time": np.full(jobs, 60 * SECOND)})  # fmt: skip
+
+    jobs = synthesize(Metronome(), Plan(cores=4, days=1, stabilization=0.0))
+    assert len(jobs) == 1440
+    assert load_model("lublin").title
