@@ -14,6 +14,7 @@ from benchmarks import (
     case_conservative,
     case_engine,
     case_index,
+    case_models,
     case_nodes,
     case_orders,
     case_python,
@@ -31,6 +32,7 @@ ALL = (
     case_nodes,
     case_python,
     case_reading,
+    case_models,
     case_command,
     case_startup,
 )

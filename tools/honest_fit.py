@@ -15,6 +15,7 @@ import numpy as np
 from walltime import InputError, Workload, compare_workloads, fit_model, generate_workload, read_workload, simulate
 from walltime.workload.describe import describe
 from walltime.workload.fit import FitOptions
+from walltime.workload.transform import scale_load
 
 SEEDS = (1, 2, 3)
 VARIABLES = ("interarrival", "cores", "requested_time", "run_time", "accuracy", "core_hours", "memory")
@@ -43,7 +44,7 @@ def halves(log: Workload) -> tuple[Workload, Workload]:
 def draw(first: Workload, cores: int, days: float, load: float | None, seed: int) -> Workload:
     """Jobs from a model of the first half."""
     model = fit_model(first.replace(first.columns, machine_cores=cores), FitOptions(flurry=0))
-    return generate_workload(model, cores=cores, days=days, load=load, seed=seed, stabilization=0.0)
+    return generate_workload(model, cores=cores, days=days, load=load, seed=seed, stabilization=0.0, band=10.0)
 
 
 def judge(log: Workload, cores: int) -> str:
@@ -67,9 +68,11 @@ def _waits(first: Workload, second: Workload, cores: int, days: float) -> list[s
     """Waits under EASY, each side at the second half's own load."""
     load = describe(second, cores)["offered_load"]
     lines = ["| under EASY, load " + f"{load:.0%} | mean wait | 95 % wait | bounded slowdown |", "|---|---:|---:|---:|"]
+    factor = load / describe(first, cores)["offered_load"]
     rows = {
         "log's second half": [second],
-        "model of the first half": [draw(first, cores, days, load, s) for s in SEEDS],
+        "log's first half, at that load": [scale_load(first, factor)],
+        "model of the first half": [draw(first, cores, days, load, seed) for seed in SEEDS],
     }
     for name, sides in rows.items():
         found = [simulate(jobs, cores=cores, policy="easy").summary for jobs in sides]

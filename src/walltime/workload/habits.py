@@ -120,7 +120,8 @@ def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
     spans = {int(sheet.user[at]): (int(at), int(stop)) for at, stop in zip(edges, ends, strict=True)}
     sizes = _session_sizes(sheet)
     covered = np.zeros(len(sheet.user), np.bool_)
-    users = [_user(sheet, spans[code], sizes[code], likeness, covered) for code in busy]
+    repeats = _Repeats(sheet)
+    users = [_user(sheet, spans[code], sizes[code], likeness, repeats, covered) for code in busy]
     rest = np.ones(len(sheet.user), np.bool_)
     for code in busy:
         rest[slice(*spans[code])] = False
@@ -128,7 +129,7 @@ def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
     return {
         "users": users,
         "others": _others(sheet, rest, quiet, activity, sizes, likeness),
-        "pool": _pool(sheet, ~covered),
+        "pool": _pool(sheet, ~covered, repeats),
         "outcomes": _outcomes(sheet, ~covered if not covered.all() else covered),
     }
 
@@ -175,23 +176,39 @@ class _Likeness:
         return round(float(np.clip(2 * np.sin(np.pi * np.clip(product, 0, 1) / 6), 0, 0.99)), 4)
 
 
-def _repeat(sheet: Sheet, rows: slice | np.ndarray, begins: bool = False) -> float:
-    """The probability that a job repeats the one before it, beyond drawing it again by chance.
-
-    Of jobs inside sessions, or (`begins`) of those that begin one.
-    """
+def _returns(sheet: Sheet, rows: slice) -> float:
+    """The probability that a session begins with the job that the last one ended with, beyond chance."""
     key = sheet.key[rows]
-    asked = np.flatnonzero(sheet.begins[rows] == begins)
-    asked = asked[asked > 0]
-    if not len(asked):
+    begins = np.flatnonzero(sheet.begins[rows])
+    begins = begins[begins > 0]
+    if not len(begins):
         return 0.0
-    same = float(np.mean(key[asked] == key[asked - 1]))
-    share = np.bincount(key) / len(key)
-    chance = float(np.sum(share**2))
+    same = float(np.mean(key[begins] == key[begins - 1]))
+    chance = float(np.sum((np.bincount(key) / len(key)) ** 2))
     return round(float(np.clip((same - chance) / (1 - chance), 0, 1)), 4) if chance < 1 else 1.0
 
 
-def _user(sheet: Sheet, span: tuple[int, int], sizes: np.ndarray, likeness: _Likeness, covered: np.ndarray) -> User:
+class _Repeats:
+    """Inside sessions: jobs that are followed by one, and by the same one once more."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.followed = np.append(~sheet.begins[1:], False)
+        self.repeated = self.followed.copy()
+        self.repeated[:-1] &= sheet.key[1:] == sheet.key[:-1]
+
+    def share(self, rows: np.ndarray) -> float:
+        """Of some jobs, how many of those that are followed are repeated."""
+        return round(float(self.repeated[rows].sum() / max(self.followed[rows].sum(), 1)), 4)
+
+
+def _user(
+    sheet: Sheet,
+    span: tuple[int, int],
+    sizes: np.ndarray,
+    likeness: _Likeness,
+    repeats: _Repeats,
+    covered: np.ndarray,
+) -> User:
     first, last = span
     rows = slice(first, last)
     key = sheet.key[rows]
@@ -202,24 +219,24 @@ def _user(sheet: Sheet, span: tuple[int, int], sizes: np.ndarray, likeness: _Lik
     for code in different[favourites].tolist():
         mine = first + np.flatnonzero(key == code)
         covered[mine] = True
-        templates.append(_template(sheet, mine))
+        templates.append(_template(sheet, mine, repeats.share(mine)))
     groups = sheet.column("group", np.arange(first, last)) if sheet.jobs.has("group") else np.full(1, MISSING)
     return User(
         jobs=last - first,
         group=_label(np.bincount(groups[groups >= 0]).argmax()) if np.any(groups >= 0) else None,
         sizes=_count_sizes(sizes),
-        repeat=_repeat(sheet, rows),
-        returns=_repeat(sheet, rows, begins=True),
+        returns=_returns(sheet, rows),
         likeness=likeness.measure(rows),
         templates=templates,
     )
 
 
-def _template(sheet: Sheet, rows: np.ndarray) -> Template:
+def _template(sheet: Sheet, rows: np.ndarray, repeat: float) -> Template:
     one = rows[:1]
     request, memory = int(sheet.column("requested_time", one)[0]), int(sheet.column("memory", one)[0])
     return Template(
         jobs=len(rows),
+        repeat=repeat,
         cores=int(sheet.column("cores", one)[0]),
         requested_time=request / SECOND if request > 0 else None,
         queue=_label(sheet.column("queue", one)[0]),
@@ -258,7 +275,6 @@ def _others(
         users=[int(activity[code]) for code in quiet[::step]] or [len(rows)],
         groups=[groups.get(int(code)) for code in quiet[::step]] or [None],
         sizes=_count_sizes(joined),
-        repeat=_repeat(sheet, rest),
         likeness=likeness.measure(rest),
     )
 
@@ -270,7 +286,7 @@ def _user_groups(sheet: Sheet) -> dict[int, int | None]:
     return {int(user): _label(group) for user, group in zip(users, groups, strict=True)}
 
 
-def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
+def _pool(sheet: Sheet, rows: np.ndarray, repeats: _Repeats) -> Pool:
     """The requests of all jobs that are nobody's habit; of many rare ones that are alike, one stands for all."""
     places = np.flatnonzero(rows)
     if not len(places):
@@ -278,9 +294,12 @@ def _pool(sheet: Sheet, rows: np.ndarray) -> Pool:
     values = {name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")}
     code, first = _combine(list(values.values()))
     chosen, counts = _shorten(np.bincount(code), values["cores"][first], values["requested_time"][first])
+    followed = np.bincount(code, repeats.followed[places])
+    again = np.bincount(code, repeats.repeated[places]) / np.maximum(followed, 1)
     table = {name: column[first[chosen]].tolist() for name, column in values.items()}
     return Pool(
         jobs=counts.tolist(),
+        repeat=[round(float(value), 4) for value in again[chosen]],
         cores=table["cores"],
         requested_time=[value / SECOND if value > 0 else None for value in table["requested_time"]],
         queue=[value if value >= 0 else None for value in table["queue"]],

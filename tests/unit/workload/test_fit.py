@@ -83,7 +83,7 @@ def test_a_habit_is_learned():
     [user] = model.users
     [template] = user.templates
     assert user.sizes == [(10, 40)]
-    assert (user.repeat, user.returns) == (1.0, 1.0)
+    assert (template.repeat, user.returns) == (1.0, 1.0)
     assert (template.cores, template.requested_time, template.memory, template.gpus) == (6, 120.0, 1 << 30, 2)
     assert set(template.outcome) == {0.75}
     assert model.gaps["same"].bins == [(7, 360)]

@@ -17,6 +17,7 @@ from walltime.workload.models.sample import Sample, place_on_clock
 
 Structure = Literal["users", "independent"]
 _POINTS = 51
+_LONGEST_RUN = 0.999  # of repetitions: even the most faithful user tries something else
 _INSIDE: dict[str, How] = {"cores": "high", "requested_time": "high"}
 
 
@@ -25,6 +26,7 @@ class _Requests:
     """Everything that can be asked for: a row a template or line of the pool, with the quantiles of its outcome."""
 
     cores: np.ndarray
+    repeat: np.ndarray
     requested: np.ndarray
     queue: np.ndarray
     memory: np.ndarray
@@ -100,11 +102,7 @@ class FittedModel:
         first = np.zeros(len(session), np.bool_)
         first[np.cumsum(size) - size] = True
         who = who[session]
-        new = np.ones(len(session), np.bool_)
-        new[1:] = who[1:] != who[:-1]
-        again = np.where(first, people.returns[who], people.repeat[who])
-        changes = new | (stream(seed, f"{name}.repeat").random(len(session)) >= again)
-        row = self._choose_requests(who, changes, cores, seed, name)
+        row, changes = self._choose_requests(who, first, people, cores, seed, name)
         submit = begins[session] + self._gaps(first, changes, seed, name)
         run_id = np.cumsum(changes) - 1
         outcome = self._outcomes(row, run_id, people.likeness[who], seed, name)
@@ -158,30 +156,37 @@ class FittedModel:
         total = np.cumsum(gap)
         return np.asarray(total - np.repeat(total[first], np.diff(np.flatnonzero(first), append=len(first))))
 
-    def _choose_requests(self, who: np.ndarray, changes: np.ndarray, cores: int, seed: int, name: str) -> np.ndarray:
-        """A row of the table for each job: drawn where a session changes, kept where it repeats."""
-        places = np.flatnonzero(changes)
-        person = who[places]
-        rows = np.empty(len(places), np.int64)
-        order = np.argsort(person, kind="stable")
-        bounds = np.flatnonzero(np.diff(person[order], prepend=-1))
-        random = stream(seed, f"{name}.request")
-        for begin, end in zip(bounds, [*bounds[1:], len(order)], strict=True):
-            mine = order[begin:end]
-            rows[mine] = self._own_rows(int(person[mine[0]]), cores, stratified(random, len(mine)))
-        return np.asarray(rows[np.cumsum(changes) - 1])
+    def _choose_requests(
+        self, who: np.ndarray, first: np.ndarray, people: _People, cores: int, seed: int, name: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A row of the table for each job, and whether it is a new choice.
 
-    def _own_rows(self, person: int, cores: int, uniform: np.ndarray) -> np.ndarray:
-        """Rows for one user's draws: habits first, then the pool; requests larger than the machine are left out."""
-        weights = self._weights(person)
-        fits = self.requests.cores <= cores
-        if not (weights * fits).any():
-            weights = self._weights(-1)
-        if not (weights * fits).any():
+        A job is repeated as often as the log repeats its request, at the start of a session as its user returns to it.
+        New choices are made the less often, the more a request is repeated: so its share of the jobs stays.
+        """
+        random = stream(seed, f"{name}.request")
+        drawn = np.empty(len(who), np.int64)
+        bounds = np.flatnonzero(np.diff(who, prepend=-1))  # jobs are sorted by user
+        for begin, end in zip(bounds, [*bounds[1:], len(who)], strict=True):
+            member = int(who[begin])
+            stays = self.requests.repeat * (1 - people.fresh[member]) + people.returns[member] * people.fresh[member]
+            weights = self._weights(member) * (1 - np.minimum(stays, _LONGEST_RUN))
+            drawn[begin:end] = self._own_rows(weights, cores, stratified(random, end - begin))
+        again = stream(seed, f"{name}.repeat").random(len(who))
+        again[bounds] = np.inf  # nobody repeats somebody else's job
+        limit = np.where(first, people.returns[who], -1.0)
+        return _repeat_rows(drawn, again, limit, np.minimum(self.requests.repeat, _LONGEST_RUN))
+
+    def _own_rows(self, weights: np.ndarray, cores: int, uniform: np.ndarray) -> np.ndarray:
+        """Rows by their weights; requests larger than the machine are left out."""
+        fitting = np.where(self.requests.cores <= cores, weights, 0.0)
+        if not fitting.any():
+            fitting = np.where(self.requests.cores <= cores, self._weights(-1), 0.0)
+        if not fitting.any():
             raise InputError("every job of the model is larger than the machine; cores", value=cores)
-        cumulated = np.cumsum(weights * fits)
+        cumulated = np.cumsum(fitting)
         place = np.searchsorted(cumulated, uniform * cumulated[-1], side="right")
-        return np.asarray(np.minimum(place, np.flatnonzero(weights * fits)[-1]))
+        return np.asarray(np.minimum(place, np.flatnonzero(fitting)[-1]))
 
     def _weights(self, person: int) -> np.ndarray:
         """How often each row of the table is one user's choice; -1, and whoever has no habits: the pool's."""
@@ -229,14 +234,15 @@ class _People:
         self.file = file
         members: list[User | Others] = [*file.users, *([file.others] if file.others.users else [])]
         self.members = members
-        self.repeat = np.array([member.repeat for member in members])
         self.returns = np.array([getattr(member, "returns", 0.0) for member in members])
         self.likeness = np.array([member.likeness for member in members])
         tables = [np.array(member.sizes, np.float64) for member in members]
         self.tables = tables
         sessions = np.array([table[:, 1].sum() for table in tables])
+        jobs = np.array([(table[:, 0] * table[:, 1]).sum() for table in tables])
+        self.fresh = sessions / jobs  # the share of jobs that begin a session
         self.cumulated = np.cumsum(sessions) / sessions.sum()
-        self.mean_size = float(sum((table[:, 0] * table[:, 1]).sum() for table in tables) / sessions.sum())
+        self.mean_size = float(jobs.sum() / sessions.sum())
 
     def choose(self, uniform: np.ndarray) -> np.ndarray:
         """A member for each session."""
@@ -272,6 +278,22 @@ class _People:
         }
 
 
+def _repeat_rows(
+    drawn: np.ndarray, again: np.ndarray, limit: np.ndarray, repeat: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each job's row: the last one again where `again` is below its limit (its row's own, where that is negative)."""
+    rows, changes = [], []
+    stays = repeat.tolist()
+    current = 0
+    for new, draw, bound in zip(drawn.tolist(), again.tolist(), limit.tolist(), strict=True):
+        change = draw >= (bound if bound >= 0 else stays[current])
+        if change:
+            current = new
+        rows.append(current)
+        changes.append(change)
+    return np.array(rows, np.int64), np.array(changes, np.bool_)
+
+
 def _code(group: int | None) -> int:
     return MISSING if group is None else group
 
@@ -281,6 +303,7 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
     templates = [template for user in file.users for template in user.templates]
     pool, size = file.pool, len(file.pool.jobs)
     columns = {
+        "repeat": [template.repeat for template in templates] + (pool.repeat or [0.0] * size),
         "cores": [template.cores for template in templates] + pool.cores,
         "requested": [template.requested_time or MISSING for template in templates]
         + [value or MISSING for value in pool.requested_time],
@@ -296,6 +319,7 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
         outcome[len(templates) :] = np.array([_resample(each.quantiles) for each in file.outcomes])[classes]
     requests = _Requests(
         cores=np.array(columns["cores"], np.int64),
+        repeat=np.array(columns["repeat"], np.float64),
         requested=np.array(columns["requested"], np.float64),
         queue=np.array(columns["queue"], np.int32),
         memory=np.array(columns["memory"], np.int64),

@@ -62,12 +62,11 @@ class Rhythm(Section):
 
 
 class Template(Section):
-    """A job that a user submits again and again, with quantiles of run time / requested time.
-
-    Without a requested time the quantiles are those of the run time, in seconds.
-    """
+    """A job that a user submits again and again: how often the next job of a session is the same one once more, and
+    quantiles of run time / requested time (of the run time in seconds, where nothing is requested)."""
 
     jobs: int = Field(ge=1)
+    repeat: float = Field(default=0, ge=0, le=1)
     cores: int = Field(ge=1)
     requested_time: float | None = None
     queue: int | None = None
@@ -79,14 +78,13 @@ class Template(Section):
 class User(Section):
     """One of the busy users; `sizes` are [jobs in a session, sessions] pairs.
 
-    `repeat` is the probability that the next job of a session is the same again, `returns` that a session begins with
-    the job that the last one ended with, `likeness` how alike the outcomes of repeated jobs are.
+    `returns` is the probability that a session begins with the job that the last one ended with, `likeness` how alike
+    the outcomes of repeated jobs are.
     """
 
     jobs: int = Field(ge=1)
     group: int | None = None
     sizes: list[tuple[int, int]] = Field(min_length=1)
-    repeat: float = Field(ge=0, le=1)
     returns: float = Field(default=0, ge=0, le=1)
     likeness: float = Field(ge=0, le=1)
     templates: list[Template] = Field(default_factory=list)
@@ -98,7 +96,6 @@ class Others(Section):
     users: list[int] = Field(default_factory=list)
     groups: list[int | None] = Field(default_factory=list)
     sizes: list[tuple[int, int]] = Field(default_factory=list)
-    repeat: float = Field(default=0, ge=0, le=1)
     likeness: float = Field(default=0, ge=0, le=1)
 
 
@@ -106,6 +103,7 @@ class Pool(Section):
     """Jobs that are nobody's habit: a table of requests with their numbers of jobs."""
 
     jobs: list[int] = Field(default_factory=list)
+    repeat: list[float] = Field(default_factory=list)
     cores: list[int] = Field(default_factory=list)
     requested_time: list[float | None] = Field(default_factory=list)
     queue: list[int | None] = Field(default_factory=list)
@@ -146,7 +144,7 @@ class ModelFile(Section):
         for name in ("interarrival", "cores"):
             if name not in self.variables:
                 raise ValueError(f"variables has no {name}")
-        lengths = {name: len(values) for name, values in self.pool if isinstance(values, list)}
+        lengths = {name: len(values) for name, values in self.pool}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"pool: its columns differ in length ({lengths})")
         if self.pool.jobs and not self.outcomes:
