@@ -170,8 +170,11 @@ class FittedModel:
         for begin, end in zip(bounds, [*bounds[1:], len(who)], strict=True):
             member = int(who[begin])
             stays = self.requests.repeat * (1 - people.fresh[member]) + people.returns[member] * people.fresh[member]
-            weights = self._weights(member) * (1 - np.minimum(stays, _LONGEST_RUN))
-            drawn[begin:end] = self._own_rows(weights, cores, stratified(random, end - begin))
+            shares = self._weights(member)
+            weights = shares * (1 - np.minimum(stays, _LONGEST_RUN))
+            choices = max(1, round((end - begin) * weights.sum() / shares.sum()))  # that will be made, about
+            blocks = [stratified(random, choices) for _ in range(0, end - begin, choices)]
+            drawn[begin:end] = self._own_rows(weights, cores, np.concatenate(blocks)[: end - begin])
         again = stream(seed, f"{name}.repeat").random(len(who))
         again[bounds] = np.inf  # nobody repeats somebody else's job
         limit = np.where(first, people.returns[who], -1.0)
@@ -281,14 +284,19 @@ class _People:
 def _repeat_rows(
     drawn: np.ndarray, again: np.ndarray, limit: np.ndarray, repeat: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each job's row: the last one again where `again` is below its limit (its row's own, where that is negative)."""
+    """Each job's row: the last one again where `again` is below its limit (its row's own, where that is negative).
+
+    New rows are taken from `drawn` one after another, beginning at the user's first place, where `again` is infinite.
+    """
     rows, changes = [], []
-    stays = repeat.tolist()
-    current = 0
-    for new, draw, bound in zip(drawn.tolist(), again.tolist(), limit.tolist(), strict=True):
+    stays, new = repeat.tolist(), drawn.tolist()
+    current = following = 0
+    for place, (draw, bound) in enumerate(zip(again.tolist(), limit.tolist(), strict=True)):
         change = draw >= (bound if bound >= 0 else stays[current])
         if change:
-            current = new
+            following = place if draw == np.inf else following
+            current = new[following]
+            following += 1
         rows.append(current)
         changes.append(change)
     return np.array(rows, np.int64), np.array(changes, np.bool_)

@@ -1,0 +1,205 @@
+"""Files of workflows, told apart by their contents, and graphs of networkx: all become a `Workflow`.
+
+- ScSF's manifest (JSON): `tasks` with `id`, `number_of_cores` (or `cores`), `runtime_sim` (or `rtime`),
+  `runtime_limit`, `deps`; or the dependencies as a graph in the language of dot, `dot_dag`.
+- WfCommons' WfFormat (JSON), from version 1.3: `workflow.specification` with `workflow.execution`, or `workflow.tasks`.
+- Pegasus' DAX (XML): `job` elements, and `child` elements with their parents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from walltime.core.errors import InputError
+from walltime.workload.formats.files import reading
+from walltime.workload.workflow import Task, Workflow
+
+_EDGES = re.compile(r'"?([^"\s;{}\[\]>]+)"?((?:\s*->\s*"?[^"\s;{}\[\]>]+"?)+)')
+_ENTITY = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
+
+
+def read_workflow(path: str | Path) -> Workflow:
+    """The workflow in a file; raises InputError naming the file, and the task where one is wrong."""
+    with reading(path) as stream:
+        raw = stream.read()
+    start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"<":
+        return _read_dax(path, raw)
+    if start != b"{":
+        raise InputError("this is no workflow: neither JSON (ScSF's manifest, WfFormat) nor XML (DAX)", file=path)
+    try:
+        data = json.loads(raw)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError("not valid JSON", file=path, line=getattr(error, "lineno", None)) from None
+    if "workflow" in data:
+        return _read_wfformat(path, data)
+    if "tasks" in data:
+        return _read_manifest(path, data)
+    raise InputError("this JSON is no workflow: it has neither tasks nor workflow", file=path)
+
+
+def from_networkx(graph: Any, name: str = "workflow") -> Workflow:
+    """The workflow of a directed graph: nodes with `cores`, `run_time` and perhaps `requested_time`, `memory`, `name`;
+    an edge from a task to each that needs it. Any graph with `nodes` and `predecessors` will do."""
+    tasks = []
+    for node, data in graph.nodes(data=True):
+        place = f"workflow {name}: task {node}"
+        tasks.append(
+            Task(
+                id=str(node),
+                cores=_whole(data.get("cores", 1), f"{place}: cores", None),
+                run_time=_number(data.get("run_time"), f"{place}: run_time", None),
+                requested_time=_optional(data.get("requested_time"), f"{place}: requested_time", None),
+                needs=tuple(str(needed) for needed in graph.predecessors(node)),
+                name=str(data.get("name", "")),
+                memory=data.get("memory"),
+            )
+        )
+    return Workflow.of(name, tasks)
+
+
+def _read_manifest(path: str | Path, data: dict[str, Any]) -> Workflow:
+    name = _name(path)
+    listed = data["tasks"]
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise InputError("tasks has to be a list of mappings", file=path)
+    needs: dict[str, list[str]] = {}
+    known = []
+    for place, item in enumerate(listed, 1):
+        key = item.get("id", item.get("name"))
+        if key is None:
+            raise InputError(f"workflow {name}: task {place} of the list has no id", file=path)
+        known.append(str(key))
+        given = item.get("deps", [])
+        if not isinstance(given, list):
+            raise InputError(f"workflow {name}: task {key}: deps has to be a list", value=given, file=path)
+        needs[str(key)] = [str(needed) for needed in given]
+    for before, after in _parse_dot(str(data.get("dot_dag") or "")):
+        for end in (before, after):
+            if end not in known:
+                raise InputError(f"workflow {name}: dot_dag names a task that is not there", value=end, file=path,
+                                 choices=known)  # fmt: skip
+        needs[after].append(before)
+    tasks = [_manifest_task(path, name, key, item, needs[key]) for key, item in zip(known, listed, strict=True)]
+    return Workflow.of(name, tasks, str(path))
+
+
+def _manifest_task(path: str | Path, name: str, key: str, item: dict[str, Any], needs: list[str]) -> Task:
+    place = f"workflow {name}: task {key}"
+    limit = _optional(item.get("runtime_limit"), f"{place}: runtime_limit", path)
+    run = item.get("runtime_sim", item.get("rtime", item.get("runtime", limit)))
+    return Task(
+        id=key,
+        cores=_whole(item.get("number_of_cores", item.get("cores", 1)), f"{place}: number_of_cores", path),
+        run_time=_number(run, f"{place}: runtime_sim", path),
+        requested_time=limit,
+        needs=tuple(dict.fromkeys(needs)),
+        name=str(item.get("name", "")),
+    )
+
+
+def _parse_dot(text: str) -> list[tuple[str, str]]:
+    """The edges of a graph in the language of dot; chains a -> b -> c are two edges."""
+    edges = []
+    for match in _EDGES.finditer(text.partition("{")[2]):
+        names = [match[1], *(part.strip().strip('"') for part in match[2].split("->")[1:])]
+        edges += list(itertools.pairwise(names))
+    return edges
+
+
+def _read_wfformat(path: str | Path, data: dict[str, Any]) -> Workflow:
+    name = str(data.get("name") or _name(path))
+    flow = data["workflow"]
+    listed = (flow.get("specification") or flow).get("tasks") if isinstance(flow, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise InputError("workflow has no list of tasks", file=path)
+    ran = {str(item.get("id")): item for item in (flow.get("execution") or {}).get("tasks", [])}
+    ids = {str(item.get("name")): str(item.get("id", item.get("name"))) for item in listed}  # older files use names
+    tasks = []
+    for item in listed:
+        key = str(item.get("id", item.get("name")))
+        merged = item | ran.get(key, {})
+        place = f"workflow {name}: task {key}"
+        run = merged.get("runtimeInSeconds", merged.get("runtime"))
+        memory = merged.get("memoryInBytes", merged.get("memory"))
+        tasks.append(
+            Task(
+                id=key,
+                cores=max(
+                    1, round(_number(merged.get("coreCount", merged.get("cores", 1)), f"{place}: coreCount", path))
+                ),
+                run_time=max(_number(run, f"{place}: runtimeInSeconds", path), 1e-6),
+                needs=tuple(dict.fromkeys(ids.get(str(parent), str(parent)) for parent in item.get("parents", []))),
+                name=str(item.get("name", "")),
+                memory=int(memory) if isinstance(memory, int | float) else None,
+            )
+        )
+    return Workflow.of(name, tasks, str(path))
+
+
+def _read_dax(path: str | Path, raw: bytes) -> Workflow:
+    if _ENTITY.search(raw):
+        raise InputError("a DAX file with entities of its own is not read", file=path)
+    try:
+        root = ElementTree.fromstring(raw)
+    except ElementTree.ParseError as error:
+        raise InputError("not valid XML", file=path, line=error.position[0]) from None
+    if _tag(root) != "adag":
+        raise InputError("this XML is no DAX: its root is not adag but", value=_tag(root), file=path)
+    name = root.get("name") or _name(path)
+    needs: dict[str, list[str]] = {}
+    for child in (item for item in root if _tag(item) == "child"):
+        parents = [str(parent.get("ref")) for parent in child if _tag(parent) == "parent"]
+        needs.setdefault(str(child.get("ref")), []).extend(parents)
+    jobs = {str(item.get("id")): item for item in root if _tag(item) == "job"}
+    for key in needs:
+        if key not in jobs:
+            raise InputError(f"workflow {name}: a child element names a task that is not there", value=key, file=path)
+    tasks = []
+    for key, item in jobs.items():
+        place = f"workflow {name}: task {key}"
+        profiles = {str(part.get("key")).lower(): part.text for part in item if _tag(part) == "profile"}
+        tasks.append(
+            Task(
+                id=key,
+                cores=_whole(item.get("cores") or profiles.get("cores") or 1, f"{place}: cores", path),
+                run_time=_number(item.get("runtime") or profiles.get("runtime"), f"{place}: runtime", path),
+                needs=tuple(dict.fromkeys(needs.get(key, ()))),
+                name=item.get("name") or "",
+            )
+        )
+    return Workflow.of(name, tasks, str(path))
+
+
+def _tag(element: ElementTree.Element) -> str:
+    """The element's name without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def _name(path: str | Path) -> str:
+    return Path(path).name.partition(".")[0]
+
+
+def _number(value: Any, what: str, path: str | Path | None) -> float:
+    try:
+        if value is None or isinstance(value, bool):
+            raise ValueError
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is not a number", value=value, file=path) from None
+
+
+def _optional(value: Any, what: str, path: str | Path | None) -> float | None:
+    return None if value is None else _number(value, what, path)
+
+
+def _whole(value: Any, what: str, path: str | Path | None) -> int:
+    number = _number(value, what, path)
+    if number != int(number):
+        raise InputError(f"{what} is not a whole number", value=value, file=path)
+    return int(number)
