@@ -19,7 +19,9 @@ from walltime.workload.models.empirical import FittedModel
 from walltime.workload.synthesis import Plan, synthesize
 
 CASE = "models"
-_HEADER = "JobID|JobIDRaw|JobName|User|Account|Partition|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqMem|AllocTRES"
+_HEADER = (
+    "JobID|JobIDRaw|JobName|User|Account|Partition|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqMem|AllocTRES"
+)
 
 
 def measure(setting: Setting) -> Iterator[Figure]:

@@ -120,9 +120,7 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         told = "; ".join(f"{cause}: {count:,}" for cause, count in causes.items())
         notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run ({told}).")
     if summary.get("means_over") not in (None, "started jobs"):
-        notes.append(
-            f"Means and the observation window are over the {summary['means_over'].partition(' of ')[2]} alone."
-        )
+        notes.append(f"Means and the observation window are over {summary['means_over'].partition(' of ')[2]} alone.")
     for what, count in summary.get("facts", {}).get("ignored", {}).items():
         notes.append(f"Not looked at: the {what} that {jobs(count)} ask for; this version schedules cores.")
     if summary.get("facts", {}).get("oracle"):

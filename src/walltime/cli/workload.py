@@ -131,7 +131,7 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(_user_table(facts))
     console.print(_histogram(facts))
     for sentence in _remarks(facts):
-        console.print(f"• {sentence}", style="yellow")
+        console.print(f"• {sentence}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _escape(text: str) -> str:
@@ -176,7 +176,7 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
     for heading in ("min", "25 %", "median", "75 %", "95 %", "max"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     forms: dict[str, tuple[str, Any]] = {
         "run_time": ("run time", format_duration),
         "requested_time": ("requested time", format_duration),

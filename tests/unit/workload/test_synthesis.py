@@ -59,7 +59,7 @@ def test_analysis_uses_the_experiment_alone(model):
 
 
 def test_same_seed_same_jobs_other_seed_same_statistics(model):
-    one, again, other = make(model), make(model), make(model, seed=4)
+    one, again, other = make(model, days=150), make(model, days=150), make(model, days=150, seed=4)
     assert one.to_polars().equals(again.to_polars())
     assert not np.array_equal(one.column("run_time"), other.column("run_time"))
     found = walltime.compare_workloads(one, other)
