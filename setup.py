@@ -9,6 +9,7 @@ from setuptools import Extension, setup
 
 COMPILED = [
     "workload.formats.swf_scan",
+    "workload.formats.sacct_fields",
     "workload.formats.sacct_scan",
     "kernel.heap",
     "kernel.jobs",

@@ -125,7 +125,8 @@ def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
     rest = np.ones(len(sheet.user), np.bool_)
     for code in busy:
         rest[slice(*spans[code])] = False
-    quiet = [code for code in ranked if activity[code] > 0 and int(code) not in set(busy)]
+    known = set(busy)
+    quiet = [code for code in ranked if activity[code] > 0 and int(code) not in known]
     return {
         "users": users,
         "others": _others(sheet, rest, quiet, activity, sizes, likeness),
@@ -267,7 +268,8 @@ def _others(
     if not rest.any():
         return Others()
     rows = np.flatnonzero(rest)
-    own = [code for code in sizes if code not in set(np.unique(sheet.user[~rest]).tolist())]
+    known = set(np.unique(sheet.user[~rest]).tolist())
+    own = [code for code in sizes if code not in known]
     joined = np.concatenate([sizes[code] for code in own])
     step = max(1, -(-len(quiet) // _LISTED))
     groups = _user_groups(sheet)

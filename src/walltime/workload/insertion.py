@@ -251,7 +251,10 @@ def _load_trigger(text: str, parameters: dict[str, Any]) -> Trigger:
     except AttributeError:
         raise InputError(f"the module {module} has no such trigger", value=attribute) from None
     if isinstance(found, type):
-        made: Trigger = found(**parameters)
+        try:
+            made: Trigger = found(**parameters)
+        except TypeError as error:
+            raise InputError(f"the trigger {text} does not take these parameters ({error})", value=parameters) from None
         if not callable(getattr(made, "times", None)):
             raise InputError("a trigger's class needs a method times(start, end, random)", value=text)
         return made

@@ -11,7 +11,7 @@ import pytest
 from walltime.core.errors import InputError
 from walltime.workload.formats import find_format, read, read_batches
 from walltime.workload.formats.sacct import read_sacct
-from walltime.workload.formats.sacct_scan import count_gpus
+from walltime.workload.formats.sacct_fields import count_gpus
 
 HEADER = "JobID|User|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqCPUS|NNodes|ReqMem"
 SECOND = 1_000_000

@@ -32,7 +32,8 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload, sort_by_submission
 from walltime.workload.formats.batches import count_duplicates, join_columns
 from walltime.workload.formats.files import reading
-from walltime.workload.formats.sacct_scan import ROLES, Scanner
+from walltime.workload.formats.sacct_fields import ROLES
+from walltime.workload.formats.sacct_scan import Scanner
 
 _BLOCK = 1 << 22  # bytes read at once
 _LONGEST_LINE = 1 << 20

@@ -1,7 +1,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-ROLES: dict[str, int]
 REASONS: tuple[str, ...]
 
 class Scanner:
@@ -25,5 +24,3 @@ class Scanner:
     def labels(self) -> dict[str, list[str]]: ...
     def take(self) -> tuple[dict[str, Any], dict[str, Any]]: ...
     def start_of_clock(self) -> int: ...
-
-def count_gpus(text: bytes) -> int: ...

@@ -1,0 +1,3 @@
+ROLES: dict[str, int]
+
+def count_gpus(text: bytes) -> int: ...
