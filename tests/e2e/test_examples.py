@@ -79,6 +79,17 @@ def test_queue_study(tmp_path: Path) -> None:
     assert re.search(r"^\d+ of 36 users wait less", out, re.M)
 
 
+def test_synthetic_months(tmp_path: Path) -> None:
+    out = run("synthetic_months.py", tmp_path)
+    distances = re.findall(r"differs by (\S+)", out)
+    assert len(distances) == 6
+    assert all(float(distance) < 0.05 for distance in distances)
+    months = re.findall(r"easy (\S+) h, conservative (\S+) h", out)
+    wins = sum(float(easy) < float(conservative) for easy, conservative in months)
+    assert len(months) == 5
+    assert re.search(rf"easy waits less in {wins} of 5 months", out)
+
+
 def test_scenario(command: Command, tmp_path: Path) -> None:
     command("run", EXAMPLES / "scenario.yaml", "--output", tmp_path / "out").done()
     result = walltime.load(tmp_path / "out")

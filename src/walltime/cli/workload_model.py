@@ -305,8 +305,8 @@ def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> t
             file = read_model(path)
             submit = None if other is None else other.column("submit")
             days = file.source.days if submit is None else max(float(submit[-1] - submit[0]) / SECOND / 86_400, 0.01)
-            cores = file.source.machine_cores or max(file.variables["cores"].bins)[0] * 2 + 2
-            largest = round(max(cores, (max(file.variables["cores"].bins)[0] + 1) * file.variables["cores"].width))
+            sizes = file.variables["cores"]
+            largest = max(file.source.machine_cores or 1, round((max(sizes.bins)[0] + 1) * sizes.width))
             plan = Plan(cores=largest, days=days, seed=seed, stabilization=0.0)
             side = synthesize(FittedModel(file), plan)
         sides.append(side)

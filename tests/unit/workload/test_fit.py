@@ -170,6 +170,16 @@ def test_independent_variables_as_in_scsf(bins):
     assert abs(np.corrcoef(sample.columns["cores"], sample.columns["run_time"])[0, 1]) < 0.03
 
 
+def test_bins_are_for_independent_variables():
+    model = fit(small_log())
+    with pytest.raises(InputError, match="independent"):
+        FittedModel(model, bins="low")
+    with pytest.raises(InputError, match="unknown way to draw"):
+        FittedModel(model, "independent", "edge").draw(10, DAY, 16, 1, "x")
+    with pytest.raises(InputError, match="unknown structure"):
+        FittedModel(model, "random")
+
+
 def test_a_round_trip_at_three_seeds():
     """Generated, fitted again, generated again: every variable stays within a stated distance."""
     log = generate(8000, 256, 0.8, seed=5)

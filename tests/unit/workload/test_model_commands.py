@@ -76,6 +76,7 @@ def test_what_is_given_wrong_is_told_and_nothing_is_written(trace, tmp_path):
     assert "did you mean 'lublin'" in refused("generate", "lublinn", "--cores", 4, "--days", 1, "-o", out)
     assert "no such file" in refused("generate", tmp_path / "gone.json", "--cores", 4, "--days", 1, "-o", out)
     assert "load" in refused("generate", "lublin", "--cores", 4, "--days", 1, "--load", -1, "-o", out)
+    assert "published" in refused("generate", "lublin", "--cores", 4, "--days", 1, "--bins", "low", "-o", out)
     assert "suffix" in refused("generate", "lublin", "--cores", 4, "--days", 1, "-o", tmp_path / "o.doc")
     assert "html" in refused("compare", trace, trace, "--page", tmp_path / "p.gif")
     assert "time zone" in refused("info", trace, "--timezone", "Europe/Berlin")

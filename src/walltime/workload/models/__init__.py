@@ -30,6 +30,8 @@ def load_model(name: str | Path, structure: Structure = "users", bins: How | Non
     if str(name) in PUBLISHED:
         from walltime.workload.models.lublin import LublinModel
 
+        if structure != "users" or bins is not None:
+            raise InputError("structure and bins are for fitted models; this one is published", value=str(name))
         return LublinModel(str(name))
     if not str(name).lower().endswith(".json"):
         raise InputError("no such model; a fitted one is a file that ends in .json", value=str(name), choices=PUBLISHED)

@@ -46,6 +46,10 @@ class FittedModel:
     def __init__(self, file: ModelFile, structure: Structure = "users", bins: How | None = None) -> None:
         if structure not in ("users", "independent"):
             raise InputError("unknown structure of a model", value=structure, choices=("users", "independent"))
+        if bins is not None and structure != "independent":
+            raise InputError(
+                "where in a bin a value is drawn is a question for the structure independent; bins", value=bins
+            )
         self.file = file
         self.structure = structure
         self.bins = bins
@@ -77,7 +81,7 @@ class FittedModel:
             )
             for key, variable in self.file.variables.items()
         }
-        times = np.cumsum(drawn["interarrival"])
+        times = np.cumsum(np.maximum(drawn["interarrival"], 1e-6))
         scale = span / (times[-1] + times[-1] / jobs)
         run = drawn["run_time"] if "run_time" in drawn else drawn["requested_time"] * drawn["accuracy"]
         columns = {
