@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from walltime.core.workload import Workload
+    from walltime.workload.clean import Removal
     from walltime.workload.compare import Comparison
     from walltime.workload.models.file import ModelFile
 
@@ -71,8 +72,7 @@ def fit(
     """
     from walltime.core.errors import InputError
     from walltime.core.time import parse_duration, seconds
-    from walltime.workload.fit import FitOptions
-    from walltime.workload.fit import fit as fit_model
+    from walltime.workload.fit import FitOptions, fit_and_report
     from walltime.workload.models.file import write_model
 
     if output.suffix.lower() != ".json":
@@ -92,9 +92,9 @@ def fit(
     log = read_trace(trace, input_format, timezone, map_)
     if cores is not None:
         log = log.replace(log.columns, machine_cores=cores)
-    model = fit_model(log, options)
+    model, removals = fit_and_report(log, options)
     write_model(model, output)
-    facts = _describe_fit(log, model)
+    facts = _describe_fit(log, model, removals)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
@@ -105,7 +105,7 @@ def fit(
         typer.echo(f"• not read: {line}")
 
 
-def _describe_fit(log: Workload, model: ModelFile) -> dict[str, Any]:
+def _describe_fit(log: Workload, model: ModelFile, removals: list[Removal]) -> dict[str, Any]:
     templates = sum(len(user.templates) for user in model.users)
     people = len(model.users) + len(model.others.users)
     load = model.rates.offered_load
@@ -119,9 +119,10 @@ def _describe_fit(log: Workload, model: ModelFile) -> dict[str, Any]:
         + (f", offered load {load:.1%}" if load is not None else "")
         + f"; {len(model.users)} busy users with {templates} repeated jobs, {len(model.pool.jobs)} other requests",
         "removed": [
-            f"{item['jobs']:,} jobs, {item['core_hours']:,.0f} core-hours: {item['what']}"
-            + (f" ({item['detail']})" if item["detail"] else "")
-            for item in model.source.removed
+            f"{each.jobs:,} jobs, {each.core_hours:,.0f} core-hours: {each.what}"
+            + (f" of {each.user}" if each.user else "")
+            + (f" ({each.detail})" if each.detail else "")
+            for each in removals
         ],
         "dropped": [f"{count:,} records: {reason}" for reason, count in log.notes.get("skipped", {}).items()],
     }
@@ -297,7 +298,7 @@ def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> t
     models = {path: path.suffix.lower() == ".json" for path in (first, second)}
     known: list[Workload | None] = []
     for path in (first, second):
-        zone = None if models[path] or find_format(path) == "swf" else timezone
+        zone = timezone if not models[path] and find_format(path) in ("sacct", "torque") else None
         known.append(None if models[path] else read_trace(path, None, zone))
     sides = []
     for path, side, other in zip((first, second), known, reversed(known), strict=True):

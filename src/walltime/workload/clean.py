@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,12 +24,13 @@ _RARE = 0.001
 
 @dataclass(frozen=True)
 class Removal:
-    """One thing that cleaning took out: what, how many jobs and core-hours, and where."""
+    """One thing that cleaning took out: what, how many jobs and core-hours, where, and whose they were."""
 
     what: str
     jobs: int
     core_hours: float
     detail: str = ""
+    user: str = ""
 
 
 def clean(workload: Workload, flurry: float = 5.0, system_tests: bool = True) -> tuple[Workload, list[Removal]]:
@@ -49,8 +50,8 @@ def clean(workload: Workload, flurry: float = 5.0, system_tests: bool = True) ->
             jobs = _remove(jobs, large, "system tests", detail, removals)
     flurries = _flurries(jobs, flurry) if flurry and len(jobs) else []
     gone = np.zeros(len(jobs), np.bool_)
-    for mask, detail in flurries:
-        _note(jobs, mask, "flurry", detail, removals)
+    for mask, detail, user in flurries:
+        _note(jobs, mask, Removal("flurry", 0, 0.0, detail, user), removals)
         gone |= mask
     if gone.any():
         jobs = jobs.select(~gone)
@@ -60,18 +61,18 @@ def clean(workload: Workload, flurry: float = 5.0, system_tests: bool = True) ->
 def _remove(jobs: Workload, bad: np.ndarray, what: str, detail: str, removals: list[Removal]) -> Workload:
     if not bad.any():
         return jobs
-    _note(jobs, bad, what, detail, removals)
+    _note(jobs, bad, Removal(what, 0, 0.0, detail), removals)
     return jobs.select(~bad)
 
 
-def _note(jobs: Workload, bad: np.ndarray, what: str, detail: str, removals: list[Removal]) -> None:
+def _note(jobs: Workload, bad: np.ndarray, removal: Removal, removals: list[Removal]) -> None:
     run = np.maximum(jobs.column("run_time")[bad], 0) / (3600 * SECOND)
     work = float(np.dot(run, jobs.column("cores")[bad].astype(np.float64)))
-    removals.append(Removal(what, int(np.count_nonzero(bad)), work, detail))
+    removals.append(replace(removal, jobs=int(np.count_nonzero(bad)), core_hours=work))
 
 
-def _flurries(jobs: Workload, factor: float) -> list[tuple[np.ndarray, str]]:
-    """The jobs of each flurry, and its user and week in words."""
+def _flurries(jobs: Workload, factor: float) -> list[tuple[np.ndarray, str, str]]:
+    """The jobs of each flurry, its week in words, and its user."""
     if not jobs.has("user"):
         return []
     submit, user = jobs.column("submit"), jobs.column("user").astype(np.int64)
@@ -90,6 +91,6 @@ def _flurries(jobs: Workload, factor: float) -> list[tuple[np.ndarray, str]]:
         usual = float(np.median(others))
         if table[cell] > factor * max(usual, 1.0):
             mask = (week == number) & (user == who)
-            name = jobs.label_names("user")[who]
-            found.append((mask, f"user {name}, week {number + 1}: {table[cell]} jobs; the others usually {usual:.0f}"))
+            detail = f"week {number + 1}: {table[cell]} jobs of one user; the others usually {usual:.0f}"
+            found.append((mask, detail, jobs.label_names("user")[who]))
     return found

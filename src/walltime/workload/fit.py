@@ -9,7 +9,7 @@ all other jobs as a table of requests with run times by class of request and siz
 from __future__ import annotations
 
 import datetime
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,13 +53,18 @@ class FitOptions:
 
 def fit(workload: Workload, options: FitOptions | None = None) -> ModelFile:
     """The model of a log; raises InputError where it has too little in it."""
+    return fit_and_report(workload, options)[0]
+
+
+def fit_and_report(workload: Workload, options: FitOptions | None = None) -> tuple[ModelFile, list[Removal]]:
+    """The model, and what cleaning removed: the file keeps that too, but without the users' names."""
     options = options or FitOptions()
     jobs, removals = clean(workload, options.flurry, options.system_tests)
     if len(jobs) < 2 or jobs.column("submit")[-1] <= jobs.column("submit")[0]:
         raise InputError("a model needs at least two jobs at different times", file=workload.source or None)
     sheet = Sheet.of(jobs, options.session_gap)
     habits = find_habits(sheet, options.busy_users)
-    return ModelFile(
+    model = ModelFile(
         source=_source(workload, jobs, removals),
         rates=_rates(jobs),
         variables=_variables(jobs, options),
@@ -69,6 +74,7 @@ def fit(workload: Workload, options: FitOptions | None = None) -> ModelFile:
         groups=len(jobs.label_names("group")),
         **habits,
     )
+    return model, removals
 
 
 def _source(log: Workload, jobs: Workload, removals: list[Removal]) -> Source:
@@ -84,7 +90,10 @@ def _source(log: Workload, jobs: Workload, removals: list[Removal]) -> Source:
         days=float(submit[-1] - submit[0]) / SECOND / _DAY,
         machine_cores=log.machine_cores,
         timezone=log.origin.timezone,
-        removed=[asdict(removal) | {"core_hours": round(removal.core_hours, 1)} for removal in removals],
+        removed=[
+            {"what": each.what, "jobs": each.jobs, "core_hours": round(each.core_hours, 1), "detail": each.detail}
+            for each in removals
+        ],
     )
 
 

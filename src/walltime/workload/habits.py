@@ -11,7 +11,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.workload.models.file import Others, Outcome, Pool, Template, User
 
-POINTS = 21
+POINTS = 26
 """Quantiles of a template's outcomes."""
 CLASS_POINTS = 51
 """Quantiles of a class's outcomes."""
@@ -37,7 +37,6 @@ class Sheet:
     order: np.ndarray
     user: np.ndarray
     key: np.ndarray
-    first_of_key: np.ndarray
     begins: np.ndarray
     gap: np.ndarray
     outcome: np.ndarray
@@ -55,7 +54,7 @@ class Sheet:
         gap = np.diff(submit, prepend=submit[:1]) / SECOND
         begins = np.ones(len(order), np.bool_)
         begins[1:] = (user[1:] != user[:-1]) | (gap[1:] > session_gap) | (user[1:] < 0)
-        key, first = _combine([jobs.column(name)[order] for name in _shape(jobs)])
+        key, _ = _combine([jobs.column(name)[order] for name in _shape(jobs)])
         request, run = jobs.column("requested_time")[order], jobs.column("run_time")[order]
         ratio = np.minimum(run / np.maximum(request, 1), _HIGHEST)
         places = np.flatnonzero(begins)
@@ -64,7 +63,6 @@ class Sheet:
             order=order,
             user=user,
             key=key,
-            first_of_key=first,
             begins=begins,
             gap=gap,
             outcome=np.where(request > 0, ratio, run / SECOND),

@@ -117,10 +117,12 @@ def test_cleaning_is_reported():
     dirty = log.replace(joined, labels=labels)
     kept, removals = clean(dirty)
     assert [removal.what for removal in removals] == ["system tests", "flurry"]
-    assert "flood" in removals[1].detail
+    assert (removals[1].user, "flood" in removals[1].detail) == ("flood", False)
     assert removals[1].jobs == 12 * len(flood)
     assert len(kept) == len(log) - 1
-    assert fit(dirty).source.removed[1]["jobs"] == 12 * len(flood)
+    model = fit(dirty)
+    assert model.source.removed[1]["jobs"] == 12 * len(flood)
+    assert "flood" not in model.model_dump_json()
     untouched, none = clean(dirty, flurry=0, system_tests=False)
     assert (len(untouched), none) == (len(dirty), [])
 
@@ -144,6 +146,11 @@ def test_the_file_is_small_and_read_back(tmp_path):
         (lambda data: data | {"extra": 1}, "extra"),
         (lambda data: data | {"rates": {"jobs_per_day": -1, "core_hours_per_day": 1}}, "rates.jobs_per_day"),
         (lambda data: data | {"pool": data["pool"] | {"cores": []}}, "differ in length"),
+        (
+            lambda data: data | {"pool": data["pool"] | {"queue": [7] * len(data["pool"]["jobs"])}},
+            "a queue has a number",
+        ),
+        (lambda data: data | {"others": data["others"] | {"sizes": []}}, "do not belong together"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, change, words):

@@ -134,6 +134,8 @@ def _look(path: str | Path, name: str) -> str | None:
 def _check_options(path: str | Path, kind: str, timezone: str | None, columns: Mapping[str, Any] | None) -> None:
     if timezone is not None and kind == "swf":
         raise InputError("an SWF file tells its own time zone; a time zone is for sacct, torque and tables", file=path)
+    if timezone is not None and kind == "table" and columns is None:
+        raise InputError("a table with our own columns has no local times; a time zone is for logs and maps", file=path)
     if columns is not None and kind != "table":
         raise InputError(f"a map of columns is for tables (CSV, Parquet); this is {kind}", file=path)
 

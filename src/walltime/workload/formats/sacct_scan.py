@@ -150,9 +150,8 @@ class Scanner(Fields):
         run: cython.longlong
         self.records += 1
         self.batch_records += 1
-        if self.first[0] <= 0 and self.last[0] == self.first[0] and self.first[0] < 0:
-            count = -self.first[0]
-            self.tell(data, begin, f"the line has {count} fields, the header {self.columns}")
+        if self.first[JOB] < 0:  # `split` says so that the line has another number of fields
+            self.tell(data, begin, f"the line has {-self.first[JOB]} fields, the header {self.columns}")
             return 0
         state = self.read_state(data)
         if state < 10:

@@ -147,6 +147,15 @@ class ModelFile(Section):
         lengths = {name: len(values) for name, values in self.pool}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"pool: its columns differ in length ({lengths})")
+        others = self.others
+        if len(others.users) != len(others.groups) or bool(others.users) != bool(others.sizes):
+            raise ValueError("others: users, groups and sizes do not belong together")
+        templates = [template for user in self.users for template in user.templates]
+        queues = [*self.pool.queue, *(template.queue for template in templates)]
+        groups = [*others.groups, *(user.group for user in self.users)]
+        for name, used, known in (("queue", queues, len(self.queues)), ("group", groups, self.groups)):
+            if any(code is not None and not 0 <= code < known for code in used):
+                raise ValueError(f"a {name} has a number that is not there; there are {known}")
         if self.pool.jobs and not self.outcomes:
             raise ValueError("outcomes: there are none, but the pool has jobs")
         if not self.users and not self.others.users:
