@@ -175,7 +175,7 @@ def generate(
     estimates: Annotated[
         str | None,
         typer.Option(
-            help="Requested times: model, tsafrir or none; by default the model's, Tsafrir's where it has none.",
+            help="Requested times: model, tsafrir or none; by default the model's, Tsafrir's for lublin.",
             rich_help_panel=_JOBS,
         ),
     ] = None,
@@ -194,7 +194,7 @@ def generate(
     from walltime.core.time import parse_duration, seconds
     from walltime.workload.formats import check_suffix, write
     from walltime.workload.insertion import load_insertions
-    from walltime.workload.models import load_model
+    from walltime.workload.models import PUBLISHED, load_model
     from walltime.workload.synthesis import Plan, synthesize
 
     check_suffix(output)
@@ -209,7 +209,7 @@ def generate(
         backlog=seconds(parse_duration(backlog)) / 3600,
         drain=seconds(parse_duration(drain)),
         band=band,
-        estimates=estimates or ("tsafrir" if model.startswith("lublin") else "model"),
+        estimates=estimates or ("tsafrir" if model in PUBLISHED else "model"),
         largest_estimate=None if largest_estimate is None else seconds(parse_duration(largest_estimate)),
         insertions=tuple(load_insertions(insert)) if insert else (),
     )

@@ -71,6 +71,8 @@ class Plan:
             raise InputError("generate: fill_interval must be between 0 and an hour", value=self.fill_interval)
         if self.backlog and self.stabilization <= 0:
             raise InputError("generate: a backlog needs a stabilization phase to settle in")
+        if self.largest_estimate is not None and self.estimates != "tsafrir":
+            raise InputError("generate: a largest estimate is for estimates tsafrir", value=self.largest_estimate)
         if self.estimates not in ("model", "tsafrir", "none"):
             raise InputError("generate: unknown estimates", value=self.estimates, choices=("model", "tsafrir", "none"))
 

@@ -240,6 +240,7 @@ def test_wrong_insertions_are_told(tmp_path, text, words):
         ({"band": 0}, "band"),
         ({"backlog": 4.0, "stabilization": 0.0}, "stabilization phase"),
         ({"estimates": "guess"}, "estimates"),
+        ({"largest_estimate": 7200.0}, "for estimates tsafrir"),
         ({"lod": 0.9}, "did you mean 'load'"),
         ({"load": 100, "days": 36_600, "cores": 10**9}, "more than"),
         ({"insertions": (Insertion(Periodic(3600.0), [{"cores": 999, "run_time": 1}]),)}, "larger than the machine"),
