@@ -1,7 +1,8 @@
 """A trace that can be shared: nobody's name, no date, the same structure.
 
-Users, groups, accounts (and queues and qualities of service, unless kept) become numbers in random order; jobs are
-numbered anew and lose their names; references between jobs follow. The calendar moves by a random number of whole
+Users, groups, accounts (and queues, qualities of service and properties of nodes, unless kept) become numbers in random
+order; jobs are numbered anew and lose their names; references between jobs follow. Licences and other resources keep
+their names. The calendar moves by a random number of whole
 weeks, so that hours and weekdays stay what they were. The header, which names the site, is dropped. Sizes, times and
 who submitted together with whom stay: whoever knows such details of a job will find it again.
 """
@@ -15,10 +16,20 @@ import numpy as np
 
 from walltime.core.random import stream
 from walltime.core.time import SECOND
-from walltime.core.workload import MISSING, Origin, Workload
+from walltime.core.workload import COLUMNS, MISSING, Origin, Workload
 from walltime.workload.fit import hour_of_week
 
-_NAMES = {"user": "user", "group": "group", "account": "account", "queue": "queue", "qos": "qos", "profile": "profile"}
+_NAMES = {
+    "user": "user",
+    "group": "group",
+    "account": "account",
+    "queue": "queue",
+    "qos": "qos",
+    "profile": "profile",
+    "constraint": "property",
+}
+_KEPT = ("queue", "qos", "constraint")
+_PROPERTY = re.compile(r"[A-Za-z_][\w.-]*")
 _MONDAY = 345_600  # seconds since 1970 of a Monday, 0:00
 _WEEK = 7 * 86_400
 _WEEKS = 2000  # the calendar begins in one of so many weeks
@@ -29,12 +40,14 @@ def anonymise(workload: Workload, seed: int = 0, keep_queues: bool = False) -> W
     """The same jobs without names and dates; the same seed gives the same numbers."""
     columns: dict[str, Any] = {name: values for name, values in workload.columns.items() if name != "name"}
     labels: dict[str, list[str]] = {}
-    for name, word in _NAMES.items():
-        if name not in columns:
-            continue
+    for name in (name for name in columns if COLUMNS[name].kind == "label"):
         known = workload.label_names(name)
-        if keep_queues and name in ("queue", "qos"):
+        word = _NAMES.get(name)
+        if word is None or (keep_queues and name in _KEPT):
             labels[name] = list(known)
+            continue
+        if name == "constraint":
+            labels[name] = _rename_properties(known, seed)
             continue
         order = stream(seed, "anonymise", name).permutation(len(known))
         codes = np.append(order, MISSING).astype(np.int32)
@@ -50,6 +63,14 @@ def anonymise(workload: Workload, seed: int = 0, keep_queues: bool = False) -> W
         notes={"lines": len(workload), "skipped": {}},
         source="anonymised trace",
     )
+
+
+def _rename_properties(constraints: list[str], seed: int) -> list[str]:
+    """Constraints such as ib&xeon with each property renamed, the same everywhere."""
+    known = sorted({word for text in constraints for word in _PROPERTY.findall(text)})
+    order = stream(seed, "anonymise", "constraint").permutation(len(known))
+    names = {word: f"property{place + 1}" for word, place in zip(known, order.tolist(), strict=True)}
+    return [_PROPERTY.sub(lambda match: names[match[0]], text) for text in constraints]
 
 
 def _renumber(workload: Workload, columns: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.workload.fit import hour_of_week
+from walltime.workload.totals import with_totals
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 LAGS = 24
@@ -112,7 +113,7 @@ def compare_workloads(a: Workload, b: Workload, names: tuple[str, str] | None = 
         ran = workload.select(workload.column("run_time") > 0)
         if len(ran) < 3:
             raise InputError("too few jobs with a run time to compare", value=len(ran), file=workload.source or None)
-        sides.append(ran)
+        sides.append(with_totals(ran))
     values = [_values(side) for side in sides]
     variables = []
     for name, unit in _UNITS.items():

@@ -20,6 +20,7 @@ from walltime.workload.clean import Removal, clean
 from walltime.workload.habits import Sheet, find_habits
 from walltime.workload.models.distribution import Histogram, gap_quantiles
 from walltime.workload.models.file import HOURS, ModelFile, Rates, Rhythm, Source, Variable
+from walltime.workload.totals import with_totals
 
 _DAY = 86_400
 _HIGHEST_ACCURACY = 2.0
@@ -62,6 +63,7 @@ def fit_and_report(workload: Workload, options: FitOptions | None = None) -> tup
     jobs, removals = clean(workload, options.flurry, options.system_tests)
     if len(jobs) < 2 or jobs.column("submit")[-1] <= jobs.column("submit")[0]:
         raise InputError("a model needs at least two jobs at different times", file=workload.source or None)
+    jobs = with_totals(jobs)
     sheet = Sheet.of(jobs, options.session_gap)
     habits = find_habits(sheet, options.busy_users)
     model = ModelFile(

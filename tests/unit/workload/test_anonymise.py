@@ -28,6 +28,8 @@ def log():
         preceding_job=[None, 100, 200, 999],
         dependencies=["", "afterok:100", "afterany:100:200", ""],
         begin=[None, 100, None, None],
+        constraint=["ib&xeon", "xeon", "ib|hall7", None],
+        licences=["matlab:2", None, None, None],
     )
     return jobs.replace(jobs.columns, origin=Origin(begin, "UTC"), header={"Installation": "My site"}, source="my.swf")
 
@@ -38,7 +40,7 @@ def test_names_and_dates_are_gone(tmp_path):
     write(shared, tmp_path / "shared.swf")
     for file in ("shared.parquet", "shared.swf"):
         raw = (tmp_path / file).read_bytes()
-        for word in (b"ann", b"physics", b"secret", b"My site", b"my.swf", b"gpu_queue"):
+        for word in (b"ann", b"physics", b"secret", b"My site", b"my.swf", b"hall7", b"xeon"):
             assert word not in raw
     assert not shared.has("name")
     assert sorted(shared.label_names("user")) == ["user1", "user2"]
@@ -51,6 +53,10 @@ def test_the_structure_stays():
         assert after.column(name).tolist() == before.column(name).tolist()
     assert np.diff(after.column("submit")).tolist() == np.diff(before.column("submit")).tolist()
     assert (after.column("begin") - after.column("submit")).tolist()[1] == 40 * SECOND
+    properties = dict(zip(before.label_names("constraint"), after.label_names("constraint"), strict=True))
+    both, xeon = properties["ib&xeon"].split("&"), properties["xeon"]
+    assert (both[1], properties["ib|hall7"].split("|")[0]) == (xeon, both[0])
+    assert after.label_names("licences") == ["matlab:2"]
     for name in ("user", "group", "account", "queue"):
         old, new = before.column(name), after.column(name)
         assert (old[:, None] == old[None]).tolist() == (new[:, None] == new[None]).tolist()

@@ -16,6 +16,7 @@ from walltime.workload.models.distribution import Histogram, stratified
 from walltime.workload.models.empirical import FittedModel
 from walltime.workload.models.file import read_model, write_model
 from walltime.workload.synthesis import generate_workload
+from walltime.workload.totals import with_totals
 
 DAY = 86_400
 
@@ -93,6 +94,18 @@ def test_a_habit_is_learned():
     assert set(jobs.column("memory").tolist()) == {1 << 30}
     assert jobs.label_names("queue") == ["fast"]
     assert len(jobs) == pytest.approx(800, abs=20)
+
+
+def test_memory_and_gpus_are_totals_however_they_are_asked_for():
+    log = Workload.from_columns(
+        submit=range(4), run_time=[9] * 4, cores=[4] * 4, nodes=[2, 2, None, 2], memory=[None, None, None, 7],
+        memory_per_node=[100, None, None, 100], memory_per_core=[None, 10, 10, None],
+        gpus_per_node=[3, None, None, None],
+    )  # fmt: skip
+    full = with_totals(log)
+    assert full.column("memory").tolist() == [200, 40, 40, 7]
+    assert full.column("gpus").tolist() == [6, 0, 0, 0]
+    assert sorted(value for value in fit(log).pool.memory) == [7, 40, 200]
 
 
 def test_the_week_has_a_rhythm():
