@@ -27,7 +27,7 @@ def test_first_half_and_second_half(external, tool, name, cores):
     first, second = tool.halves(read_workload(external(f"traces/{name}.swf")))
     days = describe(second, cores)["span"] / 86_400
     baseline = compare_workloads(second, first)
-    judged = [compare_workloads(second, tool.draw(first, cores, days, None, seed)) for seed in tool.SEEDS]
+    judged = [compare_workloads(second, tool.draw(first, cores, days, None, seed)) for seed in tool.SEEDS[:3]]
     for variable in baseline.variables:
         mean = np.mean([each.variable(variable.name).ks for each in judged])
         assert mean < variable.ks + 0.05, (variable.name, mean, variable.ks)
@@ -40,7 +40,7 @@ def test_against_the_log_that_it_was_fitted_to(external, tool, name, cores):
     log = read_workload(external(f"traces/{name}.swf"))
     log = log.select(log.column("run_time") > 0)
     days = 30_000 / len(log) * describe(log, cores)["span"] / 86_400
-    for seed in tool.SEEDS:
+    for seed in tool.SEEDS[:3]:
         found = compare_workloads(log, tool.draw(log, cores, days, None, seed))
         bounds = {variable.name: 0.05 if variable.name == "memory" else 0.04 for variable in found.variables}
         for variable in found.variables:
