@@ -42,6 +42,5 @@ def test_against_the_log_that_it_was_fitted_to(external, tool, name, cores):
     days = 30_000 / len(log) * describe(log, cores)["span"] / 86_400
     for seed in tool.SEEDS[:3]:
         found = compare_workloads(log, tool.draw(log, cores, days, None, seed))
-        bounds = {variable.name: 0.05 if variable.name == "memory" else 0.04 for variable in found.variables}
         for variable in found.variables:
-            assert variable.ks < bounds[variable.name], (seed, variable.name, variable.ks)
+            assert variable.ks < 0.05, (seed, variable.name, variable.ks)
