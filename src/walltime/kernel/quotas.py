@@ -70,8 +70,8 @@ class Quotas:
     # ---- making them
 
     def add(self, title, caps, kind=None) -> int:
-        """A new counter; `caps` by the scenario's names, `title` for a person: `group atlas`, and `kind` where it is one
-        of many: `a group`."""
+        """A new counter; `caps` by the scenario's names, `title` for a person: `group atlas`, `kind` for one of many:
+        `a group`."""
         c: cython.Py_ssize_t = self.size
         if c == len(self.at):
             larger = np.zeros(2 * len(self.table), self.table.dtype)
