@@ -118,10 +118,26 @@ class Result:
         return by(self.record, key)
 
     def audit(self, *, promise: bool = False) -> list[Violation]:
-        """Every broken rule of the schedule; an empty list proves it legal. `promise` is for plain EASY."""
+        """Every broken rule of the schedule; an empty list proves it legal. `promise` is for plain EASY.
+
+        What jobs asked for is read again from the scenario's workload, where nodes, queues or limits depend on it.
+        """
         from walltime.analysis.audit import audit
 
-        return audit(self.record, promise=promise)
+        workload = self._read_requests()
+        return audit(self.record, promise=promise, workload=workload, scenario=self.scenario)
+
+    def _read_requests(self) -> Workload | None:
+        """The workload, where an audit needs more of it than the tables tell."""
+        if self.scenario is None:
+            return None
+        if not any(cluster.nodes or cluster.queues or cluster.limits for cluster in self.scenario.clusters):
+            return None
+        try:
+            return self.scenario.read_workload()
+        except InputError as error:
+            what = f"an audit of nodes, queues and limits reads the workload again, and cannot: {error.what}"
+            raise InputError(what, value=error.value, file=error.file, line=error.line) from None
 
     def save(self, path: str | Path, format: str = "parquet", force: bool = False) -> Path:
         """Writes the result folder, whole or not at all; `force` replaces a result that is there already."""

@@ -7,43 +7,28 @@ lengths, no two allocations of one job at once, attempts in order), identity (ev
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
 job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
 than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised).
+Those of a site with resources, queues and limits are in `audit_rules`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from walltime.analysis.audit_nodes import find_complaints, find_misshapen
+from walltime.analysis.audit_rules import find_broken_rules, find_rows
+from walltime.analysis.audit_tables import REPORTED, Tables, Violation, report
 from walltime.analysis.intervals import ABSENT
 from walltime.analysis.promise import find_broken_promises
 from walltime.core.errors import InputError
-from walltime.core.tables import STATES, ticks
+from walltime.core.tables import STATES
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
+from walltime.scenario import Scenario
 
-REPORTED = 100
-"""Violations of one rule and message that are listed; a broken table would otherwise fill the memory with them."""
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A broken rule: which, by which job (None: none in particular), when (seconds, where a time is to blame), how."""
-
-    rule: str
-    job_id: int | None
-    time: float | None
-    message: str
-
-    def __str__(self) -> str:
-        job = "" if self.job_id is None else f"job {self.job_id}"
-        time = "" if self.time is None else f"at {self.time:g} s"
-        place = " ".join(part for part in (job, time) if part)
-        return f"{self.rule}: {place}: {self.message}" if place else f"{self.rule}: {self.message}"
+__all__ = ["Violation", "audit"]
 
 
 def audit(
@@ -52,139 +37,68 @@ def audit(
     overrun: str | None = None,
     promise: bool = False,
     workload: Workload | None = None,
+    scenario: Scenario | None = None,
 ) -> list[Violation]:
     """Every broken rule of a schedule, an empty list for a legal one.
 
     Takes a Record, a Result, or the pair (jobs, allocations); `clusters` are cores by cluster name. Both settings come
     from the record where they are not given; for a pair, the default overrun is kill. `promise` also checks that
     blocked heads start as promised, which only holds for plain EASY (arrival order, requests as estimates, kill).
-    Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for.
+    Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for;
+    with the `scenario` too, every rule of the site (see `audit_rules`): resources, queues, limits, rejections.
     """
-    tables = _Tables(record_or_tables, clusters, overrun)
+    tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
+    if workload is not None and tables.nodes:
+        asked = find_rows(tables.job_id, workload)
+        tables.alone = (asked >= 0) & (np.append(workload.column("exclusive"), 0)[asked] > 0)
     for check in (_check_identity, _check_intervals, _check_early, _check_limit, _check_capacity, _check_jobs):
         check(tables, found)
     _check_nodes(tables, found, workload)
+    if scenario is not None and workload is not None:
+        found += find_broken_rules(tables, scenario, workload)
     if promise and not found:
         _check_promise(tables, found)
     return found
 
 
-class _Tables:
-    """Both tables as arrays of microseconds, with the allocations joined to their jobs."""
-
-    def __init__(self, given: Any, clusters: Mapping[str, int] | None, overrun: str | None) -> None:
-        given = getattr(given, "record", given)
-        pair = given if isinstance(given, tuple) else (given.jobs, given.allocations)
-        facts: Mapping[str, Any] = {} if isinstance(given, tuple) else given.facts
-        self.clusters = dict(facts.get("clusters", {}) if clusters is None else clusters)
-        if not self.clusters:
-            raise InputError("an audit needs the clusters' cores: {name: cores}")
-        self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
-        self.until = facts.get("until")
-        self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
-        whole = [(self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
-        self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
-        jobs, allocations = pair
-        self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
-        names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
-        self.time = {name: ticks(jobs[name], ABSENT) for name in names}
-        self.restarts = jobs["restarts"].cast(pl.Int64).fill_null(0).to_numpy()
-        self.lost = jobs["lost_core_seconds"].cast(pl.Float64).fill_null(0.0).to_numpy()
-        self.state = _codes(jobs["state"], list(STATES))
-        self.cluster = _codes(jobs["cluster"], list(self.clusters))
-        self.placed = jobs["cluster"].is_not_null().to_numpy()
-        self.owner, self.attempt, self.taken = (
-            allocations[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "attempt", "cores")
-        )
-        self.begin, self.stop = (ticks(allocations[name], ABSENT) for name in ("start", "end"))
-        self.still = self.stop == ABSENT  # running at the cut-off
-        self.horizon = self._find_horizon()
-        self.stop[self.still] = np.maximum(self.begin[self.still], self.horizon)
-        self.texts = allocations["nodes"]
-        self.where = _codes(allocations["cluster"], list(self.clusters))
-        self.outcome = _codes(allocations["outcome"], list(STATES))
-        self._join()
-
-    def _find_horizon(self) -> int:
-        if self.until is not None:
-            return round(float(self.until) * SECOND)
-        known = (self.time["submit"], self.time["start"], self.time["end"], self.begin, self.stop)
-        return int(max(np.max(times, initial=0) for times in known))
-
-    def _join(self) -> None:
-        """`row` is each allocation's job row (-1: unknown); `order` sorts allocations by job and start."""
-        by_id = np.argsort(self.job_id, kind="stable")
-        if len(by_id) and len(self.owner):
-            place = np.minimum(np.searchsorted(self.job_id, self.owner, sorter=by_id), len(by_id) - 1)
-            self.row = np.where(self.job_id[by_id[place]] == self.owner, by_id[place], -1)
-        else:
-            self.row = np.full(len(self.owner), -1)
-        self.order = np.lexsort((self.stop, self.attempt, self.begin, self.row))
-
-    def is_state(self, *names: str) -> np.ndarray:
-        return np.isin(self.state, [STATES.index(name) for name in names])
-
-
-def _choose_overrun(overrun: str) -> str:
-    if overrun not in ("kill", "extend"):
-        raise InputError("unknown overrun", value=overrun, choices=("kill", "extend"))
-    return overrun
-
-
-def _codes(series: pl.Series, names: list[str]) -> np.ndarray:
-    """The number of each text among the names; -1 for an unknown one and for an empty cell."""
-    numbers = pl.Series(range(len(names)), dtype=pl.Int64)
-    texts = series.cast(pl.String)
-    return texts.replace_strict(pl.Series(names), numbers, default=-1, return_dtype=pl.Int64).to_numpy()
-
-
-def _report(
-    found: list[Violation], rule: str, bad: np.ndarray, jobs: np.ndarray, times: np.ndarray, message: str
-) -> None:
-    """A violation for each row that is bad, the first hundred of them."""
-    for row in np.flatnonzero(bad)[:REPORTED].tolist():
-        time = int(times[row])
-        found.append(Violation(rule, int(jobs[row]), None if time == ABSENT else time / SECOND, message))
-
-
-def _check_identity(tables: _Tables, found: list[Violation]) -> None:
+def _check_identity(tables: Tables, found: list[Violation]) -> None:
     by_id = np.sort(tables.job_id)
     for job in np.unique(by_id[1:][by_id[1:] == by_id[:-1]])[:REPORTED].tolist():
         found.append(Violation("identity", job, None, "is in the table of jobs more than once"))
-    _report(found, "identity", tables.row < 0, tables.owner, tables.begin, "has an allocation but is not a job")
-    _report(found, "identity", tables.where < 0, tables.owner, tables.begin, "is allocated on an unknown cluster")
+    report(found, "identity", tables.row < 0, tables.owner, tables.begin, "has an allocation but is not a job")
+    report(found, "identity", tables.where < 0, tables.owner, tables.begin, "is allocated on an unknown cluster")
     submit = tables.time["submit"]
-    _report(found, "identity", submit == ABSENT, tables.job_id, submit, "has no submission time")
-    _report(found, "state", tables.state < 0, tables.job_id, submit, "has no known state")
-    _report(found, "state", tables.outcome < 0, tables.owner, tables.begin, "has an allocation without known outcome")
+    report(found, "identity", submit == ABSENT, tables.job_id, submit, "has no submission time")
+    report(found, "state", tables.state < 0, tables.job_id, submit, "has no known state")
+    report(found, "state", tables.outcome < 0, tables.owner, tables.begin, "has an allocation without known outcome")
 
 
-def _check_intervals(tables: _Tables, found: list[Violation]) -> None:
+def _check_intervals(tables: Tables, found: list[Violation]) -> None:
     owner, begin, stop = tables.owner, tables.begin, tables.stop
-    _report(found, "interval", begin == ABSENT, owner, stop, "has an allocation without a start")
-    _report(found, "interval", stop < begin, owner, begin, "has an allocation that ends before it starts")
-    _report(found, "interval", tables.taken < 1, owner, begin, "has an allocation without cores")
+    report(found, "interval", begin == ABSENT, owner, stop, "has an allocation without a start")
+    report(found, "interval", stop < begin, owner, begin, "has an allocation that ends before it starts")
+    report(found, "interval", tables.taken < 1, owner, begin, "has an allocation without cores")
     order = tables.order
     same = (tables.row[order][1:] == tables.row[order][:-1]) & (tables.row[order][1:] >= 0)
     overlap = same & (begin[order][1:] < stop[order][:-1])
     backward = same & (tables.attempt[order][1:] < tables.attempt[order][:-1])
-    _report(found, "interval", overlap, owner[order][1:], begin[order][1:], "holds two allocations at once")
-    _report(found, "interval", backward, owner[order][1:], begin[order][1:], "has its attempts out of order")
+    report(found, "interval", overlap, owner[order][1:], begin[order][1:], "holds two allocations at once")
+    report(found, "interval", backward, owner[order][1:], begin[order][1:], "has its attempts out of order")
 
 
-def _check_early(tables: _Tables, found: list[Violation]) -> None:
+def _check_early(tables: Tables, found: list[Violation]) -> None:
     known = tables.row >= 0
     for name, what in (("submit", "submission"), ("eligible", "it was eligible")):
         limit = tables.time[name][tables.row] if len(tables.job_id) else tables.begin
         early = known & (tables.begin < limit)
-        _report(found, "early", early, tables.owner, tables.begin, f"starts before {what}")
+        report(found, "early", early, tables.owner, tables.begin, f"starts before {what}")
     times = tables.time
     early = (times["eligible"] != ABSENT) & (times["eligible"] < times["submit"])
-    _report(found, "early", early, tables.job_id, times["eligible"], "is eligible before its submission")
+    report(found, "early", early, tables.job_id, times["eligible"], "is eligible before its submission")
 
 
-def _check_limit(tables: _Tables, found: list[Violation]) -> None:
+def _check_limit(tables: Tables, found: list[Violation]) -> None:
     """The time held in each attempt is at most the request."""
     if not tables.kill or not len(tables.row):
         return
@@ -195,10 +109,10 @@ def _check_limit(tables: _Tables, found: list[Violation]) -> None:
     first = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (attempt[1:] != attempt[:-1])])
     held, limit = np.add.reduceat(length, first), tables.time["requested_time"][row[first]]
     beyond = (limit != ABSENT) & (held > limit)
-    _report(found, "limit", beyond, tables.owner[order][first], tables.begin[order][first], "runs beyond its request")
+    report(found, "limit", beyond, tables.owner[order][first], tables.begin[order][first], "runs beyond its request")
 
 
-def _check_capacity(tables: _Tables, found: list[Violation]) -> None:
+def _check_capacity(tables: Tables, found: list[Violation]) -> None:
     for number, (name, capacity) in enumerate(tables.clusters.items()):
         mine = np.flatnonzero(tables.where == number)
         lasting = mine[tables.stop[mine] > tables.begin[mine]]
@@ -210,15 +124,15 @@ def _check_capacity(tables: _Tables, found: list[Violation]) -> None:
         rows = np.r_[lasting, lasting][order]
         message = f"{name}: more cores in use than its {capacity}"
         over = (used > capacity) & (starts[order] == 1)
-        _report(found, "capacity", over, tables.owner[rows], times[order], message)
+        report(found, "capacity", over, tables.owner[rows], times[order], message)
         # A job of zero length must fit beside those that run before and after its instant.
         instant = mine[tables.stop[mine] == tables.begin[mine]]
         through = _used_through(tables, lasting, tables.begin[instant])
         over = through + tables.taken[instant] > capacity
-        _report(found, "capacity", over, tables.owner[instant], tables.begin[instant], message)
+        report(found, "capacity", over, tables.owner[instant], tables.begin[instant], message)
 
 
-def _check_nodes(tables: _Tables, found: list[Violation], workload: Workload | None) -> None:
+def _check_nodes(tables: Tables, found: list[Violation], workload: Workload | None) -> None:
     """On every node: no core twice, none that is not there, each job's cores together what it has."""
     for number, name in enumerate(tables.clusters):
         nodes, rows = tables.nodes.get(name), np.flatnonzero(tables.where == number)
@@ -230,10 +144,10 @@ def _check_nodes(tables: _Tables, found: list[Violation], workload: Workload | N
         for bad, message in complaints:
             guilty = np.zeros(len(tables.owner), np.bool_)
             guilty[bad] = True
-            _report(found, "nodes", guilty, tables.owner, tables.begin, message)
+            report(found, "nodes", guilty, tables.owner, tables.begin, message)
 
 
-def _used_through(tables: _Tables, rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _used_through(tables: Tables, rows: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Cores in use both just before and just after each time."""
     by_start, by_end = (rows[np.argsort(times[rows])] for times in (tables.begin, tables.stop))
     taken = np.r_[0, np.cumsum(tables.taken[by_start])][np.searchsorted(tables.begin[by_start], at, "left")]
@@ -241,7 +155,7 @@ def _used_through(tables: _Tables, rows: np.ndarray, at: np.ndarray) -> np.ndarr
     return np.asarray(taken - given)
 
 
-def _check_jobs(tables: _Tables, found: list[Violation]) -> None:
+def _check_jobs(tables: Tables, found: list[Violation]) -> None:
     """States, and the agreement of each job with the sum of its allocations."""
     held = _Totals(tables)
     if not len(tables.job_id):
@@ -291,13 +205,13 @@ def _check_jobs(tables: _Tables, found: list[Violation]) -> None:
         ("agreement", held.any & (held.attempts != tables.restarts + ~waiting), start, "has a wrong count of restarts"),
     )
     for rule, bad, when, message in rules:
-        _report(found, rule, bad, jobs, when, message)
+        report(found, rule, bad, jobs, when, message)
 
 
 class _Totals:
     """For each job what its allocations add up to; zero or ABSENT for a job without one."""
 
-    def __init__(self, tables: _Tables) -> None:
+    def __init__(self, tables: Tables) -> None:
         size, order = len(tables.job_id), tables.order[tables.row[tables.order] >= 0]
         row, begin, stop = tables.row[order], tables.begin[order], tables.stop[order]
         self.any = np.bincount(row, minlength=size) > 0
@@ -315,8 +229,9 @@ class _Totals:
         following = ~new
         np.add.at(self.gaps, row[following], (begin - np.r_[0, stop[:-1]][: len(row)])[following])
         self._measure_last_attempts(row, attempt, stop - begin)
+        alone = tables.is_whole[tables.where[order]] | tables.alone[row]
         taken = tables.taken[order]  # whole nodes may have more cores than the job asked for
-        wrong = np.where(tables.is_whole[tables.where[order]], taken < tables.cores[row], taken != tables.cores[row])
+        wrong = np.where(alone, taken < tables.cores[row], taken != tables.cores[row])
         self.other_cores[row[wrong]] = True
         elsewhere = tables.placed[row] & (tables.where[order] != tables.cluster[row])
         self.other_cluster[row[elsewhere]] = True
@@ -331,7 +246,7 @@ class _Totals:
             self.last[row[first]] = np.add.reduceat(length, first)  # a later attempt overwrites an earlier one
 
 
-def _check_promise(tables: _Tables, found: list[Violation]) -> None:
+def _check_promise(tables: Tables, found: list[Violation]) -> None:
     """Promises, cluster by cluster, on tables that are otherwise legal."""
     if not tables.kill:
         raise InputError("promises hold only where overruns are killed", value="extend")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_sweep import usage_at_starts
 from walltime.cluster.nodes import WHOLE, expand
 from walltime.core.workload import Workload
 
@@ -66,60 +67,29 @@ def find_complaints(
         yield rows[sums != taken[rows]], "has another sum of cores on its nodes than it has"
         amount, capacity = cores, sizes
         message = "is on a node where more cores are in use than it has"
-    yield of[_find_crowded(begin[of], stop[of], node, amount, capacity)], message
+    (used,) = usage_at_starts(begin[of], stop[of], node, amount)
+    yield of[used > capacity[node]], message
 
 
 def find_misshapen(
     texts: pl.Series, rows: np.ndarray, owner: np.ndarray, nodes: Mapping[str, Any], workload: Workload
 ) -> Iterator[Complaint]:
     """Allocations that do not have the shape that the workload asks for; `owner` are their jobs' numbers."""
-    sizes, whole = expand(nodes["cores"]), nodes["sharing"] == WHOLE
+    sizes = expand(nodes["cores"])
     placed = Placements(texts, rows)
     order = np.argsort(workload.column("job_id"), kind="stable")
     asked = order[np.minimum(np.searchsorted(workload.column("job_id"), owner, sorter=order), len(order) - 1)]
     cores, count, each = (workload.column(name)[asked] for name in ("cores", "nodes", "cores_per_node"))
+    alone = (workload.column("exclusive")[asked] > 0) | (nodes["sharing"] == WHOLE)
     count = np.where((count <= 0) & (each > 0), -(-cores // np.maximum(each, 1)), count)
     shaped = count > 0
-    if not whole:
-        count = np.minimum(count, cores)
+    count = np.where(alone, count, np.minimum(count, cores))
     least = -(-cores // np.maximum(count, 1))
     held = np.bincount(placed.of, minlength=len(texts))
     yield rows[(shaped & (held != count))[rows]], "has another number of nodes than it asked for"
-    limit = np.maximum(least, each) if whole else least
     there = placed.node < len(sizes)
     of, node, share = placed.of[there], placed.node[there], placed.cores[there]
-    uneven = (
-        (sizes[node] < limit[of]) if whole else (share > least[of]) | (share < cores[of] // np.maximum(count[of], 1))
-    )
-    yield of[shaped[of] & uneven], "has nodes too small for it" if whole else "is not divided evenly over its nodes"
-
-
-def _find_crowded(
-    begin: np.ndarray, stop: np.ndarray, node: np.ndarray, amount: np.ndarray, capacity: np.ndarray
-) -> np.ndarray:
-    """Which rows use a node beyond its capacity; at one instant ends come before starts."""
-    lasting, instant = np.flatnonzero(stop > begin), np.flatnonzero(stop == begin)
-    rows = np.concatenate((lasting, lasting))
-    times = np.concatenate((stop[lasting], begin[lasting]))
-    change = np.concatenate((-amount[lasting], amount[lasting]))
-    starts = np.repeat(np.array([0, 1], np.int8), len(lasting))
-    order = np.lexsort((starts, times, node[rows]))
-    used = np.cumsum(change[order])  # every node comes back to zero, so that one sum serves all
-    crowded = (
-        lasting[:0] if not len(order) else rows[order][(used > capacity[node[rows[order]]]) & (starts[order] == 1)]
-    )
-    # A job of zero length must fit beside those that run before and after its instant.
-    moments = np.unique(np.concatenate((begin, stop)))
-    key = [node * len(moments) + np.searchsorted(moments, side) for side in (begin, stop)]
-    by_start, by_end = (lasting[np.argsort(side[lasting], kind="stable")] for side in key)
-    base = node[instant] * len(moments)
-    through = _sum_before(key[0][by_start], amount[by_start], base, key[0][instant])
-    through -= _sum_before(key[1][by_end], amount[by_end], base, key[0][instant] + 1)  # those that end at it included
-    over = instant[through + amount[instant] > capacity[node[instant]]]
-    return np.concatenate((crowded, over))
-
-
-def _sum_before(keys: np.ndarray, amount: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """For each pair of bounds the sum of the amounts whose (sorted) key is at least `first` and below `last`."""
-    sums = np.concatenate(([0], np.cumsum(amount)))
-    return np.asarray(sums[np.searchsorted(keys, last)] - sums[np.searchsorted(keys, first)])
+    small = sizes[node] < np.maximum(least, each)[of]
+    yield of[shaped[of] & alone[of] & small], "has nodes too small for it"
+    uneven = (share > least[of]) | (share < cores[of] // np.maximum(count[of], 1))
+    yield of[shaped[of] & ~alone[of] & uneven], "is not divided evenly over its nodes"

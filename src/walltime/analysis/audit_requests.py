@@ -1,0 +1,234 @@
+"""What the jobs of a result asked for, all at once: shares of nodes, licences, and whether an empty machine has them.
+
+Read from the workload's columns and the cluster alone, in other words than the engine's, so that a mistake there does
+not hide itself here. Rows are those of the result's table of jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from walltime.core.workload import Workload
+from walltime.scenario import Cluster
+
+_PLACES = ("node", "core", "job")
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """Nodes as classes of equal ones: `table` has a row for each kind of resource, `counts` how many nodes each."""
+
+    table: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return int(self.counts.sum())
+
+
+class Requests:
+    """The requests of the jobs that stand at `rows` of the workload, on the nodes of a cluster."""
+
+    def __init__(self, workload: Workload, rows: np.ndarray, cluster: Cluster) -> None:
+        self.workload, self.rows, self.cluster = workload, rows, cluster
+        self.layout = cluster.layout()
+        self._columns: dict[str, np.ndarray] = {}
+        self.cores, self.nodes, self.cores_per_node = (
+            self.column(name) for name in ("cores", "nodes", "cores_per_node")
+        )
+        self.exclusive = (self.column("exclusive") > 0) & (self.layout is not None)
+        self.alone = self.exclusive | (self.layout is not None and self.layout.whole)
+        self.constraint = self.column("constraint")
+        self.named = self._read_amounts("resources", _PLACES)
+        self.licences = {name: amounts[0] for name, amounts in self._read_amounts("licences", ("job",)).items()}
+        self.told = self._count_told()
+        self.bound = self._find_bound()
+        self._sets: dict[tuple[int, int], NodeSet] = {}
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of the workload, by row of the result."""
+        if name not in self._columns:
+            self._columns[name] = np.asarray(self.workload.column(name)[self.rows], np.int64)
+        return self._columns[name]
+
+    def _read_amounts(self, name: str, places: tuple[str, ...]) -> dict[str, list[np.ndarray]]:
+        """Lists such as `scratch:100,fpga:1/core`: for each thing its amounts, an array for each of the places."""
+        texts = self.workload.label_names(name)
+        tables: dict[str, np.ndarray] = {}
+        for number, text in enumerate(texts):
+            for item in filter(None, (part.strip() for part in text.split(","))):
+                amount, _, per = item.partition("/")
+                thing, _, count = amount.partition(":")
+                table = tables.setdefault(thing.strip(), np.zeros((len(places), len(texts) + 1), np.int64))
+                table[places.index(per.strip() or places[0]), number] += int(count or 1)
+        codes = self.column(name) if tables else self.rows
+        return {thing: [table[place][codes] for place in range(len(places))] for thing, table in tables.items()}
+
+    @cached_property
+    def rich(self) -> bool:
+        """Whether more than cores is looked at on the nodes; otherwise memory and GPUs are anybody's."""
+        if self.layout is None:
+            return False
+        place = self.cluster.scheduler.place
+        return bool(
+            not self.layout.plain
+            or self.layout.features()
+            or any(queue.nodes is not None for queue in self.cluster.queues.values())
+            or (place is not None and place.name == "topology")
+            or (self.workload.column("exclusive") > 0).any()
+            or any((self.workload.column(name) >= 0).any() for name in ("constraint", "resources", "licences"))
+        )
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """What is counted on the nodes, or asked for of them."""
+        if self.layout is None or not self.rich:
+            return ["cores"]
+        there = self.layout.resources()
+        memory = ["memory"] if "memory" in there else []
+        others = [name for name in there if name not in ("cores", "memory", "gpus")]
+        return list(dict.fromkeys(["cores", *memory, "gpus", *others, *self.named]))
+
+    def _count_told(self) -> np.ndarray:
+        """How many nodes each job asks for, 0 where it does not say; a core on each at least, unless it is alone."""
+        nodes = np.where(self.alone, self.nodes, np.minimum(self.nodes, self.cores))
+        by_size = -(-self.cores // np.maximum(self.cores_per_node, 1))
+        return np.where(self.nodes > 0, nodes, np.where(self.cores_per_node > 0, by_size, 0))
+
+    def _find_bound(self) -> np.ndarray:
+        """Jobs that tell no nodes, but want what only nodes have."""
+        wants = self.exclusive.copy()
+        for name in ("gpus", "gpus_per_node", "memory_per_node"):
+            wants |= self.column(name) > 0
+        for amounts in self.named.values():
+            wants |= sum(amounts) > 0
+        return np.asarray(wants & (self.told == 0) & self.rich)
+
+    # ---- amounts
+
+    def share(self, kind: str, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """What each node must have for jobs that are divided evenly over so many."""
+        cores = -(-self.cores[rows] // nodes)
+        if kind == "cores":
+            return np.where(self.alone[rows], np.maximum(cores, self.cores_per_node[rows]), cores)
+        if kind == "memory":
+            total, per_node, per_core = (self.column(name)[rows] for name in self._memory)
+            shared = np.where(per_core >= 0, per_core * cores, -(-np.maximum(total, 0) // nodes))
+            return np.where(per_node >= 0, per_node, shared)
+        if kind == "gpus":
+            total, per_node = self.column("gpus")[rows], self.column("gpus_per_node")[rows]
+            return np.where(per_node >= 0, per_node, -(-np.maximum(total, 0) // nodes))
+        if kind not in self.named:
+            return np.zeros(len(rows), np.int64)
+        per_node, per_core, in_all = (amount[rows] for amount in self.named[kind])
+        return np.asarray(per_node + per_core * cores - (-in_all // nodes))
+
+    _memory = ("memory", "memory_per_node", "memory_per_core")
+
+    def with_a_core(self, kind: str, rows: np.ndarray) -> np.ndarray:
+        """What goes with each core of jobs that have no shape."""
+        if kind != "memory":
+            return np.full(len(rows), int(kind == "cores"), np.int64)
+        total, per_core = self.column("memory")[rows], self.column("memory_per_core")[rows]
+        return np.where(per_core >= 0, per_core, -(-np.maximum(total, 0) // self.cores[rows]))
+
+    def total(self, kind: str, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """Memory or GPUs of whole jobs that have so many nodes, as limits count them."""
+        if kind == "gpus":
+            total, per_node = self.column("gpus")[rows], self.column("gpus_per_node")[rows]
+        else:
+            told, per_node, per_core = (self.column(name)[rows] for name in self._memory)
+            total = np.where(per_core >= 0, per_core * self.cores[rows], told)
+        return np.where(per_node >= 0, per_node * nodes, np.maximum(total, 0))
+
+    # ---- nodes
+
+    def queue_mask(self, queue: int) -> np.ndarray:
+        """The nodes of a queue by its number; all for -1."""
+        patterns = list(self.cluster.queues.values())[queue].nodes if queue >= 0 else None
+        if self.layout is None:
+            return np.zeros(0, np.bool_)
+        return np.ones(self.layout.count, np.bool_) if patterns is None else self.layout.select(patterns)
+
+    def constraint_mask(self, code: int) -> np.ndarray:
+        """The nodes with the properties that a text, by its code, asks for: `a&b|c` is a and b, or c."""
+        if self.layout is None or code < 0:
+            return np.ones(0 if self.layout is None else self.layout.count, np.bool_)
+        options = [option.split("&") for option in self.workload.label_names("constraint")[code].split("|")]
+        masks = [[self.layout.with_feature(name.strip()) for name in option] for option in options]
+        return np.asarray(np.any([np.all(together, axis=0) for together in masks], axis=0))
+
+    def node_set(self, queue: int, constraint: int) -> NodeSet:
+        key = (queue, constraint)
+        if key not in self._sets and self.layout is not None:
+            mask = self.queue_mask(queue) & self.constraint_mask(constraint)
+            table = np.stack([self.layout.amounts(kind)[mask] for kind in self.kinds])
+            self._sets[key] = NodeSet(*np.unique(table, axis=1, return_counts=True))
+        return self._sets[key]
+
+    def by_set(self, rows: np.ndarray, queue: np.ndarray) -> Iterator[tuple[np.ndarray, NodeSet]]:
+        """The rows, those that may run on the same nodes together; `queue` has the queue's number for each."""
+        keys = (queue + 1) * (self.constraint.max(initial=-1) + 2) + self.constraint[rows] + 1
+        for key in np.unique(keys):
+            places = np.flatnonzero(keys == key)
+            first = places[0]
+            yield places, self.node_set(int(queue[first]), int(self.constraint[rows[first]]))
+
+    def count_holders(self, rows: np.ndarray, nodes: np.ndarray, among: NodeSet) -> np.ndarray:
+        """How many nodes of the set, empty, could hold the jobs' shares."""
+        good = np.ones((len(rows), len(among.counts)), np.bool_)
+        for kind, has in zip(self.kinds, among.table, strict=True):
+            good &= has[None, :] >= self.share(kind, rows, nodes)[:, None]
+        return np.asarray(good @ among.counts)
+
+    def find_fewest(self, rows: np.ndarray, among: NodeSet) -> np.ndarray:
+        """The fewest nodes of the set over which the jobs can be divided evenly; 0 where there is no such number."""
+        fewest = np.zeros(len(rows), np.int64)
+        most = np.minimum(self.cores[rows], among.size)
+        left = np.arange(len(rows))
+        count = 0
+        while len(left := left[most[left] > count]):
+            count += 1
+            good = self.count_holders(rows[left], np.full(len(left), count), among) >= count
+            fewest[left[good]] = count
+            left = left[~good]
+        return fewest
+
+    def count_nodes(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
+        """How many nodes the jobs ask for as jobs of a queue; one where that is nobody's business."""
+        nodes = np.maximum(self.told[rows], 1)
+        bound = np.flatnonzero(self.bound[rows])
+        for places, among in self.by_set(rows[bound], queue[bound]):
+            nodes[bound[places]] = np.maximum(self.find_fewest(rows[bound[places]], among), 1)
+        return nodes
+
+    def find_possible(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
+        """Which jobs could run on the empty machine, as jobs of a queue."""
+        if self.layout is None:
+            return np.asarray(self.cores[rows] <= (self.cluster.total_cores or 0))
+        possible = np.ones(len(rows), np.bool_)
+        for name, amount in self.licences.items():
+            possible &= amount[rows] <= self.layout.licences.get(name, 0)
+        for places, among in self.by_set(rows, queue):
+            chosen = rows[places]
+            nodes = self.told[chosen]
+            bound = np.flatnonzero(self.bound[chosen])
+            nodes[bound] = self.find_fewest(chosen[bound], among)
+            shaped = self.count_holders(chosen, np.maximum(nodes, 1), among) >= np.maximum(nodes, 1)
+            shapeless = self._count_offers(chosen, among) >= self.cores[chosen]
+            bare = (self.told[chosen] == 0) & ~self.bound[chosen]
+            possible[places] &= np.where(bare, shapeless, shaped & (nodes > 0))
+        return possible
+
+    def _count_offers(self, rows: np.ndarray, among: NodeSet) -> np.ndarray:
+        """How many cores the nodes of the set, empty, offer to jobs without a shape."""
+        offers = np.repeat(among.table[:1], len(rows), axis=0)
+        if "memory" in self.kinds:
+            each = self.with_a_core("memory", rows)[:, None]
+            has = among.table[self.kinds.index("memory")][None, :]
+            offers = np.where(each > 0, np.minimum(offers, has // np.maximum(each, 1)), offers)
+        return np.asarray(offers @ among.counts)

@@ -1,0 +1,114 @@
+"""The two tables of a result as the audit sees them, and what it says of a broken rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from walltime.analysis.intervals import ABSENT
+from walltime.core.errors import InputError
+from walltime.core.tables import STATES, ticks
+from walltime.core.time import SECOND
+
+REPORTED = 100
+"""Violations of one rule and message that are listed; a broken table would otherwise fill the memory with them."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule: which, by which job (None: none in particular), when (seconds, where a time is to blame), how."""
+
+    rule: str
+    job_id: int | None
+    time: float | None
+    message: str
+
+    def __str__(self) -> str:
+        job = "" if self.job_id is None else f"job {self.job_id}"
+        time = "" if self.time is None else f"at {self.time:g} s"
+        place = " ".join(part for part in (job, time) if part)
+        return f"{self.rule}: {place}: {self.message}" if place else f"{self.rule}: {self.message}"
+
+
+class Tables:
+    """Both tables as arrays of microseconds, with the allocations joined to their jobs."""
+
+    def __init__(self, given: Any, clusters: Mapping[str, int] | None, overrun: str | None) -> None:
+        given = getattr(given, "record", given)
+        pair = given if isinstance(given, tuple) else (given.jobs, given.allocations)
+        facts: Mapping[str, Any] = {} if isinstance(given, tuple) else given.facts
+        self.clusters = dict(facts.get("clusters", {}) if clusters is None else clusters)
+        if not self.clusters:
+            raise InputError("an audit needs the clusters' cores: {name: cores}")
+        self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
+        self.until = facts.get("until")
+        self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
+        whole = [(self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
+        self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
+        jobs, allocations = pair
+        self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
+        names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
+        self.time = {name: ticks(jobs[name], ABSENT) for name in names}
+        self.jobs = jobs
+        self.alone = np.zeros(jobs.height, np.bool_)  # jobs that have asked for nodes of their own
+        self.restarts = jobs["restarts"].cast(pl.Int64).fill_null(0).to_numpy()
+        self.lost = jobs["lost_core_seconds"].cast(pl.Float64).fill_null(0.0).to_numpy()
+        self.state = codes_of(jobs["state"], list(STATES))
+        self.cluster = codes_of(jobs["cluster"], list(self.clusters))
+        self.placed = jobs["cluster"].is_not_null().to_numpy()
+        self.owner, self.attempt, self.taken = (
+            allocations[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "attempt", "cores")
+        )
+        self.begin, self.stop = (ticks(allocations[name], ABSENT) for name in ("start", "end"))
+        self.still = self.stop == ABSENT  # running at the cut-off
+        self.horizon = self._find_horizon()
+        self.stop[self.still] = np.maximum(self.begin[self.still], self.horizon)
+        self.texts = allocations["nodes"]
+        self.where = codes_of(allocations["cluster"], list(self.clusters))
+        self.outcome = codes_of(allocations["outcome"], list(STATES))
+        self._join()
+
+    def _find_horizon(self) -> int:
+        if self.until is not None:
+            return round(float(self.until) * SECOND)
+        known = (self.time["submit"], self.time["start"], self.time["end"], self.begin, self.stop)
+        return int(max(np.max(times, initial=0) for times in known))
+
+    def _join(self) -> None:
+        """`row` is each allocation's job row (-1: unknown); `order` sorts allocations by job and start."""
+        by_id = np.argsort(self.job_id, kind="stable")
+        if len(by_id) and len(self.owner):
+            place = np.minimum(np.searchsorted(self.job_id, self.owner, sorter=by_id), len(by_id) - 1)
+            self.row = np.where(self.job_id[by_id[place]] == self.owner, by_id[place], -1)
+        else:
+            self.row = np.full(len(self.owner), -1)
+        self.order = np.lexsort((self.stop, self.attempt, self.begin, self.row))
+
+    def is_state(self, *names: str) -> np.ndarray:
+        return np.isin(self.state, [STATES.index(name) for name in names])
+
+
+def _choose_overrun(overrun: str) -> str:
+    if overrun not in ("kill", "extend"):
+        raise InputError("unknown overrun", value=overrun, choices=("kill", "extend"))
+    return overrun
+
+
+def codes_of(series: pl.Series, names: list[str]) -> np.ndarray:
+    """The number of each text among the names; -1 for an unknown one and for an empty cell."""
+    numbers = pl.Series(range(len(names)), dtype=pl.Int64)
+    texts = series.cast(pl.String)
+    return texts.replace_strict(pl.Series(names), numbers, default=-1, return_dtype=pl.Int64).to_numpy()
+
+
+def report(
+    found: list[Violation], rule: str, bad: np.ndarray, jobs: np.ndarray, times: np.ndarray, message: str
+) -> None:
+    """A violation for each row that is bad, the first hundred of them."""
+    for row in np.flatnonzero(bad)[:REPORTED].tolist():
+        time = int(times[row])
+        found.append(Violation(rule, int(jobs[row]), None if time == ABSENT else time / SECOND, message))
