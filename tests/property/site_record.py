@@ -20,7 +20,9 @@ def audited_slowly(scenario: Scenario) -> Result:
     rows, allocations = [], []
     for outcome in simulate_slowly(scenario):
         start, end = (None if time is None else time / SECOND for time in (outcome.start, outcome.end))
-        submit, requested = (float(workload.column(name)[outcome.row]) / SECOND for name in ("submit", "requested_time"))
+        submit, requested = (
+            float(workload.column(name)[outcome.row]) / SECOND for name in ("submit", "requested_time")
+        )
         cores = int(workload.column("cores")[outcome.row])
         lasted = None if start is None or end is None else end - start
         row: dict[str, Any] = dict.fromkeys(JOBS) | {name: column[outcome.row] for name, column in told.items()}

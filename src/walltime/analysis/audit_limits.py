@@ -11,7 +11,6 @@ from walltime.analysis.audit_people import People
 from walltime.analysis.audit_sweep import sum_between, usage_at_starts
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
-from walltime.scenario.rules import ENTITIES
 
 MINUTE = 60 * SECOND
 WORK, SUBMITTED = "running_core_minutes", "submitted_jobs"
@@ -53,7 +52,9 @@ def collect(cluster: Cluster) -> list[Bound]:
     for name, queue in cluster.queues.items():
         pers = [(None, queue), ("user", queue.per_user), ("group", queue.per_group), ("account", queue.per_account)]
         bounds += [
-            Bound({"queue": frozenset([name])}, per, caps.caps()) for per, caps in pers if caps is not None and caps.caps()
+            Bound({"queue": frozenset([name])}, per, caps.caps())
+            for per, caps in pers
+            if caps is not None and caps.caps()
         ]
     for limit in cluster.limits:
         names = {kind: frozenset(given) for kind, given in limit.names().items()}
@@ -104,7 +105,7 @@ class Limits:
 
     def _match(self, kind: str, names: frozenset[str], jobs: np.ndarray, queue: np.ndarray) -> np.ndarray:
         if kind == "queue":
-            return np.array([*(name in names for name in self.queues), False])[queue]
+            return np.asarray(np.array([*(name in names for name in self.queues), False])[queue])
         return self.people.find(kind, names, self.people.codes[kind][jobs])
 
     def _divide(
@@ -157,14 +158,18 @@ def find_exceeded(
 
 
 def count_present(
-    counted: Counted, submit: np.ndarray, leave: np.ndarray, at: np.ndarray, entity: np.ndarray
+    counted: Counted, submit: np.ndarray, start: np.ndarray, leave: np.ndarray, at: np.ndarray, entity: np.ndarray
 ) -> np.ndarray:
-    """How many of those that count are, at most, in the system at each time `at`, for each of the entities there."""
+    """How many of those that count are, at most, in the system at each time `at`, for each of the entities there.
+
+    Who ends at that very time is gone, unless it is the instant in which he started, or came.
+    """
     moments = np.unique(np.concatenate((submit, leave, at)))
     width = 2 * len(moments) + 2
     came, left = submit[counted.places], leave[counted.places]
     whose, base = counted.entity * width, entity * width
     arrivals = np.sort(whose + 2 * np.searchsorted(moments, came))
-    departures = np.sort(whose + 2 * np.searchsorted(moments, left) + (left <= came))  # who came and went then is there
+    lingers = (left <= came) | (left == start[counted.places])
+    departures = np.sort(whose + 2 * np.searchsorted(moments, left) + lingers)
     now, ones = base + 2 * np.searchsorted(moments, at) + 1, np.ones(len(came), np.int64)
     return np.asarray(sum_between(arrivals, ones, base, now) - sum_between(departures, ones, base, now))

@@ -40,7 +40,7 @@ class Queues:
         for number, queue in enumerate(cluster.queues.values()):
             if queue.default:
                 options[homeless, number] = True
-        return options
+        return np.asarray(options)
 
     def _find_routed(self, route: Any) -> np.ndarray:
         cores = self.requests.cores

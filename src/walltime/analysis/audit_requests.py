@@ -83,6 +83,12 @@ class Requests:
             or any((self.workload.column(name) >= 0).any() for name in ("constraint", "resources", "licences"))
         )
 
+    @property
+    def in_a_row(self) -> bool:
+        """Whether a job's nodes must have consecutive numbers."""
+        place = self.cluster.scheduler.place
+        return place is not None and place.name == "contiguous"
+
     @cached_property
     def kinds(self) -> list[str]:
         """What is counted on the nodes, or asked for of them."""
@@ -114,14 +120,14 @@ class Requests:
         """What each node must have for jobs that are divided evenly over so many."""
         cores = -(-self.cores[rows] // nodes)
         if kind == "cores":
-            return np.where(self.alone[rows], np.maximum(cores, self.cores_per_node[rows]), cores)
+            return np.asarray(np.where(self.alone[rows], np.maximum(cores, self.cores_per_node[rows]), cores))
         if kind == "memory":
             total, per_node, per_core = (self.column(name)[rows] for name in self._memory)
             shared = np.where(per_core >= 0, per_core * cores, -(-np.maximum(total, 0) // nodes))
-            return np.where(per_node >= 0, per_node, shared)
+            return np.asarray(np.where(per_node >= 0, per_node, shared))
         if kind == "gpus":
             total, per_node = self.column("gpus")[rows], self.column("gpus_per_node")[rows]
-            return np.where(per_node >= 0, per_node, -(-np.maximum(total, 0) // nodes))
+            return np.asarray(np.where(per_node >= 0, per_node, -(-np.maximum(total, 0) // nodes)))
         if kind not in self.named:
             return np.zeros(len(rows), np.int64)
         per_node, per_core, in_all = (amount[rows] for amount in self.named[kind])
@@ -134,7 +140,7 @@ class Requests:
         if kind != "memory":
             return np.full(len(rows), int(kind == "cores"), np.int64)
         total, per_core = self.column("memory")[rows], self.column("memory_per_core")[rows]
-        return np.where(per_core >= 0, per_core, -(-np.maximum(total, 0) // self.cores[rows]))
+        return np.asarray(np.where(per_core >= 0, per_core, -(-np.maximum(total, 0) // self.cores[rows])))
 
     def total(self, kind: str, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """Memory or GPUs of whole jobs that have so many nodes, as limits count them."""
@@ -143,7 +149,7 @@ class Requests:
         else:
             told, per_node, per_core = (self.column(name)[rows] for name in self._memory)
             total = np.where(per_core >= 0, per_core * self.cores[rows], told)
-        return np.where(per_node >= 0, per_node * nodes, np.maximum(total, 0))
+        return np.asarray(np.where(per_node >= 0, per_node * nodes, np.maximum(total, 0)))
 
     # ---- nodes
 
@@ -204,10 +210,10 @@ class Requests:
         bound = np.flatnonzero(self.bound[rows])
         for places, among in self.by_set(rows[bound], queue[bound]):
             nodes[bound[places]] = np.maximum(self.find_fewest(rows[bound[places]], among), 1)
-        return nodes
+        return np.asarray(nodes)
 
     def find_possible(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
-        """Which jobs could run on the empty machine, as jobs of a queue."""
+        """Which jobs could surely run on the empty machine, as jobs of a queue."""
         if self.layout is None:
             return np.asarray(self.cores[rows] <= (self.cluster.total_cores or 0))
         possible = np.ones(len(rows), np.bool_)
@@ -221,6 +227,8 @@ class Requests:
             shaped = self.count_holders(chosen, np.maximum(nodes, 1), among) >= np.maximum(nodes, 1)
             shapeless = self._count_offers(chosen, among) >= self.cores[chosen]
             bare = (self.told[chosen] == 0) & ~self.bound[chosen]
+            if self.in_a_row:  # enough nodes may still be too far apart, which is not looked at here
+                shaped &= nodes == 1
             possible[places] &= np.where(bare, shapeless, shaped & (nodes > 0))
         return possible
 

@@ -44,9 +44,7 @@ def find_misused(requests: Requests, held: Held, placed: Placements, rows: np.nd
 class _Entries:
     """A row for each node of each allocation."""
 
-    def __init__(
-        self, requests: Requests, held: Held, of: np.ndarray, node: np.ndarray, cores: np.ndarray
-    ) -> None:
+    def __init__(self, requests: Requests, held: Held, of: np.ndarray, node: np.ndarray, cores: np.ndarray) -> None:
         self.requests, self.held, self.of, self.node, self.cores = requests, held, of, node, cores
         self.job = held.job[of]
         self.count = np.bincount(of, minlength=len(held.job))  # nodes of each allocation
@@ -91,7 +89,9 @@ class _Entries:
     def _find_starved(self, cores: np.ndarray, memory: np.ndarray) -> Iterator[Complaint]:
         """Jobs without a shape on whole nodes, whose memory does not suffice for their cores."""
         each = self.requests.with_a_core("memory", self.job)
-        offer = np.where(each > 0, np.minimum(cores[self.node], memory[self.node] // np.maximum(each, 1)), cores[self.node])
+        offer = np.where(
+            each > 0, np.minimum(cores[self.node], memory[self.node] // np.maximum(each, 1)), cores[self.node]
+        )
         chosen = self.shapeless & self.requests.alone[self.job]
         sums = np.bincount(self.of[chosen], offer[chosen], len(self.held.job)).astype(np.int64)
         met = np.unique(self.of[chosen])

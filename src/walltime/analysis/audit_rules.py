@@ -225,7 +225,7 @@ class _Site:
             jobs = rows[places]
             for counted, there in zip(self.limits.count(jobs, wanted, (SUBMITTED,)), others, strict=True):
                 at = submit[jobs[counted.places]]
-                count = count_present(there, submit, leave, at, counted.entity)
+                count = count_present(there, submit, self.tables.time["start"], leave, at, counted.entity)
                 full[places[counted.places[count >= counted.most]]] = True
         return full
 

@@ -62,6 +62,8 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         **_count_states(record),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
+        "rejected_reasons": dict(record.facts.get("rejected_reasons") or {}),
+        "held": dict(record.facts.get("held") or {}),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
         **_measure_use(record, seen, warmup, cooldown),

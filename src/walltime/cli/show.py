@@ -44,6 +44,9 @@ METRICS = (
 WIDE = 95
 """Characters that a table of all metrics needs; the makespan is left out where there are fewer."""
 
+LISTED = 5
+"""Reasons for rejections, and limits, that are told one by one; the others in one sum."""
+
 LEGEND = (
     "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
     "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
@@ -103,9 +106,9 @@ def _recorded(summaries: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] |
 
 
 def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print what a reader must know: jobs left out, rejected or killed, perfect estimates, a cut-off."""
+    """Print what a reader must know: jobs left out, turned away, held or killed, perfect estimates, a cut-off."""
     first = next(iter(summaries.values()))
-    for line in (*_common_notes(first), *_each(summaries)):
+    for line in (*_common_notes(first), *_rejected(summaries), *_held(summaries), *_each(summaries)):
         say(line)
 
 
@@ -115,10 +118,6 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
     if summary.get("skipped"):
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
         notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
-    if summary.get("rejected"):
-        causes = summary.get("facts", {}).get("rejected_reasons") or {"too large": summary["rejected"]}
-        told = "; ".join(f"{cause}: {count:,}" for cause, count in causes.items())
-        notes.append(f"Rejected: {jobs(summary['rejected'])} that the cluster can never run ({told}).")
     if summary.get("means_over") not in (None, "started jobs"):
         notes.append(f"Means and the observation window are over {summary['means_over'].partition(' of ')[2]} alone.")
     for what, count in summary.get("facts", {}).get("ignored", {}).items():
@@ -133,6 +132,44 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
             "which no real scheduler knows (--missing-request)."
         )
     return notes
+
+
+def _rejected(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Who was turned away, by reason; said once where it is the same under every policy."""
+    told = {}
+    for name, summary in summaries.items():
+        if summary.get("rejected"):
+            causes = summary.get("rejected_reasons") or {"too large": summary["rejected"]}
+            text = _largest(causes, "; ", lambda cause, count: f"{cause}: {count:,.0f}")
+            told[name] = f"{jobs(summary['rejected'])} ({text})"
+    return _said_once("Rejected", told, len(summaries))
+
+
+def _held(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """How long limits kept jobs waiting: the limits that did so most."""
+    told = {}
+    for name, summary in summaries.items():
+        held = {whose: hours for whose, hours in (summary.get("held") or {}).items() if hours > 0}
+        if held:
+            text = _largest(held, ", ", lambda whose, hours: f"{whose} {ratio(hours)}")
+            told[name] = f"{ratio(sum(held.values()))} job-hours ({text})"
+    return _said_once("Kept waiting by limits", told, len(summaries))
+
+
+def _largest(amounts: Mapping[str, float], between: str, text: Callable[[str, float], str]) -> str:
+    """The largest few, and how much the others come to."""
+    ranked = sorted(amounts.items(), key=lambda item: -item[1])
+    words = [text(name, amount) for name, amount in ranked[:LISTED]]
+    if rest := ranked[LISTED:]:
+        words.append(text(f"{len(rest)} others", sum(amount for _, amount in rest)))
+    return between.join(words)
+
+
+def _said_once(what: str, told: Mapping[str, str], policies: int) -> list[str]:
+    """One line where all policies say the same, one for each otherwise."""
+    if len(told) == policies and len(set(told.values())) == 1:
+        return [f"{what}: {next(iter(told.values()))}."]
+    return [f"{what} under {name}: {text}." for name, text in told.items()]
 
 
 def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -156,15 +156,39 @@ def _overview(facts: dict[str, Any]) -> Table:
         "offered load": None if load is None else f"{load:.1%} of the machine",
         "users": facts["users"],
         "groups": facts["groups"],
+        "accounts": facts["accounts"],
         "queues": facts["queues"],
+        "qualities of service": facts["qos"],
         "serial jobs": f"{facts['serial_share']:.1%}",
         "powers of two": f"{facts['power_of_two_share']:.1%} of the jobs",
+        "jobs that ask for": _requests(facts),
     }
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         if value is not None:
             table.add_row(name, str(value))
     return table
+
+
+def _requests(facts: dict[str, Any]) -> str | None:
+    """What is asked for besides cores and time: `memory 1,234, GPUs 56`."""
+    words = {
+        "gpus": "GPUs",
+        "exclusive": "nodes of their own",
+        "constraint": "properties",
+        "resources": "named resources",
+    }
+    asked = facts["requests"].items()
+    return ", ".join(f"{words.get(name, name)} {count:,}" for name, count in asked) or None
+
+
+def _bytes(value: float) -> str:
+    """`512 MiB`, `1.5 GiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:,.3g} TiB"
 
 
 def _quantile_table(facts: dict[str, Any]) -> Table:
@@ -182,6 +206,8 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
         "requested_time": ("requested time", format_duration),
         "accuracy": ("run / requested", "{:.2f}".format),
         "cores": ("cores", "{:,.0f}".format),
+        "memory": ("memory", _bytes),
+        "gpus": ("GPUs", "{:,.0f}".format),
         "recorded_wait": ("wait in the trace", format_duration),
     }
     for key, (name, form) in forms.items():

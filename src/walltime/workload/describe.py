@@ -41,13 +41,18 @@ def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
         "jobs_per_day": len(workload) / (span / _DAY) if span else None,
         "users": _count_labels(workload, "user"),
         "groups": _count_labels(workload, "group"),
+        "accounts": _count_labels(workload, "account"),
         "queues": _count_labels(workload, "queue"),
+        "qos": _count_labels(workload, "qos"),
         "core_hours": work / 3600,
         "offered_load": work / (machine * span) if machine and span else None,
         "run_time": _quantiles(run[started] / SECOND),
         "requested_time": _quantiles(_known(workload, "requested_time") / SECOND),
         "cores": _quantiles(width),
         "accuracy": _quantiles(_accuracy(workload)),
+        "memory": _quantiles(_positive(_total_memory(workload))),
+        "gpus": _quantiles(_positive(_total_gpus(workload))),
+        "requests": _count_requests(workload),
         "recorded_wait": _quantiles(workload.column("recorded_wait")[_waited(workload)] / SECOND),
         "serial_share": _share(width == 1),
         "power_of_two_share": _share((width & (width - 1)) == 0),
@@ -78,6 +83,42 @@ def describe_unused(properties: Mapping[str, int]) -> str:
 def _known(workload: Workload, name: str) -> np.ndarray:
     values: np.ndarray = workload.column(name)
     return np.asarray(values[values != MISSING])
+
+
+def _positive(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values[values > 0])
+
+
+def _total_memory(workload: Workload) -> np.ndarray:
+    """Bytes that each job asks for in all: per node, else per core, else as told; 0 where it does not say."""
+    per_node, per_core = workload.column("memory_per_node"), workload.column("memory_per_core")
+    told = np.where(per_core > 0, per_core * workload.column("cores"), workload.column("memory"))
+    return np.asarray(np.where(per_node > 0, per_node * _count_nodes(workload), told))
+
+
+def _total_gpus(workload: Workload) -> np.ndarray:
+    """GPUs that each job asks for in all."""
+    per_node = workload.column("gpus_per_node")
+    return np.asarray(np.where(per_node > 0, per_node * _count_nodes(workload), workload.column("gpus")))
+
+
+def _count_nodes(workload: Workload) -> np.ndarray:
+    """Nodes that each job asks for, one where it does not say."""
+    nodes, each = workload.column("nodes"), workload.column("cores_per_node")
+    return np.where(nodes > 0, nodes, np.where(each > 0, -(-workload.column("cores") // np.maximum(each, 1)), 1))
+
+
+def _count_requests(workload: Workload) -> dict[str, int]:
+    """How many jobs ask for more than cores and time, by what they ask for; without what nobody asks for."""
+    asked = {
+        "nodes": (workload.column("nodes") > 0) | (workload.column("cores_per_node") > 0),
+        "memory": _total_memory(workload) > 0,
+        "gpus": _total_gpus(workload) > 0,
+        "exclusive": workload.column("exclusive") > 0,
+        **{name: workload.column(name) >= 0 for name in ("constraint", "resources", "licences")},
+    }
+    counts = {name: int(np.count_nonzero(mask)) for name, mask in asked.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _accuracy(workload: Workload) -> np.ndarray:
