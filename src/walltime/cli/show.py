@@ -108,16 +108,22 @@ def _recorded(summaries: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] |
 def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
     """Print what a reader must know: jobs left out, turned away, held or killed, perfect estimates, a cut-off."""
     first = next(iter(summaries.values()))
-    for line in (*_common_notes(first), *_rejected(summaries), *_held(summaries), *_each(summaries)):
+    lines = _skipped(first) + _rejected(summaries) + _common_notes(first) + _held(summaries) + _each(summaries)
+    for line in lines:
         say(line)
 
 
+def _skipped(summary: Mapping[str, Any]) -> list[str]:
+    """Records that are no jobs, which are the same under every policy."""
+    if not summary.get("skipped"):
+        return []
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
+    return [f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons})."]
+
+
 def _common_notes(summary: Mapping[str, Any]) -> list[str]:
-    """What is the same under every policy, as it comes from the workload and the machine."""
+    """What else is the same under every policy, as it comes from the workload and the machine."""
     notes = []
-    if summary.get("skipped"):
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
-        notes.append(f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons}).")
     if summary.get("means_over") not in (None, "started jobs"):
         notes.append(f"Means and the observation window are over {summary['means_over'].partition(' of ')[2]} alone.")
     for what, count in summary.get("facts", {}).get("ignored", {}).items():
@@ -151,9 +157,14 @@ def _held(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, summary in summaries.items():
         held = {whose: hours for whose, hours in (summary.get("held") or {}).items() if hours > 0}
         if held:
-            text = _largest(held, ", ", lambda whose, hours: f"{whose} {ratio(hours)}")
-            told[name] = f"{ratio(sum(held.values()))} job-hours ({text})"
+            text = _largest(held, ", ", lambda whose, hours: f"{whose} {_together(hours)}")
+            told[name] = f"{_together(sum(held.values()))}, over all jobs ({text})"
     return _said_once("Kept waiting by limits", told, len(summaries))
+
+
+def _together(hours: float) -> str:
+    """Waits of many jobs, added up: in hours, which is what core-hours are compared with, or less."""
+    return f"{hours:,.0f} h" if hours >= 10 else format_duration(3600 * hours)
 
 
 def _largest(amounts: Mapping[str, float], between: str, text: Callable[[str, float], str]) -> str:
