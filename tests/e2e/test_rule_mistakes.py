@@ -156,7 +156,7 @@ MISTAKES = [
     ),
     case(
         "a limit below the smallest job of a queue",
-        "  queues:\n    wide: {min_cores: 4, default: true}\n  limits:\n    - {queue: wide, per: user, running_cores: 2}\n",
+        "  queues:\n    wide: {min_cores: 4}\n  limits:\n    - {queue: wide, per: user, running_cores: 2}\n",
         6,
         *("limits.0.running_cores", "smallest job of queue wide", "min_cores: 4"),
     ),
