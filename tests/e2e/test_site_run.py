@@ -49,8 +49,8 @@ def test_what_differs_between_policies_is_told_for_each(command: Command, site: 
     """Short jobs first: then the long one is the one that the limit keeps waiting."""
     rows = ["submit,run_time,requested_time,cores,user", "0,7200,7200,1,ann", "0,3600,3600,1,ann", "0,60,9000,1,bo"]
     (site / "jobs.csv").write_text("\n".join(rows) + "\n")
-    (site / "site.yaml").write_text(SITE.partition("    - {group")[0])
-    done = command("run", "site.yaml", "--policy", "fcfs,sjf", "--set", "cluster.queues.short.max_time=2h").done()
+    (site / "site.yaml").write_text(SITE.partition("    - {group")[0].replace("1h", "2h"))
+    done = command("run", "site.yaml", "--policy", "fcfs,sjf").done()
     assert "Kept waiting by limits under fcfs: 2:00 h, over all jobs (user ann 2:00 h)." in done.out
     assert "Kept waiting by limits under sjf: 1:00 h, over all jobs (user ann 1:00 h)." in done.out
     assert "Rejected: 1 job (more time than queue short gives (2:00 h): 1)." in done.out

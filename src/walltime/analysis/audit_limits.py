@@ -128,13 +128,9 @@ class Limits:
 
     def _find_replaced(self, bound: Bound, cap: str) -> np.ndarray:
         """Whose share of a bound on each of a kind another one sets by name."""
-        return np.array(
-            [
-                bound.per is not None and any(other.replaces(cap, bound, name) for other in self.bounds)
-                for name in self._names(bound.per)
-            ],
-            np.bool_,
-        )
+        names = self._names(bound.per)
+        others = [other for other in self.bounds if bound.per is not None and bound.per in other.names]
+        return np.array([any(other.replaces(cap, bound, name) for other in others) for name in names], np.bool_)
 
 
 def find_exceeded(
