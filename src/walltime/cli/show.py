@@ -127,7 +127,9 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
     if summary.get("means_over") not in (None, "started jobs"):
         notes.append(f"Means and the observation window are over {summary['means_over'].partition(' of ')[2]} alone.")
     for what, count in summary.get("facts", {}).get("ignored", {}).items():
-        notes.append(f"Not looked at: the {what} that {jobs(count)} ask for; this version schedules cores.")
+        notes.append(
+            f"Not looked at: the {what} that {jobs(count)} ask for; the cluster does not tell what its nodes have."
+        )
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):

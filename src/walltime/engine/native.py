@@ -14,7 +14,7 @@ from walltime.core.tables import Record
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import build_ledger, build_site, is_ruled
+from walltime.engine.build import build_ledger, build_site, is_ruled, needs_vectors
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
 from walltime.engine.tables import build_tables
@@ -160,7 +160,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "skipped": dict(notes.get("skipped", {})),
         "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
         "oracle": oracle,
-        "ignored": _ignored(arrivals.batches),
+        "ignored": _ignored(scenario, arrivals.batches),
         "overrun": scenario.execution.overrun,
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
@@ -180,11 +180,19 @@ def _held(simulation: Simulation) -> dict[str, float]:
     return held
 
 
-def _ignored(batches: Sequence[Workload]) -> dict[str, int]:
-    """Requests for what this engine does not schedule, by resource: how many jobs make one."""
+def _ignored(scenario: Scenario, batches: Sequence[Workload]) -> dict[str, int]:
+    """Requests for what no cluster counts, by resource: how many jobs make one."""
+    layouts = [layout for cluster in scenario.clusters if (layout := cluster.layout()) is not None]
+    counted = {name for layout in layouts for name in layout.resources()}
+    if any(needs_vectors(cluster) for cluster in scenario.clusters):
+        counted.add("gpus")  # where nodes tell what they have, one that tells no GPUs has none
     counts = {}
-    for name, label in (("memory", "memory"), ("gpus", "GPUs")):
-        count = sum(int(np.count_nonzero(batch.column(name) > 0)) for batch in batches if batch.has(name))
+    for kind, label in (("memory", "memory"), ("gpus", "GPUs")):
+        if kind in counted:
+            continue
+        columns = [kind, f"{kind}_per_node", f"{kind}_per_core"]
+        asked = [[batch.column(name) > 0 for name in columns if batch.has(name)] for batch in batches]
+        count = sum(int(np.count_nonzero(np.logical_or.reduce(masks))) for masks in asked if masks)
         if count:
             counts[label] = count
     return counts
