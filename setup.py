@@ -63,6 +63,7 @@ COMPILED = [
     "policies.place.topology",
     "execution.model",
     "execution.trace",
+    "analysis.charts.lanes",
     "engine.recorder",
     "engine.sources",
     "engine.cluster",

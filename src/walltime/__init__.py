@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from walltime.analysis.audit import audit
     from walltime.analysis.compare import compare
+    from walltime.analysis.plots import plot
+    from walltime.analysis.report import write_report
     from walltime.api import Result, load, simulate
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.workload import Workload
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "audit": "walltime.analysis.audit:audit",
     "compare": "walltime.analysis.compare:compare",
+    "plot": "walltime.analysis.plots:plot",
+    "write_report": "walltime.analysis.report:write_report",
     "Result": "walltime.api:Result",
     "load": "walltime.api:load",
     "simulate": "walltime.api:simulate",
@@ -66,8 +70,10 @@ __all__ = [
     "generate_workload",
     "load",
     "load_model",
+    "plot",
     "read_workload",
     "simulate",
+    "write_report",
     "write_workload",
 ]
 

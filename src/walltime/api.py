@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from walltime.analysis.audit import Violation
+    from walltime.analysis.plots import Plots
     from walltime.core.tables import Record
     from walltime.scenario import Scenario
 
@@ -110,6 +111,19 @@ class Result:
             "folder": self.folder,
         }
         return Result(self.scenario, self.record, self.label, summary=summary, **kept)
+
+    @property
+    def plot(self) -> Plots:
+        """The pictures of this result: `result.plot.utilization()`; `dir(result.plot)` lists them."""
+        from walltime.analysis.plots import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path, *beside: Result, **options: Any) -> Path:
+        """Writes the report, one HTML file, of this result and others beside it; returns its path."""
+        from walltime.analysis.report import write_report
+
+        return write_report([self, *beside], path, **options)
 
     def by(self, key: str) -> pl.DataFrame:
         """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size or cluster."""

@@ -40,7 +40,7 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
     if not len(submit) or horizon is None:
         return pl.DataFrame(schema=SERIES)
     first = int(submit.min())
-    grid = _Grid.over(first, max(horizon, first), intervals)
+    grid = Grid.over(first, max(horizon, first), intervals)
     held, clusters = find_held(record), list(find_capacity(record)) or ["cluster"]
     owner, job_owner = (_owners(table, clusters) for table in (record.allocations, record.jobs))
     frames = []
@@ -55,14 +55,14 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-class _Grid:
+class Grid:
     """Equal intervals over time, and the one integral that everything here needs."""
 
     def __init__(self, first: int, length: int, count: int) -> None:
         self.first, self.length, self.count = first, length, count
 
     @classmethod
-    def over(cls, first: int, last: int, intervals: int) -> _Grid:
+    def over(cls, first: int, last: int, intervals: int) -> Grid:
         """Intervals that begin at multiples of their length; one more than asked for where the edges fall badly."""
         length = choose_interval((last - first) / SECOND, intervals) * SECOND
         begin = first // length * length
@@ -98,7 +98,7 @@ class _Grid:
         return pl.DataFrame({"time": times, "series": labels[0], "entity": labels[1], "value": values})
 
 
-def _measure(grid: _Grid, jobs: pl.DataFrame, held: Held, horizon: int) -> dict[str, np.ndarray]:
+def _measure(grid: Grid, jobs: pl.DataFrame, held: Held, horizon: int) -> dict[str, np.ndarray]:
     """Running: what is held. Waiting: jobs in the system, from `eligible` to their end, less those that run."""
     eligible, end = ticks(jobs["eligible"], ABSENT), ticks(jobs["end"], ABSENT)
     gone = np.where(end == ABSENT, horizon, end)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from walltime.cli.console import emit, out, say
+from walltime.cli.loading import find_results, load_results
 from walltime.cli.show import LEGEND, METRICS, ratio, show_comparison, show_notes
 from walltime.cli.winners import show_winners
 from walltime.core.errors import InputError
@@ -42,8 +42,8 @@ def compare(
         raise InputError("--by", value=by, choices=KEYS)
     if top < 1:
         raise InputError("--top must be at least 1", value=top)
-    paths = [path for given in results for path in _expand(given)]
-    loaded = _load_all(paths)
+    paths = find_results(results)
+    loaded = load_results(paths)
     labels = distinct_labels(loaded)
     remarks = find_remarks(loaded)
     if as_json:
@@ -76,29 +76,6 @@ def compare(
     for found in _winners(loaded, labels, by):
         say()
         show_winners(found, top)
-
-
-def _expand(given: str) -> list[Path]:
-    """The result itself, or the results inside a folder that a run of several policies made, in that run's order."""
-    from walltime.core.folder import is_result
-
-    path = Path(given)
-    if path.is_dir() and not (path / "summary.json").exists():
-        inside = [entry for entry in path.iterdir() if not entry.name.startswith(".") and is_result(entry)]
-        return sorted(inside, key=lambda entry: ((entry / "summary.json").stat().st_mtime_ns, entry.name)) or [path]
-    return [path]
-
-
-def _load_all(paths: list[Path]) -> list[Result]:
-    """The results; where two have the same policy, the names of their folders tell them apart better."""
-    from walltime.api import load
-
-    loaded = [load(path) for path in paths]
-    names = [path.resolve().name for path in paths]
-    if len({result.label for result in loaded}) < len(loaded) == len(set(names)):
-        for result, name in zip(loaded, names, strict=True):
-            result.label = name
-    return loaded
 
 
 def _differences(summaries: dict[str, Any]) -> list[str]:

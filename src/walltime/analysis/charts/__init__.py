@@ -1,0 +1,97 @@
+"""Every picture by its name: what it shows, and the function that turns results into it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.analysis.charts.chart import Chart
+    from walltime.analysis.charts.quantities import Shown
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of picture: its name, `module:function` in this package, and whether it takes several results."""
+
+    name: str
+    where: str
+    several: bool = True
+
+    def load(self) -> Any:
+        """The function that makes it; its first parameter are the results, the others its options."""
+        module, _, function = self.where.partition(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), function)
+
+    @property
+    def about(self) -> str:
+        """The first sentence of the function's documentation."""
+        return (inspect.getdoc(self.load()) or "").split("\n\n")[0].replace("\n", " ").rstrip(".")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options by name, with their defaults."""
+        parameters = list(inspect.signature(self.load()).parameters.values())[1:]
+        return {parameter.name: parameter.default for parameter in parameters}
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("schedule", "gantt:schedule"),
+        Kind("schedule-diff", "gantt:schedule_diff"),
+        Kind("nodes", "gantt:nodes", several=False),
+        Kind("utilization", "overtime:utilization"),
+        Kind("cores", "overtime:cores"),
+        Kind("jobs", "overtime:jobs"),
+        Kind("queue", "overtime:queue"),
+        Kind("load", "overtime:load"),
+        Kind("median-wait", "overtime:median_wait"),
+        Kind("usage", "overtime:usage", several=False),
+        Kind("fairshare", "overtime:fairshare", several=False),
+        Kind("failures", "overtime:failures", several=False),
+        Kind("cdf", "spread:cdf"),
+        Kind("histogram", "spread:histogram"),
+        Kind("boxes", "spread:boxes"),
+        Kind("scatter", "relation:scatter"),
+        Kind("slowdown-map", "relation:slowdown_map"),
+        Kind("recorded", "relation:recorded"),
+        Kind("users", "people:users"),
+        Kind("fairness", "people:fairness"),
+        Kind("winners", "people:winners"),
+        Kind("arrivals", "people:arrivals", several=False),
+        Kind("compare", "rivals:compare"),
+        Kind("change", "rivals:change"),
+    )
+}
+
+
+def make_chart(kind: str, results: Sequence[Shown], **options: Any) -> Chart:
+    """The picture of that kind of one result or several; raises InputError for what it or they do not have."""
+    found = find_kind(kind)
+    if not results:
+        raise InputError(f"the plot {found.name} needs a result")
+    known = found.options
+    for name in options:
+        if name not in known:
+            what = f"the plot {found.name} has no such option"
+            raise InputError(what if known else f"{what}; it has none", value=name, choices=known)
+    for result in results:
+        if not result.record.jobs.height:
+            raise InputError(f"{result.label}: the result has no jobs, so there is nothing to draw")
+    from walltime.analysis.charts.chart import align
+
+    return align(found.load()(results, **options))
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of that name, also with underscores; raises InputError with the choices."""
+    kind = KINDS.get(name.replace("_", "-"))
+    if kind is None:
+        raise InputError("unknown kind of plot", value=name, choices=KINDS)
+    return kind

@@ -1,0 +1,210 @@
+"""What a picture shows, without how it is drawn: axes, marks, panels. Everything is plain data.
+
+Two renderers read it: `walltime.analysis.plots` (matplotlib: PNG, SVG, PDF) and the page of `walltime.analysis.report`
+(HTML). A colour is a number of the palette, or a role: "used", "waiting", "available", "muted", "ink", "change".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from walltime.analysis.charts.colouring import Colouring
+    from walltime.analysis.charts.layout import Schedule
+
+Colour = int | str
+AXES = ("number", "count", "share", "duration", "time", "category")
+"""The kinds of axis: how its values are written. `time` is the trace's clock, `duration` a number of seconds."""
+
+ORDINARY = 100_000 * 31_557_600
+"""Seconds that calendars can express; what is beyond is shown as a number of days."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How a time of the trace is written: as a date where the trace tells when it began, else as days since its zero.
+
+    `shift` are the seconds to add to get the local time since 1970; the offset of the zone is that of `first`.
+    """
+
+    shift: float | None = None
+    zone: str = ""
+
+    @classmethod
+    def of(cls, origin: dict[str, Any] | None, first: float) -> Clock:
+        """From the `origin` among a record's facts; `first` is a time of the trace that the offset is taken at."""
+        epoch = (origin or {}).get("epoch")
+        if epoch is None or not 0 <= epoch + first < ORDINARY:
+            return cls()
+        name = (origin or {}).get("timezone")
+        try:
+            moment = datetime.fromtimestamp(float(epoch) + first, ZoneInfo(str(name)) if name else UTC)
+        except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+            return cls(float(epoch), "UTC")
+        offset = (moment.utcoffset() or timedelta()).total_seconds()
+        hours, minutes = divmod(round(abs(offset) / 60), 60)
+        sign = "-" if offset < 0 else "+"
+        return cls(float(epoch) + offset, "UTC" if not offset else f"UTC{sign}{hours}:{minutes:02d}")
+
+    @property
+    def label(self) -> str:
+        """What to write at an axis of time."""
+        return "days since time zero of the trace" if self.shift is None else f"date ({self.zone})"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: what it shows (with its unit, where the values do not carry one), and how."""
+
+    label: str
+    kind: str = "number"
+    log: bool = False
+    categories: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points joined in order. With `step`, a value holds until the next point; `fill` fills down to `base`, or zero."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    colour: Colour = 0
+    step: bool = False
+    fill: bool = False
+    dashed: bool = False
+    base: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A bar for each category, with an interval where `low` and `high` are given."""
+
+    label: str
+    values: np.ndarray
+    colour: Colour = 0
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """A box for each category: rows of `figures` are the 5 %, 25 %, 50 %, 75 % and 95 % quantiles; NaN for none."""
+
+    label: str
+    figures: np.ndarray
+    means: np.ndarray
+    counts: np.ndarray
+    colour: Colour = 0
+
+
+@dataclass(frozen=True)
+class Points:
+    """Single points. `names` tells each of them, where they are few."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    colour: Colour = 0
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A map: `values[row, column]` between `y[row]`, `y[row + 1]` and `x[column]`, `x[column + 1]`; NaN is empty.
+
+    On a category axis the edges are -0.5, 0.5, ... `scale` says how the colours are to be read. `diverging` colours
+    have their middle at 1 (log) or 0.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    scale: Axis
+    diverging: bool = False
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A schedule: who held which cores when, and what the colours of the jobs mean."""
+
+    schedule: Schedule
+    colouring: Colouring
+
+
+Mark = Line | Bars | Boxes | Points | Cells | Blocks
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Marks over one pair of axes. In a panel of bars or boxes the categories are on the vertical axis."""
+
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture: one panel, or several of the same kind. `notes` say what a reader must know."""
+
+    kind: str
+    title: str
+    panels: tuple[Panel, ...]
+    clock: Clock = field(default_factory=Clock)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks of all panels."""
+        return [mark for panel in self.panels for mark in panel.marks]
+
+
+def align(chart: Chart) -> Chart:
+    """The chart with one scale of time for all its panels, so that they can be compared."""
+    sides = [side for panel in chart.panels if panel.x.kind == "time" for side in _time_range(panel)]
+    if len(chart.panels) < 2 or not sides:
+        return chart
+    panels = tuple(
+        replace(panel, x=replace(panel.x, low=min(sides), high=max(sides))) if panel.x.kind == "time" else panel
+        for panel in chart.panels
+    )
+    return replace(chart, panels=panels)
+
+
+def _time_range(panel: Panel) -> list[float]:
+    """First and last time of a panel."""
+    if panel.x.low is not None and panel.x.high is not None:
+        return [panel.x.low, panel.x.high]
+    times = [mark.x for mark in panel.marks if isinstance(mark, Line | Points | Cells) and len(mark.x)]
+    return [float(f(values)) for values in times for f in (np.min, np.max)]
+
+
+def shorten(name: str | None, length: int = 28) -> str:
+    """A name fit to stand at an axis: on one line, without control characters, cut in the middle if it is long."""
+    text = "(none)" if name is None else "".join(letter if letter.isprintable() else "·" for letter in name)
+    text = text.strip() or "(blank)"
+    if len(text) <= length:
+        return text
+    tail = (length - 1) // 3
+    return f"{text[: length - 1 - tail]}…{text[-tail:]}"
+
+
+def short_names(names: Sequence[str | None], length: int = 28) -> tuple[str, ...]:
+    """Names fit to stand at an axis, still different from each other."""
+    taken: dict[str, int] = {}
+    out = []
+    for name in names:
+        text = shorten(name, length)
+        taken[text] = taken.get(text, 0) + 1
+        out.append(text if taken[text] == 1 else f"{shorten(text, length - 4)} ({taken[text]})")
+    return tuple(out)

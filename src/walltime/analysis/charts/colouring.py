@@ -1,0 +1,83 @@
+"""What a job's colour in a schedule means: classes of jobs, and which scale of colours they are shown in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from walltime.analysis.charts.chart import short_names
+from walltime.analysis.metrics import SIZES, size_codes
+from walltime.core.errors import InputError
+from walltime.core.tables import STATES
+
+WAYS = ("user", "group", "account", "queue", "qos", "cluster", "size", "wait", "state", "backfilled", "workflow", "phase")
+"""What a schedule can be coloured by, where the result has it."""
+MOST = 8
+"""Colours that can be told apart; beyond them jobs are grey."""
+_WAITS = {"no wait": 1.0, "< 1 min": 60.0, "< 10 min": 600.0, "< 1 h": 3600.0, "< 6 h": 21_600.0, "< 1 d": 86_400.0}
+_SHIFTS = (-86_400.0, -3600.0, -60.0, 60.0, 3600.0, 86_400.0)
+SHIFTS = ("> 1 d earlier", "> 1 h earlier", "> 1 min earlier", "within a minute", "> 1 min later", "> 1 h later", "> 1 d later")
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """The class of each job, and the names of the classes. `scale`: "categories", "ordered", "diverging", "states".
+
+    Of "categories" the last class is grey where `grey` says so.
+    """
+
+    by: str
+    codes: np.ndarray
+    names: tuple[str, ...]
+    scale: str = "categories"
+    grey: bool = False
+
+
+def find_ways(jobs: pl.DataFrame) -> list[str]:
+    """What these jobs can be coloured by: a label that is there, a cluster if there are two."""
+    always = ("size", "wait", "state", "backfilled")
+    return [way for way in WAYS if way in always or jobs[way].drop_nulls().n_unique() > (way == "cluster")]
+
+
+def colour_by(jobs: pl.DataFrame, by: str) -> Colouring:
+    """The classes of jobs (with their `core_seconds`); raises InputError where they do not tell it."""
+    if by not in WAYS:
+        raise InputError("a schedule cannot be coloured by this", value=by, choices=WAYS)
+    if by == "size":
+        names = tuple(f"{name} core{'' if name == '1' else 's'}" for name in SIZES)
+        return Colouring(by, size_codes(jobs["cores"].to_numpy()), names, "ordered")
+    if by == "wait":
+        wait = jobs["wait"].cast(pl.Float64).fill_null(0.0).to_numpy()
+        codes = np.searchsorted(list(_WAITS.values()), wait, side="right")
+        return Colouring(by, codes, (*_WAITS, "1 d and more"), "ordered")
+    if by == "state":
+        places = {state: number for number, state in enumerate(STATES)}
+        return Colouring(by, np.array([places[str(state)] for state in jobs["state"]], np.int64), STATES, "states")
+    if by == "backfilled":
+        return Colouring(by, jobs["backfilled"].fill_null(False).to_numpy().astype(np.int64), ("in turn", "backfilled"))
+    if not jobs[by].count():
+        raise InputError(f"the jobs of this result tell no {by}", value=by, choices=find_ways(jobs))
+    return _by_label(jobs, by)
+
+
+def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
+    """The heaviest ones in colours, the others in grey."""
+    table = pl.DataFrame({"name": jobs[by].cast(pl.String), "work": jobs["core_seconds"]})
+    ranked = table.group_by("name", maintain_order=True).agg(pl.col("work").sum())
+    ranked = ranked.sort("work", "name", descending=[True, False], maintain_order=True)
+    names: list[str | None] = ranked["name"].to_list()
+    many = len(names) > MOST
+    place = {name: min(number, MOST - 1) if many else number for number, name in enumerate(names)}
+    codes = np.array([place[name] for name in table["name"]], np.int64)
+    if many:
+        names = [*names[: MOST - 1], f"all others ({len(names) - MOST + 1:,})"]
+    return Colouring(by, codes, short_names(names, 40), grey=many)
+
+
+def colour_by_shift(jobs: pl.DataFrame, base: pl.DataFrame) -> Colouring:
+    """How much earlier or later each job starts than in another result."""
+    old = jobs.select("job_id").join(base.select("job_id", "start"), on="job_id", how="left", maintain_order="left")
+    shift = (jobs["start"] - old["start"]).fill_null(0.0).to_numpy()
+    return Colouring("change", np.searchsorted(_SHIFTS, shift, side="left"), SHIFTS, "diverging")

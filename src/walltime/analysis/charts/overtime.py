@@ -1,0 +1,235 @@
+"""Pictures of the system over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Panel, short_names
+from walltime.analysis.charts.quantities import Shown, find_clock, group, time_axis
+from walltime.analysis.compare import distinct_labels
+from walltime.analysis.intervals import find_held, find_horizon
+from walltime.analysis.series import Grid, choose_interval
+from walltime.analysis.statistics import Groups
+from walltime.core.errors import InputError
+from walltime.core.tables import ticks
+from walltime.core.time import SECOND, format_duration
+
+FAIR_SHARE = "fair_share_factor"
+"""The series (one entity a user) that the picture of fair-share factors is drawn from."""
+DOWN = "down_cores"
+"""The series (one entity a node or group of nodes) that the map of failures is drawn from."""
+
+
+def utilization(results: Sequence[Shown]) -> Chart:
+    """Used cores over available cores; for one result of several clusters a line for each of them."""
+    labels, lines = distinct_labels(results), []
+    for number, (label, result) in enumerate(zip(labels, results, strict=True)):
+        used, available = _series(result, "used_cores"), _series(result, "available_cores")
+        whole = _share(sum_all(used), sum_all(available))
+        lines.append(Line(label, used.time, whole, number, step=True, fill=len(results) == 1))
+        if len(results) == 1 and len(used.values) > 1:
+            for place, name in enumerate(used.values, 1):
+                share = _share(used.values[name], available.values[name])
+                lines.append(Line(str(name), used.time, share, place, step=True))
+    panel = Panel(time_axis(results), Axis("used cores / available cores", "share", low=0, high=1), tuple(lines))
+    return Chart("utilization", "Utilization", (panel,), find_clock(results), _interval_note(results))
+
+
+def cores(results: Sequence[Shown]) -> Chart:
+    """Requested (used and waited for), used and available cores; a panel for each result."""
+    panels = []
+    for label, result in zip(distinct_labels(results), results, strict=True):
+        used, waiting, available = (
+            sum_all(_series(result, name)) for name in ("used_cores", "waiting_cores", "available_cores")
+        )
+        time = _series(result, "used_cores").time
+        marks = (
+            Line("requested", time, used + waiting, "waiting", step=True),
+            Line("used", time, used, "used", step=True, fill=True),
+            Line("available", time, available, "available", step=True, dashed=True),
+        )
+        title = label if len(results) > 1 else ""
+        panels.append(Panel(time_axis(results), Axis("cores", "count", low=0), marks, title))
+    return Chart("cores", "Requested, used and available cores", same_height(panels), find_clock(results))
+
+
+def jobs(results: Sequence[Shown]) -> Chart:
+    """Running and waiting jobs; a panel for each result."""
+    panels = []
+    for label, result in zip(distinct_labels(results), results, strict=True):
+        running, waiting = _series(result, "running_jobs"), _series(result, "waiting_jobs")
+        marks = (
+            Line("waiting", waiting.time, sum_all(waiting), "waiting", step=True),
+            Line("running", running.time, sum_all(running), "used", step=True),
+        )
+        title = label if len(results) > 1 else ""
+        panels.append(Panel(time_axis(results), Axis("jobs", "count", low=0), marks, title))
+    return Chart("jobs", "Running and waiting jobs", same_height(panels), find_clock(results))
+
+
+def queue(results: Sequence[Shown]) -> Chart:
+    """Waiting jobs, and the cores that they ask for."""
+    panels = []
+    for name, words in (("waiting_jobs", "waiting jobs"), ("waiting_cores", "cores waited for")):
+        marks = []
+        for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+            waiting = _series(result, name)
+            marks.append(Line(label, waiting.time, sum_all(waiting), number, step=True, fill=len(results) == 1))
+        panels.append(Panel(time_axis(results), Axis(words, "count", low=0), tuple(marks)))
+    return Chart("queue", "The queue", tuple(panels), find_clock(results))
+
+
+def median_wait(results: Sequence[Shown], minutes: float | None = None) -> Chart:
+    """The median wait of the jobs submitted in each interval: a minute, or the shortest that leaves 500 of them."""
+    marks, lengths = [], []
+    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+        started = result.record.jobs.filter(pl.col("start").is_not_null())
+        if not started.height:
+            raise InputError(f"{result.label}: no job has started")
+        submit, wait = started["submit"].to_numpy(), started["wait"].cast(pl.Float64).to_numpy()
+        first, last = float(submit.min()), float(submit.max())
+        length = max(60.0, choose_interval(last - first, 500)) if minutes is None else 60.0 * minutes
+        if not 0 < length < np.inf or (last - first) / length > 1e6:
+            raise InputError("minutes is not a length of intervals that suits this result", value=minutes)
+        begin = first // length * length
+        count = int((last - begin) // length) + 1
+        groups = Groups.of(((submit - begin) // length).astype(np.int64), wait, count)
+        marks.append(Line(label, begin + length * np.arange(count), groups.quantile(0.5), number, step=True))
+        lengths.append(length)
+    panel = Panel(time_axis(results), Axis("median wait", "duration", low=0), tuple(marks))
+    note = f"By time of submission, in intervals of {format_duration(max(lengths))}; gaps: nobody submitted."
+    return Chart("median-wait", "Median wait over time", (panel,), find_clock(results), (note,))
+
+
+def usage(results: Sequence[Shown], by: str = "user", most: int = 7) -> Chart:
+    """Cores in use over time by user (or queue, group, ...); the heaviest ones, and the rest together."""
+    result = only_one(results, "usage")
+    grouping = group(result, by, most)
+    record = result.record
+    held, horizon = find_held(record), find_horizon(record)
+    first = int(ticks(record.jobs["submit"]).min())
+    grid = Grid.over(first, max(horizon or first, first), 150)
+    ids = record.jobs["job_id"].to_numpy()
+    order = np.argsort(ids, kind="stable")
+    codes = grouping.codes[order[np.searchsorted(ids, record.allocations["job_id"].to_numpy(), sorter=order)]]
+    time = (grid.first + grid.length * np.arange(grid.count)) / SECOND
+    marks: list[Line] = []
+    below = np.zeros(grid.count)
+    for number, name in enumerate(grouping.names):
+        mine = codes == number
+        start, stop = grid.locate(held.start[mine]), grid.locate(held.end[mine])
+        values = grid.means((start, held.cores[mine]), (stop, -held.cores[mine]))
+        colour = "muted" if number == most - 1 and len(grouping.names) == most else number
+        marks.append(Line(name, time, below + values, colour, step=True, fill=True, base=below))
+        below = below + values
+    panel = Panel(time_axis(results), Axis("cores in use", "count", low=0), tuple(marks))
+    note = f"On top of each other; means over intervals of {format_duration(grid.length / SECOND)}."
+    return Chart("usage", f"Cores in use by {by}", (panel,), find_clock(results), (note,))
+
+
+def load(results: Sequence[Shown]) -> Chart:
+    """How much of the time at least so many cores were in use, as a share of the machine."""
+    marks = []
+    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+        share = np.sort(_share(sum_all(_series(result, "used_cores")), sum_all(_series(result, "available_cores"))))
+        time = np.arange(len(share), -1, -1) / max(len(share), 1)
+        marks.append(Line(label, time[:-1], share, number))
+    x = Axis("share of the time", "share", low=0, high=1)
+    panel = Panel(x, Axis("at least this share of the cores in use", "share", low=0, high=1), tuple(marks))
+    return Chart("load", "Load duration", (panel,), find_clock(results), _interval_note(results))
+
+
+def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
+    """The fair-share factor of each user over time, of those whose factor changes most."""
+    result = only_one(results, "fairshare")
+    table = _entities(result, FAIR_SHARE, "fair-share factors: its scheduler has no fair share")
+    spread = table.group_by("entity").agg(pl.col("value").max() - pl.col("value").min())
+    chosen = spread.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
+    marks = []
+    for number, name in enumerate(chosen):
+        mine = table.filter(pl.col("entity") == name)
+        label = short_names(chosen)[number]
+        marks.append(Line(label, mine["time"].to_numpy(), mine["value"].to_numpy(), number, step=True))
+    panel = Panel(time_axis(results), Axis("fair-share factor", "number", low=0), tuple(marks))
+    return Chart("fairshare", "Fair-share factors", (panel,), find_clock(results))
+
+
+def failures(results: Sequence[Shown]) -> Chart:
+    """Where and when cores were down: a map of nodes over time."""
+    result = only_one(results, "failures")
+    table = _entities(result, DOWN, "failures: none of its nodes ever fails")
+    names, times = table["entity"].unique(maintain_order=True).to_list(), table["time"].unique().sort().to_numpy()
+    values = np.full((len(names), len(times)), np.nan)
+    for row, name in enumerate(names):
+        mine = table.filter(pl.col("entity") == name)
+        values[row, np.searchsorted(times, mine["time"].to_numpy())] = mine["value"].to_numpy()
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+    cells = Cells(np.append(times, times[-1] + step), np.arange(len(names) + 1) - 0.5, values, Axis("cores down", "count"))
+    panel = Panel(time_axis(results), Axis("node", "category", categories=short_names(names)), (cells,))
+    return Chart("failures", "Cores down", (panel,), find_clock(results))
+
+
+class _Series:
+    """One series of a result: the same times for each entity (cluster)."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self.values: dict[str, np.ndarray] = {}
+        self.time = np.zeros(0)
+        for (name,), rows in table.group_by("entity", maintain_order=True):
+            self.time = rows["time"].to_numpy()
+            self.values[str(name)] = rows["value"].to_numpy()
+
+
+def _series(result: Shown, name: str) -> _Series:
+    table = result.series.filter(pl.col("series") == name)
+    if not table.height:
+        raise InputError(f"{result.label}: the result has no such series", value=name)
+    return _Series(table)
+
+
+def sum_all(series: _Series) -> np.ndarray:
+    """The sum over the clusters."""
+    return np.sum(list(series.values.values()), axis=0)
+
+
+def _share(used: np.ndarray, available: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(available > 0, used / available, np.nan)
+
+
+def _entities(result: Shown, name: str, what: str) -> pl.DataFrame:
+    table = result.series.filter(pl.col("series") == name)
+    if not table.height:
+        raise InputError(f"{result.label}: the result has no {what}", value=name)
+    return table
+
+
+def _interval_note(results: Sequence[Shown]) -> tuple[str, ...]:
+    lengths = [float(times[1] - times[0]) for result in results if len(times := _series(result, "used_cores").time) > 1]
+    return (f"Means over intervals of {format_duration(max(lengths))}.",) if lengths else ()
+
+
+def same_height(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """The panels with one vertical scale, so that they can be compared."""
+    tops: list[float] = []
+    for panel in panels:
+        for mark in panel.marks:
+            if isinstance(mark, Line) and len(mark.y):
+                tops.append(float(np.nanmax(mark.y)))
+    if len(panels) < 2 or not tops:
+        return tuple(panels)
+    top = max(tops) * 1.04 or 1.0
+    return tuple(
+        Panel(panel.x, Axis(panel.y.label, panel.y.kind, low=0, high=top), panel.marks, panel.title) for panel in panels
+    )
+
+
+def only_one(results: Sequence[Shown], kind: str) -> Shown:
+    """The result of a picture that shows one only; raises InputError for several."""
+    if len(results) != 1:
+        raise InputError(f"the plot {kind} shows one result; {len(results)} were given")
+    return results[0]
+

@@ -1,0 +1,158 @@
+"""Where an axis has its marks and what is written there: round numbers, durations, dates.
+
+The page of the report does the same in JavaScript (`report/page/ticks.js`); a test compares the two.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+from walltime.analysis.charts.chart import Axis, Clock
+
+Tick = tuple[float, str]
+
+_DURATIONS = (1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000)
+_STEPS = (
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 604_800, 864_000, 1_728_000),
+)
+_DAY = 86_400
+
+
+def find_ticks(axis: Axis, low: float, high: float, count: int, clock: Clock | None = None) -> list[Tick]:
+    """About `count` ticks of an axis from low to high, at most one more, with their texts."""
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return [(low, write(axis, low))] if math.isfinite(low) else []
+    if axis.kind == "time":
+        return _time_ticks(low, high, count, clock or Clock())
+    if axis.log:
+        return _log_ticks(axis, low, high, count)
+    step = _duration_step(high - low, count) if axis.kind == "duration" else _round_step(high - low, count)
+    if axis.kind == "count":
+        step = max(step, 1.0)
+    return [(value, write(axis, value, step)) for value in _multiples(low, high, step)]
+
+
+def write(axis: Axis, value: float, step: float = 0.0) -> str:
+    """A value in the axis' own way."""
+    if axis.kind == "duration":
+        text = write_duration(value)
+    elif axis.kind == "share":
+        text = f"{100 * value:.{0 if step == 0 or step >= 0.01 else 1}f} %"
+    else:
+        text = write_number(value)
+    return text.replace("-", "−")
+
+
+def write_number(value: float) -> str:
+    """A number as short as it can be read: 0.25, 12, 3,400, 1.5 M."""
+    size = abs(value)
+    for limit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if size >= limit:
+            return _trim(f"{value / limit:.4g}") + f" {letter}"
+    if size >= 10_000:
+        return f"{value:,.0f}"
+    return _trim(f"{value:,.4g}" if size < 1000 else f"{value:,.0f}")
+
+
+def write_duration(value: float) -> str:
+    """A duration in its largest unit that keeps it short: 30 s, 10 min, 1.5 h, 3 d."""
+    size = abs(value)
+    for limit, name in ((2 * _DAY, "d"), (7200, "h"), (120, "min")):
+        unit = {"d": _DAY, "h": 3600, "min": 60}[name]
+        if size >= limit or (size >= unit and size % unit == 0):
+            return _trim(f"{value / unit:,.4g}" if size / unit < 10_000 else f"{value / unit:,.0f}") + f" {name}"
+    return _trim(f"{value:.4g}") + " s"
+
+
+def _trim(text: str) -> str:
+    if "e" in text:
+        return f"{float(text):,.0f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _round_step(span: float, count: int) -> float:
+    """The smallest of 1, 2, 5 times a power of ten of which `count` reach over the span."""
+    rough = span / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    return float(next((power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999999), power * 10))
+
+
+def _duration_step(span: float, count: int) -> float:
+    rough = span / max(count, 1)
+    if rough <= 1:
+        return _round_step(span, count)
+    return next((float(step) for step in _STEPS if step >= rough), _DAY * _round_step(span / _DAY, count))
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def _log_ticks(axis: Axis, low: float, high: float, count: int) -> list[Tick]:
+    """Powers of ten, or the round durations; thinned to the count; linear where less than a decade is seen."""
+    if low <= 0:
+        return []
+    if axis.kind == "duration":
+        found = [float(value) for value in _DURATIONS if low * 0.999 <= value <= high * 1.001]
+    else:
+        powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+        found = [10.0**power for power in powers]
+    if len(found) < 2:
+        plain = Axis(axis.label, axis.kind)
+        return [(value, text) for value, text in find_ticks(plain, low, high, min(count, 3)) if value > 0]
+    every = max(1, math.ceil(len(found) / max(count, 1)))
+    return [(value, write(axis, value)) for value in found[::every]]
+
+
+def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]:
+    step = next((step for step in _STEPS if step >= (high - low) / max(count, 1)), None)
+    if clock.shift is None:
+        size = float(step) if step else _DAY * _round_step((high - low) / _DAY, count)
+        return [(value, _write_day(value, size)) for value in _multiples(low, high, size)]
+    begin, end = low + clock.shift, high + clock.shift
+    if step is None or step > 2 * _DAY:
+        found = _month_starts(begin, end, count) if step is None or step > 7 * _DAY else []
+        found = found or _multiples(begin, end, float(step or 28 * _DAY))
+    else:
+        found = _multiples(begin, end, float(step))
+    fine = step is not None and step < _DAY
+    return [(value - clock.shift, _write_date(value, fine, (high - low) > 300 * _DAY)) for value in found]
+
+
+def _write_day(value: float, step: float) -> str:
+    """Days; where the ticks are closer than a day, with hours."""
+    day, rest = divmod(value, _DAY)
+    if step >= _DAY or not rest:
+        return f"{value / _DAY:,.0f}" if step >= _DAY else f"{day:,.0f} d"
+    hours, left = divmod(rest, 3600)
+    text = f"{hours:.0f}:{left // 60:02.0f}"
+    return f"{text}:{left % 60:02.0f}" if step < 60 else text
+
+
+def _write_date(value: float, fine: bool, years: bool) -> str:
+    moment = datetime.fromtimestamp(value, UTC)
+    if years:
+        return f"{moment:%b %Y}"
+    if fine and (moment.hour or moment.minute or moment.second):
+        return f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    return f"{moment.day} {moment:%b}"
+
+
+def _month_starts(begin: float, end: float, count: int) -> list[float]:
+    """First days of months, every so many of them."""
+    first = datetime.fromtimestamp(begin, UTC)
+    months = (end - begin) / (30.4 * _DAY)
+    every = next((step for step in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / step <= count), 12_000)
+    found = []
+    number = first.year * 12 + first.month - 1
+    number += -number % every
+    while True:
+        moment = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC).timestamp()
+        if moment > end:
+            return found
+        if moment >= begin:
+            found.append(moment)
+        number += every

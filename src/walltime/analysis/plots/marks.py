@@ -1,0 +1,202 @@
+"""The marks of a chart as matplotlib draws them, and what the legend says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points
+from walltime.analysis.charts.palette import LIGHT, Theme
+from walltime.analysis.charts.ticks import find_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Entry = tuple[str, str, str]
+"""A line of the legend: label, colour, and a line's style, "point" or "patch"."""
+_MANY = 4_000
+"""Rectangles beyond which a vector file gets a picture of them instead."""
+_FEW = 300
+
+
+def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
+    """What the legend has to tell; nothing for what the axes say already."""
+    entries: dict[tuple[str, str], Entry] = {}
+    for mark in chart.marks:
+        if isinstance(mark, Blocks):
+            colouring = mark.colouring
+            colours = theme.classes(colouring.scale, len(colouring.names), colouring.grey)
+            present = set(np.unique(colouring.codes).tolist())
+            for number, name in enumerate(colouring.names):
+                if number in present:
+                    entries.setdefault((name, ""), (name, colours[number], "patch"))
+        elif isinstance(mark, Cells) or not mark.label or mark.colour == "change":
+            continue
+        elif isinstance(mark, Bars) and chart.kind == "compare":
+            continue
+        else:
+            solid = isinstance(mark, Bars | Boxes) or (isinstance(mark, Line) and mark.base is not None)
+            style = "patch" if solid else "point" if isinstance(mark, Points) else "-"
+            if isinstance(mark, Line) and mark.dashed:
+                style = "--"
+            entries.setdefault((mark.label, style), (mark.label, theme.colour(mark.colour), style))
+    return list(entries.values())
+
+
+def draw_line(axes: Axes, mark: Line, theme: Theme) -> None:
+    """A line; a step holds its value until the next point, the last one as long as the one before."""
+    x, y, base = mark.x, mark.y, np.zeros(len(mark.x)) if mark.base is None else mark.base
+    colour = theme.colour(mark.colour)
+    if mark.step and len(x) > 1:
+        x = np.append(x, 2 * x[-1] - x[-2] if x[-1] > x[-2] else x[-1])
+        y, base = np.append(y, y[-1]), np.append(base, base[-1])
+    if mark.fill:
+        solid = mark.base is not None
+        way: Any = "post" if mark.step else None
+        axes.fill_between(x, y, base, step=way, color=colour, alpha=0.85 if solid else 0.16, linewidth=0)
+        if solid:
+            return
+    axes.plot(x, y, color=colour, drawstyle="steps-post" if mark.step else "default", ls="--" if mark.dashed else "-")
+
+
+def draw_points(axes: Axes, mark: Points, theme: Theme) -> None:
+    """Points; the more there are, the fainter."""
+    many = len(mark.x) > _FEW
+    axes.scatter(
+        mark.x,
+        mark.y,
+        s=7 if many else 18,
+        color=theme.colour(mark.colour),
+        alpha=0.35 if many else 0.8,
+        linewidths=0,
+        rasterized=len(mark.x) > _MANY,
+    )
+
+
+def draw_bars(axes: Axes, mark: Bars, number: int, of: int, panel: Panel, theme: Theme) -> None:
+    """Horizontal bars, those of several results beside each other; a change is blue below zero and orange above."""
+    thick = 0.74 / of
+    place = np.arange(len(mark.values)) + (number - (of - 1) / 2) * thick
+    colours: Any = theme.colour(mark.colour)
+    if mark.colour == "change":
+        colours = [theme.diverging[1] if value < 0 else theme.diverging[-2] for value in mark.values]
+        axes.axvline(0, color=theme.soft, linewidth=0.8)
+    axes.barh(place, np.nan_to_num(mark.values), thick * 0.92, color=colours)
+    if mark.low is not None and mark.high is not None:
+        known = ~np.isnan(mark.low)
+        axes.hlines(place[known], mark.low[known], mark.high[known], color=theme.ink, linewidth=1.3)
+        for edge in (mark.low, mark.high):
+            axes.plot(edge[known], place[known], "|", color=theme.ink, markersize=6)
+    # Room for the end of the longest bar or interval.
+    top = float(np.nanmax(np.concatenate((mark.values, [] if mark.high is None else mark.high, [0.0]))))
+    if panel.x.high is None and top > 0 and mark.colour != "change":
+        axes.set_xlim(0, max(1.06 * top, axes.get_xlim()[1]))
+
+
+def draw_boxes(axes: Axes, mark: Boxes, number: int, of: int, theme: Theme) -> None:
+    """Boxes lying on their sides: whiskers, quartiles, median, mean."""
+    thick = 0.74 / of
+    colour = theme.colour(mark.colour)
+    for row, (low, first, median, third, high) in enumerate(mark.figures):
+        if np.isnan(median):
+            continue
+        place = row + (number - (of - 1) / 2) * thick
+        axes.hlines(place, low, high, color=colour, linewidth=1.0)
+        axes.barh(place, third - first, thick * 0.8, first, color=colour, alpha=0.35, edgecolor=colour, linewidth=0.8)
+        axes.vlines(median, place - thick * 0.4, place + thick * 0.4, color=colour, linewidth=2.2)
+        axes.plot(mark.means[row], place, "o", color=colour, markersize=3.5)
+
+
+def draw_cells(figure: Figure, axes: Axes, mark: Cells, panel: Panel, theme: Theme) -> None:
+    """A map with its scale of colours at the side."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
+    known = mark.values[np.isfinite(mark.values)]
+    known = known[known > 0] if mark.scale.log else known
+    low = float(known.min()) if len(known) else 0.0
+    high = float(known.max()) if len(known) else 1.0
+    low, high = low if mark.scale.low is None else mark.scale.low, high if mark.scale.high is None else mark.scale.high
+    if mark.scale.kind == "count" and not mark.scale.log:
+        low = 0.0
+    if high <= low:
+        high = low * 2 if low else 1.0
+    colours = LinearSegmentedColormap.from_list("walltime", theme.diverging if mark.diverging else theme.sequence)
+    norm = LogNorm(low, high) if mark.scale.log else Normalize(low, high)
+    picture = axes.pcolormesh(mark.x, mark.y, mark.values, cmap=colours, norm=norm, rasterized=mark.values.size > _MANY)
+    if panel.y.kind == "category":
+        axes.set_ylim(len(panel.y.categories) - 0.5, -0.5)
+    bar = figure.colorbar(picture, ax=axes, pad=0.02, fraction=0.05, aspect=28)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.minorticks_off()
+    ticks = find_ticks(Axis(mark.scale.label, mark.scale.kind, mark.scale.log), low, high, 5)
+    bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+    bar.set_label(mark.scale.label, color=theme.soft)
+
+
+def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
+    """The rectangles of a schedule over the grey of what is not shown; few ones with their numbers."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba_array
+
+    plan, colouring = mark.schedule, mark.colouring
+    if plan.hidden is not None:
+        grey = LinearSegmentedColormap.from_list("grey", [theme.ground, theme.muted])
+        extent = (plan.first, plan.last, 0.0, float(plan.rows))
+        axes.imshow(plan.hidden, cmap=grey, vmin=0, vmax=1, extent=extent, origin="lower", aspect="auto", zorder=0)
+    colours = to_rgba_array(theme.classes(colouring.scale, len(colouring.names), colouring.grey))
+    start, end = np.maximum(plan.start, plan.first), np.minimum(plan.end, plan.last)
+    corners = np.empty((len(plan.of), 4, 2))
+    corners[:, 0, 0] = corners[:, 1, 0] = start
+    corners[:, 2, 0] = corners[:, 3, 0] = end
+    corners[:, 0, 1] = corners[:, 3, 1] = plan.low
+    corners[:, 1, 1] = corners[:, 2, 1] = plan.high
+    few = len(plan.of) <= _FEW
+    blocks = PolyCollection(
+        corners,
+        facecolors=colours[colouring.codes[plan.of]],
+        edgecolors=theme.ground if few else "none",
+        linewidths=0.7 if few else 0,
+        antialiaseds=few,
+        rasterized=len(plan.of) > _MANY,
+        zorder=1,
+    )
+    axes.add_collection(blocks)
+    axes.set_xlim(plan.first, plan.last)
+    axes.set_ylim(0, plan.rows)
+    _mark_backfilled(axes, mark, theme, start, width)
+    for band in plan.bands[1:]:
+        axes.axhline(band.low, color=theme.ink, linewidth=0.8)
+    if few:
+        _number_blocks(axes, mark, theme, start, end, width)
+
+
+def _mark_backfilled(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, width: float) -> None:
+    """A dark edge where a backfilled job starts, if the job is wide enough to show it."""
+    from matplotlib.collections import LineCollection
+
+    plan = mark.schedule
+    inch = (plan.last - plan.first) / width
+    wide = (plan.end - start > 0.03 * inch) & (plan.high - plan.low > plan.rows / 150)
+    rows = plan.jobs["backfilled"].fill_null(False).to_numpy()[plan.of] & wide & (plan.start >= plan.first)
+    lines = np.stack([np.column_stack((start, side)) for side in (plan.low, plan.high)], axis=1)[rows]
+    axes.add_collection(LineCollection(list(lines), colors=theme.ink, linewidths=1.1, zorder=2))
+
+
+def _number_blocks(
+    axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float
+) -> None:
+    """The numbers of the jobs that have room for one."""
+    plan = mark.schedule
+    numbers = plan.jobs["job_id"].to_list()
+    wide, high = (end - start) / (plan.last - plan.first) * width, (plan.high - plan.low) / plan.rows * 2.4
+    told: set[int] = set()
+    for place in np.argsort(-(plan.high - plan.low), kind="stable").tolist():
+        text, job = str(numbers[plan.of[place]]), int(plan.of[place])
+        if job in told or wide[place] < 0.085 * len(text) + 0.1 or high[place] < 0.16:
+            continue
+        told.add(job)
+        middle = (start[place] + end[place]) / 2, (plan.low[place] + plan.high[place]) / 2
+        box = {"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75}
+        axes.text(*middle, text, ha="center", va="center", fontsize=7.5, color=theme.ink, bbox=box, zorder=3)
