@@ -1,0 +1,249 @@
+"""The page itself: sections in their order, the data behind them, and the shell that holds everything together."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from walltime.analysis.charts import make_chart
+from walltime.analysis.charts.chart import Blocks, Chart
+from walltime.analysis.charts.layout import Schedule, lay_out
+from walltime.analysis.charts.palette import DARK, LIGHT, Theme
+from walltime.analysis.charts.quantities import Shown, find_clock
+from walltime.analysis.compare import distinct_labels
+from walltime.analysis.metrics import core_seconds
+from walltime.analysis.report import MOST_JOBS, MOST_RESULTS
+from walltime.analysis.report.encode import Packer, encode_chart, encode_clock, encode_schedule
+from walltime.analysis.report.tables import group_tables, headline, what_was_simulated
+from walltime.analysis.report.words import describe
+from walltime.core.errors import InputError
+from walltime.core.tables import STATES
+
+SCRIPTS = ("ticks.js", "chart.js", "marks.js", "hover.js", "jobs.js", "gantt.js", "gantt_input.js", "export.js", "tables.js", "main.js")
+"""The page's scripts, in the order in which they build upon each other."""
+
+_Wish = tuple[str, dict[str, Any]]
+_ALWAYS: dict[str, tuple[_Wish, ...]] = {
+    "Over time": (
+        ("utilization", {}),
+        ("cores", {}),
+        ("jobs", {}),
+        ("queue", {}),
+        ("median-wait", {}),
+        ("usage", {}),
+        ("load", {}),
+        ("nodes", {}),
+        ("fairshare", {}),
+        ("failures", {}),
+    ),
+    "Waits and slowdowns": (
+        ("cdf", {}),
+        ("cdf", {"of": "slowdown"}),
+        ("histogram", {}),
+        ("boxes", {"by": "size"}),
+        ("boxes", {"by": "size", "of": "slowdown"}),
+        ("boxes", {"by": "queue"}),
+        ("boxes", {"by": "user"}),
+        ("scatter", {}),
+        ("slowdown-map", {}),
+    ),
+    "Users": (("fairness", {}), ("users", {})),
+    "When people submit": (("arrivals", {}),),
+    "The trace and the simulation": (("recorded", {}),),
+}
+_OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
+"""Pictures of one result; of several results the report shows the first one's, where it is the same for all."""
+
+
+def make_report(
+    results: Sequence[Shown],
+    *,
+    title: str | None = None,
+    window: tuple[float | None, float | None] = (None, None),
+    most: int = MOST_JOBS,
+) -> str:
+    """The report as the text of an HTML file."""
+    if not results:
+        raise InputError("a report needs a result")
+    if len(results) > MOST_RESULTS:
+        raise InputError(f"a report shows at most {MOST_RESULTS} results", value=len(results))
+    if not 1 <= most <= MOST_JOBS:
+        raise InputError(f"a report has 1 to {MOST_JOBS:,} jobs in full detail", value=most)
+    if not any(result.record.jobs.height for result in results):
+        raise InputError("there is nothing to report: no result has a job")
+    labels = distinct_labels(results)
+    heading = title or " · ".join(labels)
+    charts: dict[str, dict[str, Any]] = {}
+    lacking: list[str] = []
+    rivals = _compare_section(results, charts, lacking) if len(results) > 1 else ""
+    sections = [_section(name, wishes, results, charts, lacking) for name, wishes in _ALWAYS.items()]
+    packer = Packer()
+    header = {
+        "labels": labels,
+        "states": STATES,
+        "clock": encode_clock(find_clock(results)),
+        "charts": charts,
+        "groups": group_tables(results),
+        "schedules": [encode_schedule(plan, packer) for plan in _lay_out(results, window, most)],
+    }
+    body = (
+        f"<section id=summary><h2>In short</h2><ul class=words>{_items(describe(results))}</ul></section>"
+        f"<section id=figures><h2>Figures</h2>{headline(results)}</section>"
+        f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
+        + "".join(sections)
+        + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
+        + f"<section id=about><h2>What was simulated</h2>{what_was_simulated(results)}{_lacking(lacking)}</section>"
+    )
+    return _shell(heading, body, packer.finish(header))
+
+
+def make_picture_page(chart: Chart, theme: str = "light") -> str:
+    """One picture as an HTML file that can be zoomed and hovered; `theme` is only what it begins with."""
+    packer = Packer()
+    plans = [mark for mark in chart.marks if isinstance(mark, Blocks)]
+    header: dict[str, Any] = {
+        "labels": [panel.title or chart.title for panel in chart.panels],
+        "states": STATES,
+        "clock": encode_clock(chart.clock),
+        "charts": {} if plans else {"c0": encode_chart(chart)},
+        "groups": [],
+        "schedules": [encode_schedule(mark.schedule, packer) for mark in plans],
+    }
+    body = f"<section><h2>{escape(chart.title)}</h2><div id=gantt class=gantt></div></section>"
+    if not plans:
+        body = f"<section>{_figure('c0', chart)}</section>"
+    return _shell(chart.title, body, packer.finish(header), theme)
+
+
+def _lay_out(results: Sequence[Shown], window: tuple[float | None, float | None], most: int) -> list[Schedule]:
+    """The schedules; of several results the same jobs, so that each can be found in all of them."""
+    if len(results) == 1:
+        return [lay_out(results[0].record, most, window=window)]
+    each = most // len(results)
+    first = results[0].record
+    if first.jobs.height <= each:
+        return [lay_out(result.record, each, window=window) for result in results]
+    order = np.argsort(-core_seconds(first), kind="stable")[:each]
+    only = first.jobs["job_id"].to_numpy()[order]
+    return [lay_out(result.record, each, window=window, only=only) for result in results]
+
+
+def _section(
+    name: str, wishes: Sequence[_Wish], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]
+) -> str:
+    """A section with those of the pictures that the results have; nothing where they have none of them."""
+    figures = []
+    for kind, options in wishes:
+        if kind in _OF_ONE and len(results) > 1 and kind != "arrivals":
+            continue
+        shown = results[:1] if kind in _OF_ONE else results
+        figures.append(_try(kind, options, shown, charts, lacking))
+    found = "".join(figures)
+    return f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>" if found else ""
+
+
+def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> str:
+    """Who wins and who loses: figures with intervals, job by job, by size class and by user."""
+    found = _try("compare", {}, results, charts, lacking) + _try("change", {}, results, charts, lacking)
+    for other in results[1:]:
+        for key in ("size", "user"):
+            found += _try("winners", {"by": key}, [results[0], other], charts, lacking)
+    return f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>" if found else ""
+
+
+def _try(
+    kind: str, options: dict[str, Any], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]
+) -> str:
+    """A figure of the chart, or nothing and a line about why not."""
+    try:
+        chart = make_chart(kind, results, **options)
+    except InputError as error:
+        words = " ".join([kind, *(f"{key} {value}" for key, value in options.items())])
+        lacking.append(f"{words}: {error.what}")
+        return ""
+    name = f"c{len(charts)}"
+    charts[name] = encode_chart(chart)
+    return _figure(name, chart)
+
+
+def _figure(name: str, chart: Chart) -> str:
+    wide = len(chart.panels) > 1 or chart.kind in ("utilization", "cores", "jobs", "queue", "median-wait", "usage")
+    notes = "".join(f"<p class=note><bdi>{escape(note)}</bdi></p>" for note in chart.notes)
+    kind = " class=wide" if wide else ""
+    head = f"<figcaption><h3 id=t-{name}><bdi>{escape(chart.title)}</bdi></h3></figcaption>"
+    return f"<figure{kind} data-chart={name} data-kind={chart.kind}>{head}<div class=chart></div>{notes}</figure>"
+
+
+def _items(sentences: Sequence[str]) -> str:
+    return "".join(f"<li><bdi>{escape(sentence)}</bdi></li>" for sentence in sentences)
+
+
+def _lacking(reasons: Sequence[str]) -> str:
+    if not reasons:
+        return ""
+    return f"<details><summary>Pictures that these results have nothing for</summary><ul>{_items(reasons)}</ul></details>"
+
+
+def _shell(title: str, body: str, data: str, theme: str | None = None) -> str:
+    """The HTML around it. Its policy lets nothing in from outside and runs no script but ours."""
+    from walltime import __version__
+
+    script, style = _scripts(), _styles()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
+    chosen = f" data-theme={theme}" if theme else ""
+    return (
+        f'<!doctype html><html lang=en{chosen}><head><meta charset=utf-8>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name=viewport content="width=device-width, initial-scale=1"><meta name=referrer content=no-referrer>'
+        f"<link rel=icon href=data:,><title>{escape(title)} – Walltime</title><style>{style}</style></head><body>"
+        f"<a class=skip href=#main>To the report</a><header><h1><bdi>{escape(title)}</bdi></h1>"
+        "<div class=tools><button type=button id=theme>Light or dark</button></div></header>"
+        "<noscript><p class=note>The pictures need JavaScript; the figures do not.</p></noscript>"
+        f'<main id=main>{body}</main><p id=broken class=note role=alert hidden></p>'
+        f"<footer><p class=note>Made by Walltime {escape(__version__)}. This file is complete: it loads nothing from anywhere."
+        f"</p></footer><div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
+        f'<script type="text/plain" id=data>{data}</script><script>{script}</script></body></html>\n'
+    )
+
+
+@cache
+def _scripts() -> str:
+    """All scripts as one, in a scope of its own."""
+    folder = files("walltime.analysis.report") / "page"
+    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return '(() => {"use strict";\n' + "\n".join(parts) + "\n})();"
+
+
+@cache
+def _styles() -> str:
+    """The style sheet with the colours of both themes; paper is light."""
+    sheet = (files("walltime.analysis.report") / "page" / "page.css").read_text(encoding="utf-8")
+    light, dark = _variables(LIGHT), _variables(DARK)
+    return (
+        f":root{{color-scheme:light;{light}}}"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
+        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}"
+        f"@media print{{:root,:root[data-theme=dark],:root:not([data-theme=light]){{color-scheme:light;{light}}}}}{sheet}"
+    )
+
+
+def _variables(theme: Theme) -> str:
+    """The colours as CSS variables: --ink, --c0, --s0 (sequence), --d0 (diverging), --state0."""
+    letters = {"categories": "c", "sequence": "s", "diverging": "d", "states": "state"}
+    texts = []
+    for entry in fields(theme):
+        value = getattr(theme, entry.name)
+        if entry.name in letters:
+            texts += [f"--{letters[entry.name]}{number}:{colour}" for number, colour in enumerate(value)]
+        elif entry.name != "name":
+            texts.append(f"--{entry.name}:{value}")
+    return ";".join(texts)

@@ -1,0 +1,136 @@
+// The data of the page unpacked: a header in JSON and arrays behind it, packed by report/encode.py.
+const Jobs = (() => {
+  const TYPES = { f8: Float64Array, f4: Float32Array, u4: Uint32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
+
+  async function unpack(text) {
+    const packed = atob(text), bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const buffer = await new Response(stream).arrayBuffer();
+    const length = Number(new DataView(buffer).getBigUint64(0, true));
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+    header.schedules = header.schedules.map((schedule, i) => restore(schedule, buffer, 8 + length, header, i));
+    return header;
+  }
+
+  const isPlace = (value) => value && typeof value === "object" && "offset" in value && "type" in value;
+
+  // The same object with arrays in the place of their descriptions.
+  function restore(schedule, buffer, base, header, number) {
+    const view = (value) => {
+      if (isPlace(value)) return new TYPES[value.type](buffer, base + value.offset, value.length);
+      if (value && typeof value === "object" && !Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, view(part)]));
+      return value;
+    };
+    return Object.assign(view(schedule), { label: header.labels[number], states: header.states, clock: header.clock });
+  }
+
+  const name = (schedule, job) => schedule.jobs.ids ? schedule.jobs.ids[job] : String(schedule.jobs.id[job]);
+
+  function label(schedule, key, job) {
+    const column = schedule.jobs.labels[key];
+    return !column || column.codes[job] < 0 ? null : column.names[column.codes[job]];
+  }
+
+  // What is known of a job, as lines of [words, value].
+  function tell(schedule, job) {
+    const jobs = schedule.jobs, clock = schedule.clock, lines = [[`Job ${name(schedule, job)}`, jobs.names?.[job] ?? ""]];
+    for (const key of ["user", "group", "account", "queue", "qos", "workflow", "phase"]) {
+      const value = label(schedule, key, job);
+      if (value !== null) lines.push([key, value]);
+    }
+    if (schedule.bands.length > 1) lines.push(["cluster", label(schedule, "cluster", job) ?? "–"]);
+    lines.push(["cores", Ticks.grouped(jobs.cores[job])], ["submitted", Ticks.moment(jobs.submit[job], clock)]);
+    lines.push(["started", Ticks.moment(jobs.start[job], clock)], ["ended", Ticks.moment(jobs.end[job], clock)]);
+    lines.push(["wait", Ticks.exact(jobs.wait[job])], ["requested", Ticks.exact(jobs.requested_time[job])]);
+    lines.push(["state", schedule.states[jobs.state[job]] + (jobs.backfilled[job] ? ", backfilled" : "")]);
+    return lines;
+  }
+
+  // The jobs that a text asks for: a job's number or name, or a part of a user's (queue's, ...) name.
+  function search(schedule, text) {
+    const jobs = schedule.jobs, wanted = text.trim().toLowerCase(), found = [];
+    if (!wanted) return found;
+    const columns = Object.values(jobs.labels).map((column) => [column.codes, column.names.map((label) => label.toLowerCase().includes(wanted))]);
+    for (let job = 0; job < jobs.count; job++) {
+      const hit = name(schedule, job) === wanted || jobs.names?.[job]?.toLowerCase().includes(wanted) ||
+        columns.some(([codes, hits]) => codes[job] >= 0 && hits[codes[job]]);
+      if (hit) found.push(job);
+    }
+    const exact = (job) => (name(schedule, job) === wanted ? 0 : 1);
+    return found.sort((a, b) => exact(a) - exact(b) || jobs.start[a] - jobs.start[b]);
+  }
+
+  return { unpack, tell, search, name, label };
+})();
+
+// What the colours of a schedule mean: the class of each job; as charts/colouring.py.
+const Colouring = (() => {
+  const MOST = 8;
+  const SIZES = [["1 core", 1], ["2-7 cores", 2], ["8-63 cores", 8], ["64-511 cores", 64], ["512+ cores", 512]];
+  const WAITS = [["no wait", 1], ["< 1 min", 60], ["< 10 min", 600], ["< 1 h", 3600], ["< 6 h", 21600], ["< 1 d", 86400], ["1 d and more", Infinity]];
+  const SHIFTS = [-86400, -3600, -60, 60, 3600, 86400];
+  const SHIFT_NAMES = ["> 1 d earlier", "> 1 h earlier", "> 1 min earlier", "within a minute", "> 1 min later", "> 1 h later", "> 1 d later"];
+
+  function of(schedule, way, base) {
+    const jobs = schedule.jobs, count = jobs.count, codes = new Uint8Array(count);
+    if (way === "size") {
+      for (let i = 0; i < count; i++) codes[i] = SIZES.filter(([, least]) => jobs.cores[i] >= least).length - 1;
+      return { codes, names: SIZES.map(([words]) => words), colours: ordered(SIZES.length) };
+    }
+    if (way === "wait") {
+      for (let i = 0; i < count; i++) codes[i] = WAITS.findIndex(([, below]) => !(jobs.wait[i] >= below));
+      return { codes, names: WAITS.map(([words]) => words), colours: ordered(WAITS.length) };
+    }
+    if (way === "state") {
+      codes.set(jobs.state);
+      return { codes, names: schedule.states, colours: schedule.states.map((_, i) => variable(`--state${i}`)) };
+    }
+    if (way === "backfilled") {
+      codes.set(jobs.backfilled);
+      return { codes, names: ["in turn", "backfilled"], colours: [variable("--c0"), variable("--c1")] };
+    }
+    if (way === "change") return change(schedule, base, codes);
+    return byLabel(schedule, way, codes);
+  }
+
+  const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  function mix(one, other, part) {
+    const channel = (colour, i) => parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
+    const mixed = [0, 1, 2].map((i) => Math.round(channel(one, i) + (channel(other, i) - channel(one, i)) * part));
+    return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+  }
+
+  function ordered(count) {
+    return Array.from({ length: count }, (_, i) => {
+      const place = (0.12 + (0.88 * i) / Math.max(count - 1, 1)) * 5, first = Math.min(Math.floor(place), 4);
+      return mix(variable(`--s${first}`), variable(`--s${first + 1}`), place - first);
+    });
+  }
+
+  function change(schedule, base, codes) {
+    const before = new Map();
+    for (let i = 0; i < base.jobs.count; i++) before.set(Jobs.name(base, i), base.jobs.start[i]);
+    for (let i = 0; i < schedule.jobs.count; i++) {
+      const shift = schedule.jobs.start[i] - (before.get(Jobs.name(schedule, i)) ?? schedule.jobs.start[i]);
+      codes[i] = SHIFTS.filter((edge) => shift > edge).length;
+    }
+    return { codes, names: SHIFT_NAMES, colours: SHIFT_NAMES.map((_, i) => variable(`--d${i}`)) };
+  }
+
+  function byLabel(schedule, way, codes) {
+    const column = schedule.jobs.labels[way], work = new Float64Array(column.names.length + 1);
+    for (let i = 0; i < codes.length; i++) work[column.codes[i] + 1] += schedule.jobs.work[i];
+    const present = [...work.keys()].filter((i) => i > 0 || column.codes.includes(-1)).sort((a, b) => work[b] - work[a] || a - b);
+    const many = present.length > MOST, place = new Uint8Array(work.length);
+    present.forEach((label, i) => { place[label] = many ? Math.min(i, MOST - 1) : i; });
+    for (let i = 0; i < codes.length; i++) codes[i] = place[column.codes[i] + 1];
+    const names = present.slice(0, many ? MOST - 1 : MOST).map((label) => (label ? column.names[label - 1] : "(none)"));
+    const colours = names.map((_, i) => variable(`--c${i}`));
+    if (many) { names.push(`all others (${Ticks.grouped(present.length - MOST + 1)})`); colours.push(variable("--muted")); }
+    return { codes, names, colours };
+  }
+
+  return { of, variable };
+})();

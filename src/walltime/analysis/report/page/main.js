@@ -1,0 +1,63 @@
+// Everything put together, once the data is unpacked.
+(async () => {
+  const root = document.documentElement;
+
+  function addButtons(figure) {
+    const caption = figure.querySelector("figcaption"), bar = document.createElement("span");
+    bar.className = "save";
+    for (const format of ["png", "svg"]) {
+      const press = document.createElement("button");
+      press.type = "button";
+      press.textContent = format.toUpperCase();
+      press.setAttribute("aria-label", `Save ${caption.textContent.trim()} as ${format.toUpperCase()}`);
+      press.addEventListener("click", () => Export.chart(figure, format));
+      bar.append(press);
+    }
+    caption.append(bar);
+  }
+
+  function watchTheme(viewer) {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)"), isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+    const recolour = () => viewer && viewer.recolour();
+    document.getElementById("theme").addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; recolour(); });
+    dark.addEventListener("change", recolour);
+  }
+
+  // Paper is narrower than most screens, and light: everything is drawn again for it, and again for the screen.
+  function watchPrinting(redraw, viewer) {
+    const paper = window.matchMedia("print");
+    const change = () => { redraw(); if (viewer) { viewer.recolour(); viewer.gantt.draw(2); } };
+    paper.addEventListener("change", change);
+    window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => { box.wasOpen = box.open; }));
+    window.addEventListener("afterprint", change);
+  }
+
+  try {
+    const data = await Jobs.unpack(document.getElementById("data").textContent);
+    const figures = [...document.querySelectorAll("figure[data-chart]")];
+    const redraw = (figure) => Chart.draw(figure.querySelector(".chart"), data.charts[figure.dataset.chart]);
+    figures.forEach(addButtons);
+    const sizes = new ResizeObserver((entries) => {
+      for (const { target, contentRect } of entries) {
+        const width = Math.floor(contentRect.width);
+        if (width && target.drawn !== width) { target.drawn = width; redraw(target.parentElement); }
+      }
+    });
+    figures.forEach((figure) => sizes.observe(figure.querySelector(".chart")));
+    const place = document.getElementById("gantt");
+    const shown = data.schedules.filter((plan) => plan.blocks.of.length);
+    const viewer = place && shown.length ? Viewer.build(place, shown) : null;
+    if (place && !viewer) place.textContent = "No job ever ran.";
+    const tables = document.getElementById("tables");
+    if (tables) Tables.build(tables, data.groups, data.labels);
+    watchTheme(viewer);
+    watchPrinting(() => figures.forEach(redraw), viewer);
+    window.walltime = { Ticks, viewer, data };
+    root.dataset.ready = "yes";
+  } catch (error) {
+    const note = document.getElementById("broken");
+    note.hidden = false;
+    note.textContent = `This browser cannot show the pictures (${error.message}); one of 2023 or later can.`;
+    throw error;
+  }
+})();

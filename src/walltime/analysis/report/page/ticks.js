@@ -1,0 +1,161 @@
+// Where an axis has its marks and what is written there; the same as charts/ticks.py, which a test compares.
+const Ticks = (() => {
+  const DAY = 86400;
+  const DURATIONS = [1, 10, 60, 600, 3600, 21600, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
+  const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+    DAY, 2 * DAY, 5 * DAY, 7 * DAY, 10 * DAY, 20 * DAY];
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+  const grouped = (value, digits = 0) =>
+    value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const minus = (text) => text.replace(/-/g, "−");
+
+  function trim(value, digits = 4) {
+    const rounded = Number(value.toPrecision(digits));
+    return rounded.toLocaleString("en-US", { maximumSignificantDigits: digits });
+  }
+
+  function number(value) {
+    const size = Math.abs(value);
+    for (const [limit, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]])
+      if (size >= limit) return `${trim(value / limit)} ${letter}`;
+    return size >= 1000 ? grouped(value) : trim(value);
+  }
+
+  function duration(value) {
+    const size = Math.abs(value);
+    for (const [limit, unit, name] of [[2 * DAY, DAY, "d"], [7200, 3600, "h"], [120, 60, "min"]])
+      if (size >= limit || (size >= unit && size % unit === 0))
+        return `${size / unit < 10000 ? trim(value / unit) : grouped(value / unit)} ${name}`;
+    return `${trim(value)} s`;
+  }
+
+  // For a person who reads one value: as walltime.core.time.format_duration.
+  function exact(seconds) {
+    if (seconds === null || Number.isNaN(seconds)) return "–";
+    if (seconds < 0) return "−" + exact(-seconds);
+    const two = (n) => String(n).padStart(2, "0");
+    if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+    if (seconds < 59.5) return `${seconds.toFixed(0)} s`;
+    if (seconds < 3599.5) { const s = Math.round(seconds); return `${Math.floor(s / 60)}:${two(s % 60)} min`; }
+    if (seconds < 2 * DAY) { const m = Math.round(seconds / 60); return `${Math.floor(m / 60)}:${two(m % 60)} h`; }
+    return `${(seconds / DAY).toFixed(1)} d`;
+  }
+
+  function moment(seconds, clock) {
+    if (seconds === null || Number.isNaN(seconds)) return "–";
+    const two = (n) => String(Math.floor(n)).padStart(2, "0");
+    if (clock.shift === null) {
+      const rest = ((seconds % DAY) + DAY) % DAY;
+      return `day ${Math.floor(seconds / DAY)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}:${two(rest % 60)}`;
+    }
+    const d = new Date(1000 * (seconds + clock.shift));
+    return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()} ` +
+      `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`;
+  }
+
+  function write(axis, value, step = 0) {
+    if (axis.kind === "duration") return minus(duration(value));
+    if (axis.kind === "share") return minus(`${grouped(100 * value, step === 0 || step >= 0.01 ? 0 : 1)} %`);
+    return minus(number(value));
+  }
+
+  // One value of an axis for a person: more digits than at the axis.
+  function tell(axis, value, clock) {
+    if (value === null || value === undefined) return "–";
+    if (axis.kind === "time") return moment(value, clock);
+    if (axis.kind === "duration") return exact(value);
+    if (axis.kind === "share") return `${(100 * value).toFixed(1)} %`;
+    if (axis.kind === "category") return axis.categories[Math.round(value)] ?? "";
+    return Number.isInteger(value) ? grouped(value) : trim(value);
+  }
+
+  function roundStep(span, count) {
+    const rough = span / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
+    for (const factor of [1, 2, 5, 10]) if (power * factor >= rough * 0.999999) return power * factor;
+    return power * 10;
+  }
+
+  function durationStep(span, count) {
+    const rough = span / Math.max(count, 1);
+    if (rough <= 1) return roundStep(span, count);
+    return STEPS.find((step) => step >= rough) ?? DAY * roundStep(span / DAY, count);
+  }
+
+  function multiples(low, high, step) {
+    const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9), out = [];
+    for (let i = first; i <= last; i++) out.push(Number((i * step).toPrecision(14)));
+    return out;
+  }
+
+  function logTicks(axis, low, high, count) {
+    if (low <= 0) return [];
+    let found;
+    if (axis.kind === "duration") found = DURATIONS.filter((v) => low * 0.999 <= v && v <= high * 1.001);
+    else {
+      found = [];
+      const last = Math.floor(Math.log10(high) + 1e-9);
+      for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= last; p++) found.push(10 ** p);
+    }
+    if (found.length < 2)
+      return find({ ...axis, log: false }, low, high, Math.min(count, 3)).filter(([value]) => value > 0);
+    const every = Math.max(1, Math.ceil(found.length / Math.max(count, 1)));
+    return found.filter((_, i) => i % every === 0).map((v) => [v, write(axis, v)]);
+  }
+
+  function timeTicks(low, high, count, clock) {
+    const step = STEPS.find((s) => s >= (high - low) / Math.max(count, 1)) ?? null;
+    if (clock.shift === null) {
+      const size = step ?? DAY * roundStep((high - low) / DAY, count);
+      return multiples(low, high, size).map((v) => [v, writeDay(v, size)]);
+    }
+    const begin = low + clock.shift, end = high + clock.shift;
+    let found = [];
+    if (step === null || step > 7 * DAY) found = monthStarts(begin, end, count);
+    if (!found.length) found = multiples(begin, end, step ?? 28 * DAY);
+    const fine = step !== null && step < DAY, years = high - low > 300 * DAY;
+    return found.map((v) => [v - clock.shift, writeDate(v, fine, years)]);
+  }
+
+  function writeDay(value, step) {
+    const day = Math.floor(value / DAY), rest = value - day * DAY, two = (n) => String(n).padStart(2, "0");
+    if (step >= DAY) return grouped(value / DAY);
+    if (!rest) return `${grouped(day)} d`;
+    const text = `${Math.floor(rest / 3600)}:${two(Math.floor((rest % 3600) / 60))}`;
+    return step < 60 ? `${text}:${two(Math.round(rest % 60))}` : text;
+  }
+
+  function writeDate(value, fine, years) {
+    const d = new Date(1000 * value), two = (n) => String(n).padStart(2, "0");
+    if (years) return `${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()}`;
+    const [h, m, s] = [d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()];
+    if (fine && (h || m || s)) return s ? `${two(h)}:${two(m)}:${two(s)}` : `${two(h)}:${two(m)}`;
+    return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]}`;
+  }
+
+  function monthStarts(begin, end, count) {
+    const first = new Date(1000 * begin), months = (end - begin) / (30.4 * DAY), found = [];
+    const every = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((s) => months / s <= count) ?? 12000;
+    let number = first.getUTCFullYear() * 12 + first.getUTCMonth();
+    number += (every - (number % every)) % every;
+    for (;;) {
+      const at = Date.UTC(Math.floor(number / 12), number % 12, 1) / 1000;
+      if (at > end) return found;
+      if (at >= begin) found.push(at);
+      number += every;
+    }
+  }
+
+  // About `count` ticks as [value, text].
+  function find(axis, low, high, count, clock = { shift: null }) {
+    if (!Number.isFinite(low) || !Number.isFinite(high) || high <= low)
+      return Number.isFinite(low) ? [[low, write(axis, low)]] : [];
+    if (axis.kind === "time") return timeTicks(low, high, count, clock);
+    if (axis.log) return logTicks(axis, low, high, count);
+    let step = axis.kind === "duration" ? durationStep(high - low, count) : roundStep(high - low, count);
+    if (axis.kind === "count") step = Math.max(step, 1);
+    return multiples(low, high, step).map((v) => [v, write(axis, v, step)]);
+  }
+
+  return { find, write, tell, exact, moment, number, grouped };
+})();

@@ -1,0 +1,172 @@
+"""The tables of a report, as HTML that can be read without any script; every text from outside is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from walltime.analysis.charts.quantities import Shown
+from walltime.analysis.compare import distinct_labels
+from walltime.analysis.metrics import KEYS
+from walltime.analysis.metrics import by as figures_by
+from walltime.core.time import format_duration
+
+MOST_GROUPS = 5_000
+"""Users (or queues, ...) that the page lists; of more, those with the most core-seconds."""
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _ratio(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
+
+
+def _count(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+FIGURES: tuple[tuple[str, str, Callable[[Any], str], int], ...] = (
+    ("mean_wait", "Mean wait", format_duration, -1),
+    ("median_wait", "Median wait", format_duration, -1),
+    ("p95_wait", "95 % wait", format_duration, -1),
+    ("max_wait", "Longest wait", format_duration, -1),
+    ("mean_bounded_slowdown", "Mean bounded slowdown", _ratio, -1),
+    ("median_bounded_slowdown", "Median bounded slowdown", _ratio, -1),
+    ("mean_response", "Mean response", format_duration, -1),
+    ("utilization_window", "Utilization (observation window)", _share, +1),
+    ("utilization", "Utilization (first submission to last end)", _share, +1),
+    ("makespan", "Makespan", format_duration, -1),
+    ("jain_fairness", "Fairness between users (Jain)", _ratio, +1),
+    ("started", "Jobs started", _count, 0),
+    ("completed", "… completed", _count, 0),
+    ("killed", "… killed at their limit", _count, 0),
+    ("failed", "… failed", _count, 0),
+    ("cancelled", "Jobs cancelled", _count, 0),
+    ("rejected", "Jobs rejected", _count, 0),
+    ("backfilled", "Jobs backfilled", _count, 0),
+    ("longest_queue", "Longest queue", _count, 0),
+)
+"""Rows of the table of figures: key, words, how it is written, and which direction is good."""
+
+
+def headline(results: Sequence[Shown]) -> str:
+    """The figures of each result, with the change against the first; what is best is marked by a star."""
+    labels = distinct_labels(results)
+    heads = "".join(f"<th scope=col><bdi>{escape(label)}</bdi></th>" for label in labels)
+    rows = []
+    for key, words, write, better in FIGURES:
+        values = [result.summary.get(key) for result in results]
+        if all(value is None or (value == 0 and not better and key != "started") for value in values):
+            continue
+        best = _best(values, better, [result.summary.get("started") for result in results], write)
+        cells = "".join(_cell(value, values[0], write, value == best, number) for number, value in enumerate(values))
+        rows.append(f"<tr><th scope=row>{escape(words)}</th>{cells}</tr>")
+    star = "<p class=note>★ best of its row. Waits and slowdowns are over started jobs.</p>"
+    plain = "<p class=note>Waits and slowdowns are over started jobs.</p>"
+    table = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{star if len(results) > 1 else plain}"
+
+
+def _best(values: Sequence[Any], better: int, started: Sequence[Any], write: Callable[[Any], str]) -> Any:
+    """The best value where there is something to choose; who leaves jobs waiting cannot win."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2 or not better or len({write(value) for value in known}) == 1 or len(set(started)) > 1:
+        return None
+    return max(known) if better > 0 else min(known)
+
+
+def _cell(value: Any, base: Any, write: Callable[[Any], str], best: bool, number: int) -> str:
+    text = escape(write(value))
+    if best:
+        text = f"<strong>{text}\u202f★</strong>"
+    if number and value is not None and base and write(value) != write(base):
+        change = (value - base) / abs(base)
+        words = f"×{1 + change:,.0f}" if change >= 9.5 else f"{100 * change:+.0f} %"
+        text += f" <small>{words.replace('-', '−')}</small>"
+    return f"<td>{text}</td>"
+
+
+def what_was_simulated(results: Sequence[Shown]) -> str:
+    """Workload, machine, scheduler and provenance of each result."""
+    labels = distinct_labels(results)
+    described = [_describe(result) for result in results]
+    keys = list(dict.fromkeys(key for items in described for key in items))
+    rows = []
+    for key in keys:
+        texts = [items.get(key, "–") for items in described]
+        if len(set(texts)) == 1:
+            cells = f"<td colspan={len(texts)}><bdi>{escape(texts[0])}</bdi></td>"
+        else:
+            cells = "".join(f"<td><bdi>{escape(text)}</bdi></td>" for text in texts)
+        rows.append(f"<tr><th scope=row>{escape(key)}</th>{cells}</tr>")
+    heads = "".join(f"<th scope=col><bdi>{escape(label)}</bdi></th>" for label in labels)
+    head = f"<thead><tr><td></td>{heads}</tr></thead>" if len(labels) > 1 else ""
+    return f"<div class=scroll tabindex=0><table class=plain>{head}<tbody>{''.join(rows)}</tbody></table></div>"
+
+
+def _describe(result: Shown) -> dict[str, str]:
+    summary = result.summary
+    facts = summary.get("facts") or {}
+    items = {"Jobs": f"{summary['jobs']:,}"}
+    for reason, count in (summary.get("skipped_reasons") or {}).items():
+        items["Skipped"] = "; ".join(filter(None, (items.get("Skipped"), f"{count:,} {reason}")))
+    scenario = getattr(result, "scenario", None)
+    workload = getattr(scenario, "workload", None)
+    if workload is not None and getattr(workload, "trace", None):
+        items["Workload"] = str(workload.trace).rpartition("/")[2]
+    items["Machine"] = "; ".join(_machine(name, cores, facts) for name, cores in (summary.get("clusters") or {}).items())
+    for cluster in getattr(scenario, "clusters", ()) or ():
+        parts = (f"{kind} {getattr(cluster.scheduler, kind).name}" for kind in ("order", "backfill", "estimate"))
+        items["Scheduler" if len(scenario.clusters) == 1 else f"Scheduler of {cluster.name}"] = ", ".join(parts)  # type: ignore[union-attr]
+    if scenario is not None:
+        items["Seed"] = str(scenario.seed)
+    if facts.get("overrun"):
+        items["Beyond the requested time"] = {"kill": "killed", "extend": "runs on"}.get(facts["overrun"], facts["overrun"])
+    if summary.get("perfect_estimates"):
+        items["Perfect estimates"] = f"{summary['perfect_estimates']:,} jobs: their run times were known in advance"
+    if facts.get("until") is not None:
+        items["Cut off at"] = format_duration(facts["until"])
+    items["Digest"] = str(summary.get("digest", ""))[:16] + "…"
+    version = (getattr(result, "provenance", None) or {}).get("version")
+    if version:
+        items["Simulated by"] = f"Walltime {version}"
+    return items
+
+
+def _machine(name: str, cores: int, facts: Mapping[str, Any]) -> str:
+    runs = ((facts.get("nodes") or {}).get(name) or {}).get("cores")
+    if not runs:
+        return f"{name}: {cores:,} cores"
+    groups = " + ".join(f"{count:,} × {each}" for count, each in runs[:6]) + (" + …" if len(runs) > 6 else "")
+    return f"{name}: {cores:,} cores, nodes {groups}"
+
+
+def group_tables(results: Sequence[Shown]) -> list[dict[str, Any]]:
+    """Figures of every size class, queue, user, ... under each result, for the page to sort and search."""
+    tables = []
+    for key in ("size", *(key for key in KEYS if key not in ("size", "cluster"))):
+        if key != "size" and not results[0].record.jobs[key].count():
+            continue
+        frames = [figures_by(result.record, key) for result in results]
+        first = frames[0].head(MOST_GROUPS)
+        names = [None if name is None else str(name)[:200] for name in first[key].to_list()]
+        columns: dict[str, list[Any]] = {"jobs": first["jobs"].to_list(), "hours": [_hours(v) for v in first["core_seconds"]]}
+        for number, frame in enumerate(frames):
+            mine = first.select(key).join(frame, on=key, how="left", nulls_equal=True, maintain_order="left")
+            columns[f"wait {number}"] = [_round(value) for value in mine["mean_wait"]]
+            columns[f"slow {number}"] = [_round(value) for value in mine["mean_bounded_slowdown"]]
+        tables.append({"key": key, "names": names, "total": frames[0].height, "columns": columns})
+    return tables
+
+
+def _hours(core_seconds: float) -> float:
+    return float(f"{core_seconds / 3600:.6g}")
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
