@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from walltime.cli.console import say
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.cli.session import Session
 
 CORES = 256
 LOAD = 0.9
@@ -18,6 +21,7 @@ JOBS = 5_000
 POLICIES = ("fcfs", "aggressive", "easy")
 MOST_JOBS = 10_000_000
 TRACE = "workload.swf"
+REPORT = "report.html"
 
 
 def demo(
@@ -26,8 +30,9 @@ def demo(
         str | None, typer.Option(metavar="DIR", help="Keep the workload and the results in this folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier demo left there.")] = False,
+    report: Annotated[bool, typer.Option(help="Write a report to look at.")] = True,
 ) -> None:
-    """Generate a workload, run three policies on it and compare them."""
+    """Generate a workload, run three policies on it, compare them, and write a report."""
     from walltime.cli.plan import choose_targets
     from walltime.cli.session import Session
     from walltime.policy.registry import preset
@@ -37,6 +42,7 @@ def demo(
         raise InputError(f"--jobs must be between 1 and {MOST_JOBS:,}", value=jobs)
     targets = choose_targets(output, list(POLICIES), force=force, format="parquet")
     trace = None if output is None else _free_place(Path(output) / TRACE, force)
+    page = _free_place(Path(output) / REPORT, force) if report and output is not None else None
     scenarios = {
         name: parse(
             {
@@ -59,6 +65,8 @@ def demo(
         write(workload, trace)
         session.written["the workload"] = trace
     session.show()
+    if report:
+        _report(session, page)
     _suggest(output)
 
 
@@ -66,6 +74,18 @@ def _free_place(path: Path, force: bool) -> Path:
     if path.exists() and not force:
         raise InputError("this file is already there; choose another --output, or --force", file=path)
     return path
+
+
+def _report(session: Session, page: Path | None) -> None:
+    """Write the report: beside the results where they are kept, else into a new temporary folder."""
+    import tempfile
+
+    from walltime.analysis.report import write_report
+
+    target = page or Path(tempfile.mkdtemp(prefix="walltime-demo-")) / REPORT
+    write_report(list(session.results.values()), target, title=session.title)
+    say()
+    say(f"A report to look at, in any browser: {target}", style="bold")
 
 
 def _suggest(output: str | None) -> None:

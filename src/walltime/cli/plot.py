@@ -35,9 +35,7 @@ def plot(
     of: Annotated[
         str | None, typer.Option(metavar="QUANTITY", help="wait, slowdown, ...", rich_help_panel=WHAT)
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="KEY", help="user, queue, size, ...", rich_help_panel=WHAT)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="KEY", help="user, queue, size, ...", rich_help_panel=WHAT)] = None,
     x: Annotated[str | None, typer.Option("--x", metavar="QUANTITY", help="Across.", rich_help_panel=WHAT)] = None,
     y: Annotated[str | None, typer.Option("--y", metavar="QUANTITY", help="Up.", rich_help_panel=WHAT)] = None,
     begin: Annotated[
@@ -105,4 +103,3 @@ def _list_kinds() -> None:
     for kind in KINDS.values():
         table.add_row(kind.name, kind.about, " ".join(words.get(name, f"--{name}") for name in kind.options))
     out().print(table)
-

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 from walltime.cli.console import emit
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.cli.watch import Watching
 
 MACHINE = "The machine"
 SCHEDULER = "The scheduler"
@@ -121,6 +124,17 @@ def run(
         typer.Option(metavar="T", help="The same at the end. [dim](default: a tenth)[/]", rich_help_panel=RESULT),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.", rich_help_panel=RESULT)] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Draw the state of the system while it runs.", rich_help_panel=RESULT)
+    ] = False,
+    pace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            help="With --watch, simulate T a second: 1h, 1d. [dim](default: as fast as it goes)[/]",
+            rich_help_panel=RESULT,
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=RESULT)
     ] = False,
@@ -136,6 +150,7 @@ def run(
     )
     window = _window(warmup, cooldown)
     hidden = quiet or as_json
+    watching = _watching(watch, pace, quiet=quiet, shake=shake)
     if shake is not None:
         from walltime.cli.shaken import run_shaken
 
@@ -147,11 +162,28 @@ def run(
     else:
         from walltime.cli.session import run_session
 
-        answer = run_session(options, output, window, force=force, format=format, quiet=hidden)
+        answer = run_session(options, output, window, force=force, format=format, quiet=hidden, watch=watching)
     if as_json:
         emit(answer.as_data())
     elif not quiet:
         answer.show()
+
+
+def _watching(watch: bool, pace: str | None, *, quiet: bool, shake: str | None) -> Watching | None:
+    """How the run is watched, if it is; raises InputError for options that contradict each other."""
+    from walltime.cli.plan import parse_seconds
+    from walltime.cli.watch import Watching
+
+    if not watch:
+        if pace is not None:
+            raise InputError("--pace slows down what --watch shows, which is missing")
+        return None
+    if quiet or shake is not None:
+        raise InputError(f"--watch shows a run; it cannot be combined with {'--quiet' if quiet else '--shake'}")
+    speed = parse_seconds("--pace", pace)
+    if speed == 0:
+        raise InputError("--pace: time has to go on", value=pace)
+    return Watching(speed)
 
 
 def _window(warmup: str | None, cooldown: str | None) -> dict[str, float | None]:

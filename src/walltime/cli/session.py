@@ -15,6 +15,7 @@ from walltime.core.time import SECOND
 
 if TYPE_CHECKING:
     from walltime.api import Result
+    from walltime.cli.watch import Watching
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
 
@@ -36,9 +37,10 @@ class Session:
         window: dict[str, float | None] | None = None,
         *,
         quiet: bool = False,
+        watch: Watching | None = None,
     ) -> None:
         """Add the result of one scenario."""
-        self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet)
+        self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet, watch=watch)
 
     def show(self) -> None:
         """Print the comparison, what one has to know to read it, and where the results are."""
@@ -80,6 +82,7 @@ def run_session(
     force: bool = False,
     format: str = "parquet",
     quiet: bool = False,
+    watch: Watching | None = None,
 ) -> Session:
     """Simulate what the options ask for; results are written when all of them are there, so that none is left alone."""
     plan = make_plan(options)
@@ -87,7 +90,7 @@ def run_session(
     workload, scenarios = prepare(plan, quiet=quiet)
     session = Session(Path(options.source).name, remarks=plan.remarks + _unused(workload))
     for name, scenario in scenarios.items():
-        session.simulate(name, scenario, workload, window, quiet=quiet)
+        session.simulate(name, scenario, workload, window, quiet=quiet, watch=watch)
     for name, target in targets.items():
         session.results[name].save(target, format=format, force=force)
         session.written[name] = target
@@ -115,14 +118,26 @@ def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Sce
 
 
 def simulate_one(
-    name: str, scenario: Scenario, workload: Workload, window: dict[str, float | None], *, quiet: bool = False
+    name: str,
+    scenario: Scenario,
+    workload: Workload,
+    window: dict[str, float | None],
+    *,
+    quiet: bool = False,
+    watch: Watching | None = None,
 ) -> Result:
-    """The result of one resolved scenario on jobs that were read already, with a progress bar where somebody looks."""
+    """The result of one resolved scenario on jobs that were read already, with a progress bar where somebody looks.
+
+    With `watch` the state of the system is drawn instead.
+    """
     from walltime.analysis.metrics import summarise
     from walltime.api import Result
     from walltime.engine import native
 
     first = int(workload.columns["submit"][0]) if len(workload) else 0
-    with show_progress(name, len(workload), first, quiet=quiet) as bar:
+    looking = (
+        watch.show(name, workload) if watch is not None else show_progress(name, len(workload), first, quiet=quiet)
+    )
+    with looking as bar:
         record = native.run(scenario, workload, bar)
     return Result(scenario, record, name, summary=summarise(record, **window))

@@ -35,6 +35,7 @@ cdef class Simulation(Engine):
     cdef list unrouted
     cdef object progress
     cdef double reported
+    cdef public double every
     cdef long long instants
     cdef readonly long long ended
 

@@ -116,6 +116,7 @@ class Simulation(Engine):
         self.watched = bool(self.observers)
         self.progress = progress
         self.reported = clock.monotonic()
+        self.every = 0.1  # seconds between signs of life
         self.instants = 0
         self.ended = 0
         ranked = [
@@ -527,7 +528,7 @@ class Simulation(Engine):
         PyErr_CheckSignals()
         if self.progress is not None:
             time = clock.monotonic()
-            if time - self.reported >= 0.1:
+            if time - self.reported >= self.every:
                 self.reported = time
                 self.progress(self.now, self.jobs.entered, self.ended)
         return 0

@@ -26,7 +26,11 @@ NAME = "native"
 
 
 class Progress(Protocol):
-    """Whoever wants a sign of life, about ten times a second."""
+    """Whoever wants a sign of life, about ten times a second.
+
+    One that also has `attach(simulation)` is given the simulation before it begins, to look at but not to touch;
+    it may set `simulation.every`, the seconds between two signs of life.
+    """
 
     def progress(self, now: int, submitted: int, ended: int) -> None:
         """The clock in microseconds, jobs that have entered, jobs that have left."""
@@ -79,6 +83,8 @@ def run(
     else:
         arrivals = Arrivals(batches)
         simulation = _build(scenario, arrivals, _options(scenario, observer, observers))
+    if (attach := getattr(observer, "attach", None)) is not None:
+        attach(simulation)
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]

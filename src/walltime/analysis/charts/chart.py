@@ -189,10 +189,14 @@ def _time_range(panel: Panel) -> list[float]:
     return [float(f(values)) for values in times for f in (np.min, np.max)]
 
 
+def clean(name: str) -> str:
+    """A name without control characters, among them those that turn the direction of writing."""
+    return name if name.isprintable() else "".join(letter if letter.isprintable() else "·" for letter in name)
+
+
 def shorten(name: str | None, length: int = 28) -> str:
     """A name fit to stand at an axis: on one line, without control characters, cut in the middle if it is long."""
-    text = "(none)" if name is None else "".join(letter if letter.isprintable() else "·" for letter in name)
-    text = text.strip() or "(blank)"
+    text = "(none)" if name is None else clean(name).strip() or "(blank)"
     if len(text) <= length:
         return text
     tail = (length - 1) // 3

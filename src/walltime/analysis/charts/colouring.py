@@ -12,13 +12,34 @@ from walltime.analysis.metrics import SIZES, size_codes
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
 
-WAYS = ("user", "group", "account", "queue", "qos", "cluster", "size", "wait", "state", "backfilled", "workflow", "phase")
+WAYS = (
+    "user",
+    "group",
+    "account",
+    "queue",
+    "qos",
+    "cluster",
+    "size",
+    "wait",
+    "state",
+    "backfilled",
+    "workflow",
+    "phase",
+)
 """What a schedule can be coloured by, where the result has it."""
 MOST = 8
 """Colours that can be told apart; beyond them jobs are grey."""
 _WAITS = {"no wait": 1.0, "< 1 min": 60.0, "< 10 min": 600.0, "< 1 h": 3600.0, "< 6 h": 21_600.0, "< 1 d": 86_400.0}
 _SHIFTS = (-86_400.0, -3600.0, -60.0, 60.0, 3600.0, 86_400.0)
-SHIFTS = ("> 1 d earlier", "> 1 h earlier", "> 1 min earlier", "within a minute", "> 1 min later", "> 1 h later", "> 1 d later")
+SHIFTS = (
+    "> 1 d earlier",
+    "> 1 h earlier",
+    "> 1 min earlier",
+    "within a minute",
+    "> 1 min later",
+    "> 1 h later",
+    "> 1 d later",
+)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from walltime.analysis.charts.colouring import WAYS, colour_by, colour_by_shift,
 from walltime.analysis.charts.lanes import shade
 from walltime.analysis.charts.layout import MOST_JOBS, Schedule, lay_out
 from walltime.analysis.charts.overtime import only_one
-from walltime.analysis.charts.quantities import Shown, find_clock, time_axis
-from walltime.analysis.compare import distinct_labels
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, time_axis
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 
@@ -29,7 +28,7 @@ def schedule(
     """Who held which cores when, coloured by user, queue, size, wait, ...; between two times of the trace."""
     panels, notes = [], []
     window = _window(begin, end)
-    for label, result in zip(distinct_labels(results), results, strict=True):
+    for label, result in zip(find_labels(results), results, strict=True):
         plan = _lay_out(result, window, most)
         blocks = Blocks(plan, colour_by(plan.jobs, by or _default(plan)))
         panels.append(_panel(results, plan, blocks, label if len(results) > 1 else ""))
@@ -50,7 +49,7 @@ def schedule_diff(
     """The schedules of the results after the first; colours tell what starts earlier or later than in the first."""
     if len(results) < 2:
         raise InputError("the plot schedule-diff compares results with the first; give at least two")
-    labels, panels, window = distinct_labels(results), [], _window(begin, end)
+    labels, panels, window = find_labels(results), [], _window(begin, end)
     rule = ""
     for label, result in zip(labels[1:], results[1:], strict=True):
         plan = _lay_out(result, window, most)
@@ -106,4 +105,3 @@ def _window(begin: str | float | None, end: str | float | None) -> tuple[float |
     if first is not None and last is not None and first >= last:
         raise InputError("the picture would end before it begins", value=f"{begin} to {end}")
     return first, last
-

@@ -1,4 +1,4 @@
-"""A schedule as rectangles: which jobs are shown, which rows of the picture they cover, and what the rest looks like."""
+"""A schedule as rectangles: which jobs are shown, which rows they cover, and what the rest looks like."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Panel, short_names
-from walltime.analysis.charts.quantities import Shown, find_clock, group, time_axis
-from walltime.analysis.compare import distinct_labels
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, group, time_axis
 from walltime.analysis.intervals import find_held, find_horizon
 from walltime.analysis.series import Grid, choose_interval
 from walltime.analysis.statistics import Groups
@@ -25,7 +24,7 @@ DOWN = "down_cores"
 
 def utilization(results: Sequence[Shown]) -> Chart:
     """Used cores over available cores; for one result of several clusters a line for each of them."""
-    labels, lines = distinct_labels(results), []
+    labels, lines = find_labels(results), []
     for number, (label, result) in enumerate(zip(labels, results, strict=True)):
         used, available = _series(result, "used_cores"), _series(result, "available_cores")
         whole = _share(sum_all(used), sum_all(available))
@@ -41,7 +40,7 @@ def utilization(results: Sequence[Shown]) -> Chart:
 def cores(results: Sequence[Shown]) -> Chart:
     """Requested (used and waited for), used and available cores; a panel for each result."""
     panels = []
-    for label, result in zip(distinct_labels(results), results, strict=True):
+    for label, result in zip(find_labels(results), results, strict=True):
         used, waiting, available = (
             sum_all(_series(result, name)) for name in ("used_cores", "waiting_cores", "available_cores")
         )
@@ -59,7 +58,7 @@ def cores(results: Sequence[Shown]) -> Chart:
 def jobs(results: Sequence[Shown]) -> Chart:
     """Running and waiting jobs; a panel for each result."""
     panels = []
-    for label, result in zip(distinct_labels(results), results, strict=True):
+    for label, result in zip(find_labels(results), results, strict=True):
         running, waiting = _series(result, "running_jobs"), _series(result, "waiting_jobs")
         marks = (
             Line("waiting", waiting.time, sum_all(waiting), "waiting", step=True),
@@ -75,7 +74,7 @@ def queue(results: Sequence[Shown]) -> Chart:
     panels = []
     for name, words in (("waiting_jobs", "waiting jobs"), ("waiting_cores", "cores waited for")):
         marks = []
-        for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+        for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
             waiting = _series(result, name)
             marks.append(Line(label, waiting.time, sum_all(waiting), number, step=True, fill=len(results) == 1))
         panels.append(Panel(time_axis(results), Axis(words, "count", low=0), tuple(marks)))
@@ -85,7 +84,7 @@ def queue(results: Sequence[Shown]) -> Chart:
 def median_wait(results: Sequence[Shown], minutes: float | None = None) -> Chart:
     """The median wait of the jobs submitted in each interval: a minute, or the shortest that leaves 500 of them."""
     marks, lengths = [], []
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         started = result.record.jobs.filter(pl.col("start").is_not_null())
         if not started.height:
             raise InputError(f"{result.label}: no job has started")
@@ -133,7 +132,7 @@ def usage(results: Sequence[Shown], by: str = "user", most: int = 7) -> Chart:
 def load(results: Sequence[Shown]) -> Chart:
     """How much of the time at least so many cores were in use, as a share of the machine."""
     marks = []
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         share = np.sort(_share(sum_all(_series(result, "used_cores")), sum_all(_series(result, "available_cores"))))
         time = np.arange(len(share), -1, -1) / max(len(share), 1)
         marks.append(Line(label, time[:-1], share, number))
@@ -167,7 +166,9 @@ def failures(results: Sequence[Shown]) -> Chart:
         mine = table.filter(pl.col("entity") == name)
         values[row, np.searchsorted(times, mine["time"].to_numpy())] = mine["value"].to_numpy()
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-    cells = Cells(np.append(times, times[-1] + step), np.arange(len(names) + 1) - 0.5, values, Axis("cores down", "count"))
+    cells = Cells(
+        np.append(times, times[-1] + step), np.arange(len(names) + 1) - 0.5, values, Axis("cores down", "count")
+    )
     panel = Panel(time_axis(results), Axis("node", "category", categories=short_names(names)), (cells,))
     return Chart("failures", "Cores down", (panel,), find_clock(results))
 
@@ -192,7 +193,7 @@ def _series(result: Shown, name: str) -> _Series:
 
 def sum_all(series: _Series) -> np.ndarray:
     """The sum over the clusters."""
-    return np.sum(list(series.values.values()), axis=0)
+    return np.asarray(np.sum(list(series.values.values()), axis=0))
 
 
 def _share(used: np.ndarray, available: np.ndarray) -> np.ndarray:
@@ -232,4 +233,3 @@ def only_one(results: Sequence[Shown], kind: str) -> Shown:
     if len(results) != 1:
         raise InputError(f"the plot {kind} shows one result; {len(results)} were given")
     return results[0]
-

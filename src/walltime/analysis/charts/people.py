@@ -11,7 +11,7 @@ import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Bars, Cells, Chart, Panel, Points, short_names
 from walltime.analysis.charts.overtime import only_one
-from walltime.analysis.charts.quantities import Shown, find_clock, group
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, group
 from walltime.analysis.compare import compare_by, distinct_labels
 from walltime.analysis.metrics import KEYS
 from walltime.analysis.metrics import by as figures_by
@@ -37,7 +37,7 @@ def users(results: Sequence[Shown], of: str = "mean_wait", by: str = "user", mos
     tables = [figures_by(result.record, by) for result in results]
     first = tables[0].head(most)
     marks = []
-    for number, (label, table) in enumerate(zip(distinct_labels(results), tables, strict=True)):
+    for number, (label, table) in enumerate(zip(find_labels(results), tables, strict=True)):
         mine = first.select(by).join(table, on=by, how="left", nulls_equal=True, maintain_order="left")
         marks.append(Bars(label, mine[of].cast(pl.Float64).to_numpy(), number))
     y = Axis(by, "category", categories=short_names(first[by].to_list()))
@@ -50,7 +50,7 @@ def fairness(results: Sequence[Shown], by: str = "user") -> Chart:
     """Each user's mean bounded slowdown against the work they had done: who pays for whom."""
     _check_key(results, by)
     marks, notes = [], []
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         table = figures_by(result.record, by).filter(
             pl.col("mean_bounded_slowdown").is_not_null() & (pl.col("core_seconds") > 0) & pl.col(by).is_not_null()
         )
@@ -73,19 +73,21 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
         raise InputError(f"the plot winners compares two results; {len(results)} were given")
     words, kind = _figure(of)
     _check_key(results, by)
-    base, other = distinct_labels(results)
+    other = distinct_labels(results)[1]
     table = compare_by(results, by, metric=of).filter(pl.col(f"{other} difference").is_not_null())
     total = table.height
     if total > most:
         table = table.head(most // 2).vstack(table.tail(most - most // 2))
     change = table[f"{other} difference"].to_numpy()
-    bars = Bars(f"{other} against {base}", change, "change")
+    bars = Bars("change", change, "change")
     y = Axis(by, "category", categories=short_names(table[by].to_list()))
-    panel = Panel(Axis(f"change of {words}, {other} against {base}", kind), y, (bars,))
+    old, new = find_labels(results)
+    panel = Panel(Axis(f"change of {words}", kind), y, (bars,))
     notes = ["Below zero: better than before."]
     if total > most:
         notes.append(f"{most} of {total:,}: those who gain most and those who lose most.")
-    return Chart("winners", f"Who gains and who loses, by {by}", (panel,), find_clock(results), tuple(notes))
+    title = f"Who gains and who loses by {by}, {new} against {old}"
+    return Chart("winners", title, (panel,), find_clock(results), tuple(notes))
 
 
 def arrivals(results: Sequence[Shown]) -> Chart:
@@ -134,4 +136,3 @@ def _check_key(results: Sequence[Shown], by: str) -> None:
         raise InputError("unknown key to group by", value=by, choices=KEYS)
     for result in results:
         group(result, by)
-

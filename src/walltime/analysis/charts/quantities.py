@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Clock, short_names
+from walltime.analysis.compare import distinct_labels
 from walltime.analysis.metrics import KEYS, core_seconds, group_codes, slowdown_column
 from walltime.core.errors import InputError
 from walltime.core.tables import Record
@@ -143,6 +144,11 @@ def group(result: Shown, by: str, most: int | None = None) -> Grouping:
 def available_groups(record: Record) -> list[str]:
     """What this result's jobs can be told apart by."""
     return [key for key in GROUPS if key == "size" or record.jobs[key].count()]
+
+
+def find_labels(results: Sequence[Shown]) -> list[str]:
+    """The results' labels, different from each other and short enough for a legend."""
+    return list(short_names(distinct_labels(results), 40))
 
 
 def find_clock(results: Sequence[Shown]) -> Clock:

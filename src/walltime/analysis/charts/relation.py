@@ -7,9 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Mark, Panel, Points
-from walltime.analysis.charts.quantities import SMALLEST, Shown, find_clock, find_quantity, measure, time_axis
+from walltime.analysis.charts.quantities import (
+    SMALLEST,
+    Shown,
+    find_clock,
+    find_labels,
+    find_quantity,
+    measure,
+    time_axis,
+)
 from walltime.analysis.charts.spread import distribution
-from walltime.analysis.compare import distinct_labels
 from walltime.analysis.statistics import Groups, group_means
 from walltime.core.errors import InputError
 
@@ -23,7 +30,7 @@ def scatter(results: Sequence[Shown], x: str = "cores", y: str = "wait") -> Char
     points: list[Mark] = []
     medians: list[Mark] = []
     step = 1
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         one, other = _both(result, x, y)
         step = max(step, -(-len(one) * len(results) // MOST_POINTS))
         points.append(Points("" if len(results) == 1 else label, one[::step], other[::step], number))
@@ -54,7 +61,7 @@ def slowdown_map(results: Sequence[Shown], of: str = "slowdown") -> Chart:
     x = 2.0 ** np.arange(0, np.ceil(np.log2(max(cores for cores, _ in found) + 1)) + 1)
     y = np.geomspace(1.0, max(10.0, 1.001 * max(run for _, run in found)), 13)
     panels = []
-    for label, (cores, run, value) in zip(distinct_labels(results), tables, strict=True):
+    for label, (cores, run, value) in zip(find_labels(results), tables, strict=True):
         column = np.clip(np.searchsorted(x, cores, side="right") - 1, 0, len(x) - 2)
         row = np.clip(np.searchsorted(y, run, side="right") - 1, 0, len(y) - 2)
         size = (len(y) - 1) * (len(x) - 1)
@@ -73,7 +80,7 @@ def recorded(results: Sequence[Shown]) -> Chart:
     quantity = find_quantity("wait")
     lines: list[Mark] = []
     panels = []
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         old, new = _both(result, "recorded_wait", "wait", "its trace tells no waits")
         if not lines:
             lines.append(Line("in the trace", *distribution(old, quantity), "ink", step=True, dashed=True))

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Bars, Chart, Line, Panel, short_names
-from walltime.analysis.charts.quantities import Shown, find_clock, measure
-from walltime.analysis.compare import distinct_labels
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, measure
 from walltime.analysis.noise import estimate
 from walltime.core.errors import InputError
 
@@ -51,7 +50,7 @@ def change(results: Sequence[Shown], of: str = "wait") -> Chart:
     """Job by job, how much longer or shorter the wait is than under the first result: the share of jobs below."""
     if len(results) < 2:
         raise InputError("the plot change compares results with the first; give at least two")
-    labels, differences = distinct_labels(results), []
+    labels, differences = find_labels(results), []
     for result in results[1:]:
         differences.append(find_changes(results[0], result, of))
     if not all(len(values) for values in differences):
@@ -80,7 +79,7 @@ def find_changes(base: Shown, other: Shown, of: str = "wait") -> np.ndarray:
         values = measure(result.record, of)
         tables.append(pl.DataFrame({"job_id": result.record.jobs["job_id"], "value": values}).drop_nans())
     both = tables[0].join(tables[1], on="job_id", maintain_order="left")
-    return np.round(both["value_right"].to_numpy() - both["value"].to_numpy(), 6)
+    return np.asarray(np.round(both["value_right"].to_numpy() - both["value"].to_numpy(), 6))
 
 
 def _repetitions(results: Sequence[Shown], metric: str) -> tuple[float, float, float]:

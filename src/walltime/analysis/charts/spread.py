@@ -13,12 +13,12 @@ from walltime.analysis.charts.quantities import (
     Quantity,
     Shown,
     find_clock,
+    find_labels,
     find_quantity,
     group,
     measure,
     measure_known,
 )
-from walltime.analysis.compare import distinct_labels
 from walltime.analysis.statistics import Groups, group_means
 from walltime.core.errors import InputError
 
@@ -65,7 +65,7 @@ def boxes(results: Sequence[Shown], of: str = "wait", by: str = "size", most: in
     grouping = group(results[0], by, most)
     names = grouping.names
     marks = []
-    for number, (label, result) in enumerate(zip(distinct_labels(results), results, strict=True)):
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         codes = grouping.codes if number == 0 else _codes_like(result, by, grouping.full)
         values = measure(result.record, of)
         known = codes >= 0
@@ -98,7 +98,7 @@ def distribution(values: np.ndarray, quantity: Quantity) -> tuple[np.ndarray, np
 
 
 def _by_result(results: Sequence[Shown], of: str) -> dict[str, np.ndarray]:
-    labels = distinct_labels(results)
+    labels = find_labels(results)
     return {label: measure_known(result, of) for label, result in zip(labels, results, strict=True)}
 
 
@@ -117,7 +117,7 @@ def _codes_like(result: Shown, by: str, names: Sequence[str | None]) -> np.ndarr
         return own.codes
     place = {name: number for number, name in enumerate(names)}
     others = len(names) - 1 if names and str(names[-1]).startswith("all others") else -1
-    return np.array([place.get(name, others) for name in own.full], np.int64)[own.codes]
+    return np.asarray(np.array([place.get(name, others) for name in own.full], np.int64)[own.codes])
 
 
 def _floor(values: np.ndarray, quantity: Quantity) -> np.ndarray:

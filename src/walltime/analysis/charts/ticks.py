@@ -146,7 +146,7 @@ def _month_starts(begin: float, end: float, count: int) -> list[float]:
     first = datetime.fromtimestamp(begin, UTC)
     months = (end - begin) / (30.4 * _DAY)
     every = next((step for step in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / step <= count), 12_000)
-    found = []
+    found: list[float] = []
     number = first.year * 12 + first.month - 1
     number += -number % every
     while True:

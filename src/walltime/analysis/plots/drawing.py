@@ -29,6 +29,7 @@ def draw(chart: Chart, theme: Theme, width: float | None = None, height: float |
     """The chart as a matplotlib Figure, width and height in inches; without a height, as high as its contents ask."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     wide = width or WIDTH
     columns = _columns(chart, wide)
@@ -37,9 +38,9 @@ def draw(chart: Chart, theme: Theme, width: float | None = None, height: float |
     high = height or words.above + words.below + _height(chart, lines)
     with matplotlib.rc_context(settings(theme)), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a user's name may hold what no font has
-        figure = Figure(figsize=(wide, high), layout="constrained")
-        left = (0.0, words.below / high, 1.0, 1 - (words.above + words.below) / high)
-        figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05, hspace=0.04, wspace=0.03, rect=left)  # type: ignore[union-attr]
+        rect = (0.0, words.below / high, 1.0, 1 - (words.above + words.below) / high)
+        layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.05, hspace=0.04, wspace=0.03, rect=rect)
+        figure = Figure(figsize=(wide, high), layout=layout)
         axes = figure.subplots(lines, columns, squeeze=False).flatten()
         for place, panel in zip(axes, chart.panels, strict=False):
             _draw_panel(figure, place, panel, chart, theme, wide / columns)
@@ -78,19 +79,20 @@ class _Words:
         entries = marks.legend_entries(self.chart, theme)
         # A label that begins with an underscore would be left out by matplotlib.
         labels = [f" {label}" if label.startswith("_") else label for label, _, _ in entries]
-        place = {"loc": "upper left", "bbox_to_anchor": (0.006, 1 - self.legend / height), "borderaxespad": 0.0}
         legend = figure.legend(
             [_handle(colour, style) for _, colour, style in entries],
             labels,
             ncols=self.columns,
             columnspacing=1.4,
             handlelength=1.6,
-            **place,
+            loc="upper left",
+            bbox_to_anchor=(0.006, 1 - self.legend / height),
+            borderaxespad=0.0,
         )
         legend.set_in_layout(False)
 
 
-def _handle(colour: str, style: str) -> Any:
+def _handle(colour: str, style: Any) -> Any:
     """The sample of a mark in the legend."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -186,4 +188,3 @@ def _none() -> Any:
     from matplotlib.ticker import NullLocator
 
     return NullLocator()
-

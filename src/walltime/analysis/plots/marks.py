@@ -32,9 +32,12 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
             for number, name in enumerate(colouring.names):
                 if number in present:
                     entries.setdefault((name, ""), (name, colours[number], "patch"))
-        elif isinstance(mark, Cells) or not mark.label or mark.colour == "change":
-            continue
-        elif isinstance(mark, Bars) and chart.kind == "compare":
+        elif (
+            isinstance(mark, Cells)
+            or not mark.label
+            or mark.colour == "change"
+            or (isinstance(mark, Bars) and chart.kind == "compare")
+        ):
             continue
         else:
             solid = isinstance(mark, Bars | Boxes) or (isinstance(mark, Line) and mark.base is not None)
@@ -128,7 +131,7 @@ def draw_cells(figure: Figure, axes: Axes, mark: Cells, panel: Panel, theme: The
     if panel.y.kind == "category":
         axes.set_ylim(len(panel.y.categories) - 0.5, -0.5)
     bar = figure.colorbar(picture, ax=axes, pad=0.02, fraction=0.05, aspect=28)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.minorticks_off()
     ticks = find_ticks(Axis(mark.scale.label, mark.scale.kind, mark.scale.log), low, high, 5)
     bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
@@ -154,7 +157,7 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
     corners[:, 1, 1] = corners[:, 2, 1] = plan.high
     few = len(plan.of) <= _FEW
     blocks = PolyCollection(
-        corners,
+        list(corners),
         facecolors=colours[colouring.codes[plan.of]],
         edgecolors=theme.ground if few else "none",
         linewidths=0.7 if few else 0,
@@ -184,9 +187,7 @@ def _mark_backfilled(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, 
     axes.add_collection(LineCollection(list(lines), colors=theme.ink, linewidths=1.1, zorder=2))
 
 
-def _number_blocks(
-    axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float
-) -> None:
+def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
     """The numbers of the jobs that have room for one."""
     plan = mark.schedule
     numbers = plan.jobs["job_id"].to_list()

@@ -7,7 +7,7 @@ from typing import Any
 from walltime.analysis.charts.palette import Theme
 
 
-def settings(theme: Theme) -> dict[str, Any]:
+def settings(theme: Theme) -> Any:
     """The matplotlib settings of a theme, for `rc_context`; names are never read as formulas."""
     return {
         "font.family": ["DejaVu Sans"],

@@ -10,7 +10,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Clock, Line, Mark, Panel, Points
+from walltime.analysis.charts.chart import (
+    Axis,
+    Bars,
+    Blocks,
+    Boxes,
+    Cells,
+    Chart,
+    Clock,
+    Line,
+    Mark,
+    Panel,
+    Points,
+    clean,
+)
 from walltime.analysis.charts.colouring import find_ways
 from walltime.analysis.charts.layout import Schedule
 from walltime.core.tables import STATES
@@ -83,7 +96,9 @@ def _encode_mark(mark: Mark) -> dict[str, Any]:
     if isinstance(mark, Points):
         return {"type": "points", **_named(mark), "x": _numbers(mark.x), "y": _numbers(mark.y), "names": mark.names}
     if isinstance(mark, Bars):
-        sides = {name: None if side is None else _numbers(side) for name, side in (("low", mark.low), ("high", mark.high))}
+        sides = {
+            name: None if side is None else _numbers(side) for name, side in (("low", mark.low), ("high", mark.high))
+        }
         return {"type": "bars", **_named(mark), "values": _numbers(mark.values), **sides}
     if isinstance(mark, Boxes):
         figures = [_numbers(row) for row in mark.figures]
@@ -134,7 +149,7 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
             "count": jobs.height,
             "id": packer.add(jobs["job_id"].cast(pl.Float64).to_numpy().astype(np.float64)),
             "ids": [str(number) for number in jobs["job_id"]] if int(jobs["job_id"].max() or 0) > _EXACT else None,  # type: ignore[arg-type]
-            "names": [str(name or "")[:LONGEST] for name in names] if names.count() else None,
+            "names": [clean(str(name or "")[:LONGEST]) for name in names] if names.count() else None,
             "cores": packer.add(jobs["cores"].to_numpy().astype(np.uint32)),
             "work": packer.add(jobs["core_seconds"].to_numpy().astype(np.float32)),
             "state": packer.add(codes.to_numpy().astype(np.uint8)),
@@ -159,7 +174,7 @@ def _encode_label(column: pl.Series, packer: Packer) -> dict[str, Any]:
     names = texts.drop_nulls().unique(maintain_order=True)
     numbers = pl.Series(range(len(names)), dtype=pl.Int32)
     codes = texts.replace_strict(names, numbers, default=-1, return_dtype=pl.Int32).to_numpy()
-    return {"names": [name[:LONGEST] for name in names.to_list()], "codes": packer.add(codes.astype(np.int32))}
+    return {"names": [clean(name[:LONGEST]) for name in names.to_list()], "codes": packer.add(codes.astype(np.int32))}
 
 
 def _encode_hidden(hidden: np.ndarray, packer: Packer) -> dict[str, Any]:

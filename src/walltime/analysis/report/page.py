@@ -27,7 +27,18 @@ from walltime.analysis.report.words import describe
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
 
-SCRIPTS = ("ticks.js", "chart.js", "marks.js", "hover.js", "jobs.js", "gantt.js", "gantt_input.js", "export.js", "tables.js", "main.js")
+SCRIPTS = (
+    "ticks.js",
+    "chart.js",
+    "marks.js",
+    "hover.js",
+    "jobs.js",
+    "gantt.js",
+    "gantt_input.js",
+    "export.js",
+    "tables.js",
+    "main.js",
+)
 """The page's scripts, in the order in which they build upon each other."""
 
 _Wish = tuple[str, dict[str, Any]]
@@ -147,7 +158,11 @@ def _section(
         shown = results[:1] if kind in _OF_ONE else results
         figures.append(_try(kind, options, shown, charts, lacking))
     found = "".join(figures)
-    return f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>" if found else ""
+    return (
+        f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>"
+        if found
+        else ""
+    )
 
 
 def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> str:
@@ -156,7 +171,11 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
     for other in results[1:]:
         for key in ("size", "user"):
             found += _try("winners", {"by": key}, [results[0], other], charts, lacking)
-    return f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>" if found else ""
+    return (
+        f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>"
+        if found
+        else ""
+    )
 
 
 def _try(
@@ -189,30 +208,39 @@ def _items(sentences: Sequence[str]) -> str:
 def _lacking(reasons: Sequence[str]) -> str:
     if not reasons:
         return ""
-    return f"<details><summary>Pictures that these results have nothing for</summary><ul>{_items(reasons)}</ul></details>"
+    return (
+        f"<details><summary>Pictures that these results have nothing for</summary><ul>{_items(reasons)}</ul></details>"
+    )
 
 
 def _shell(title: str, body: str, data: str, theme: str | None = None) -> str:
     """The HTML around it. Its policy lets nothing in from outside and runs no script but ours."""
-    from walltime import __version__
-
     script, style = _scripts(), _styles()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
     chosen = f" data-theme={theme}" if theme else ""
     return (
-        f'<!doctype html><html lang=en{chosen}><head><meta charset=utf-8>'
+        f"<!doctype html><html lang=en{chosen}><head><meta charset=utf-8>"
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name=viewport content="width=device-width, initial-scale=1"><meta name=referrer content=no-referrer>'
         f"<link rel=icon href=data:,><title>{escape(title)} – Walltime</title><style>{style}</style></head><body>"
         f"<a class=skip href=#main>To the report</a><header><h1><bdi>{escape(title)}</bdi></h1>"
         "<div class=tools><button type=button id=theme>Light or dark</button></div></header>"
         "<noscript><p class=note>The pictures need JavaScript; the figures do not.</p></noscript>"
-        f'<main id=main>{body}</main><p id=broken class=note role=alert hidden></p>'
-        f"<footer><p class=note>Made by Walltime {escape(__version__)}. This file is complete: it loads nothing from anywhere."
-        f"</p></footer><div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
+        f"<main id=main>{body}</main><p id=broken class=note role=alert hidden></p>"
+        f"<footer><p class=note>Made by Walltime {escape(_find_version())}. This file is complete: it loads "
+        "nothing from anywhere.</p></footer><div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
         f'<script type="text/plain" id=data>{data}</script><script>{script}</script></body></html>\n'
     )
+
+
+def _find_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("walltime")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "from a source tree"
 
 
 @cache
@@ -232,7 +260,8 @@ def _styles() -> str:
         f":root{{color-scheme:light;{light}}}"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
         f":root[data-theme=dark]{{color-scheme:dark;{dark}}}"
-        f"@media print{{:root,:root[data-theme=dark],:root:not([data-theme=light]){{color-scheme:light;{light}}}}}{sheet}"
+        f"@media print{{:root,:root[data-theme=dark],:root:not([data-theme=light]){{color-scheme:light;{light}}}}}"
+        f"{sheet}"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from walltime.analysis.charts.chart import clean
 from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.metrics import KEYS
@@ -69,7 +70,9 @@ def headline(results: Sequence[Shown]) -> str:
     star = "<p class=note>★ best of its row. Waits and slowdowns are over started jobs.</p>"
     plain = "<p class=note>Waits and slowdowns are over started jobs.</p>"
     table = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{star if len(results) > 1 else plain}"
+    return (
+        f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{star if len(results) > 1 else plain}"
+    )
 
 
 def _best(values: Sequence[Any], better: int, started: Sequence[Any], write: Callable[[Any], str]) -> Any:
@@ -119,14 +122,18 @@ def _describe(result: Shown) -> dict[str, str]:
     workload = getattr(scenario, "workload", None)
     if workload is not None and getattr(workload, "trace", None):
         items["Workload"] = str(workload.trace).rpartition("/")[2]
-    items["Machine"] = "; ".join(_machine(name, cores, facts) for name, cores in (summary.get("clusters") or {}).items())
+    items["Machine"] = "; ".join(
+        _machine(name, cores, facts) for name, cores in (summary.get("clusters") or {}).items()
+    )
     for cluster in getattr(scenario, "clusters", ()) or ():
         parts = (f"{kind} {getattr(cluster.scheduler, kind).name}" for kind in ("order", "backfill", "estimate"))
         items["Scheduler" if len(scenario.clusters) == 1 else f"Scheduler of {cluster.name}"] = ", ".join(parts)  # type: ignore[union-attr]
     if scenario is not None:
         items["Seed"] = str(scenario.seed)
     if facts.get("overrun"):
-        items["Beyond the requested time"] = {"kill": "killed", "extend": "runs on"}.get(facts["overrun"], facts["overrun"])
+        items["Beyond the requested time"] = {"kill": "killed", "extend": "runs on"}.get(
+            facts["overrun"], facts["overrun"]
+        )
     if summary.get("perfect_estimates"):
         items["Perfect estimates"] = f"{summary['perfect_estimates']:,} jobs: their run times were known in advance"
     if facts.get("until") is not None:
@@ -154,8 +161,11 @@ def group_tables(results: Sequence[Shown]) -> list[dict[str, Any]]:
             continue
         frames = [figures_by(result.record, key) for result in results]
         first = frames[0].head(MOST_GROUPS)
-        names = [None if name is None else str(name)[:200] for name in first[key].to_list()]
-        columns: dict[str, list[Any]] = {"jobs": first["jobs"].to_list(), "hours": [_hours(v) for v in first["core_seconds"]]}
+        names = [None if name is None else clean(str(name)[:200]) for name in first[key].to_list()]
+        columns: dict[str, list[Any]] = {
+            "jobs": first["jobs"].to_list(),
+            "hours": [_hours(v) for v in first["core_seconds"]],
+        }
         for number, frame in enumerate(frames):
             mine = first.select(key).join(frame, on=key, how="left", nulls_equal=True, maintain_order="left")
             columns[f"wait {number}"] = [_round(value) for value in mine["mean_wait"]]

@@ -30,15 +30,13 @@ def _describe_one(result: Shown) -> list[str]:
         return [*sentences, "No job ever started."]
     sentences += _wait_sentence(summary)
     if summary.get("utilization") is not None:
-        span = format_duration(summary["makespan"])
-        sentences.append(f"The machine was used to {summary['utilization']:.0%}, from first submission to last end ({span}).")
+        span, use = format_duration(summary["makespan"]), _percent(summary["utilization"], 0)
+        sentences.append(f"The machine was used to {use}, from first submission to last end ({span}).")
     sentences += _size_sentence(result)
     recorded = summary.get("recorded") or {}
     if recorded.get("jobs") and recorded.get("mean_wait") is not None:
-        old, new = recorded["mean_wait"], recorded["simulated_mean_wait"]
-        sentences.append(
-            f"In the trace itself the same jobs waited {format_duration(old)} on average; simulated: {format_duration(new)}."
-        )
+        old, new = (format_duration(recorded[key]) for key in ("mean_wait", "simulated_mean_wait"))
+        sentences.append(f"In the trace itself the same jobs waited {old} on average; simulated: {new}.")
     return sentences
 
 
@@ -48,7 +46,11 @@ def _wait_sentence(summary: Mapping[str, Any]) -> list[str]:
         return []
     if longest == 0:
         return ["No job had to wait."]
-    half = "Half of the jobs started at once" if median == 0 else f"Half of the jobs waited for {format_duration(median)} or less"
+    half = (
+        "Half of the jobs started at once"
+        if median == 0
+        else f"Half of the jobs waited for {format_duration(median)} or less"
+    )
     return [f"{half}; one in twenty for more than {format_duration(late)}, the longest for {format_duration(longest)}."]
 
 
@@ -73,9 +75,8 @@ def _describe_several(results: Sequence[Shown]) -> list[str]:
     names = [shorten(label, 40) for label in labels]
     sentences = [f"{_jobs(first['jobs'])} on {_machine(first)}; {', '.join(names[1:])} against {names[0]}."]
     for name, result in zip(names[1:], results[1:], strict=True):
-        sentences.append(_difference(names[0], first, name, result.summary))
-        sentences += _shifts(name, base, result)
-        sentences += _sides(name, base, result)
+        parts = [_difference(names[0], first, name, result.summary), *_shifts(base, result), *_sides(base, result)]
+        sentences.append(" ".join(parts))
     sentences += _winner(names, [result.summary for result in results])
     sentences += [f"Careful: {remark}." for remark in find_remarks(results)]
     return sentences
@@ -90,42 +91,47 @@ def _difference(base: str, old: Mapping[str, Any], name: str, new: Mapping[str, 
             parts.append(f"jobs wait exactly as long on average ({format_duration(after)})")
         elif before > 0:
             change = abs(after - before) / before
-            much = f"{change:.1%}" if change < 10 else f"{change + 1:,.0f} times" if after > before else f"{change:.0%}"
-            parts.append(f"jobs wait {much} {'less' if after < before else 'more'} on average ({words})")
+            if change > 9:
+                parts.append(f"jobs wait {change + 1:,.0f} times as long on average ({words})")
+            else:
+                side = "less" if after < before else "more"
+                parts.append(f"jobs wait {_percent(change)} {side} on average ({words})")
         else:
             parts.append(f"jobs wait {words} on average")
     use, other = old.get("utilization_window"), new.get("utilization_window")
     if use is not None and other is not None:
-        same = f"{use:.1%}" == f"{other:.1%}"
-        parts.append(f"utilization is {'the same' if same else f'{other:.1%} instead of {use:.1%}'}")
+        same = _percent(use) == _percent(other)
+        parts.append(f"utilization is {'the same' if same else f'{_percent(other)} instead of {_percent(use)}'}")
     return f"{name}: {', '.join(parts)}." if parts else f"{name} and {base} have no figures in common."
 
 
-def _shifts(name: str, base: Shown, result: Shown) -> list[str]:
+def _shifts(base: Shown, result: Shown) -> list[str]:
     changes = find_changes(base, result)
     if not len(changes):
         return []
     better, worse = int((changes < 0).sum()), int((changes > 0).sum())
     if not better and not worse:
-        return [f"{name}: every job waits exactly as long as before."]
+        return ["Every job waits exactly as long as before."]
     same = len(changes) - better - worse
     return [f"Of {_jobs(len(changes))}, {better:,} wait less, {worse:,} wait longer, {same:,} just as long."]
 
 
-def _sides(name: str, base: Shown, result: Shown) -> list[str]:
+def _sides(base: Shown, result: Shown) -> list[str]:
     """The size class and the user who lose most, where anybody of some weight does."""
     sentences = []
-    for key, words in (("size", "Jobs of {} cores"), ("user", "User {}")):
+    for key, words in (("size", "Jobs of {} cores lose most"), ("user", "User {} loses most")):
         if key != "size" and not base.record.jobs[key].count():
             continue
         table = compare_by([base, result], key)
-        change = [column for column in table.columns if column.endswith(" difference")][0]
+        change = next(column for column in table.columns if column.endswith(" difference"))
         table = table.filter((pl.col("jobs") >= LEAST_JOBS) & (pl.col(change) > 60) & pl.col(key).is_not_null())
         if table.height:
             row = table.sort(change).row(-1, named=True)
             who = words.format(shorten(row[key], 40))
-            others = f" ({table.height:,} {'size classes' if key == 'size' else 'users'} lose)" if table.height > 1 else ""
-            sentences.append(f"{who} lose most: {format_duration(row[change])} more on average{others}.")
+            others = (
+                f" ({table.height:,} {'size classes' if key == 'size' else 'users'} lose)" if table.height > 1 else ""
+            )
+            sentences.append(f"{who}: {format_duration(row[change])} more on average{others}.")
     return sentences
 
 
@@ -143,6 +149,10 @@ def _winner(names: Sequence[str], summaries: Sequence[Mapping[str, Any]]) -> lis
 
 def _jobs(count: int) -> str:
     return f"{count:,} job{'' if count == 1 else 's'}"
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _cores(size: str) -> str:

@@ -51,6 +51,10 @@ const Chart = (() => {
       else take(mark[side]);
     }
     if (low > high) [low, high] = [axis.log ? 1 : 0, axis.log ? 10 : 1];
+    if (axis.log && panel.marks.some((mark) => mark.type === "points")) {
+      const spread = Math.max(1.15, (high / low) ** 0.03);
+      [low, high] = [low / spread, high * spread];
+    }
     const room = axis.log || side === "x" && axis.kind === "time" ? 0 : 0.04 * (high - low);
     const plain = panel.marks.some((mark) => mark.type === "cells");
     return [axis.low ?? (plain || low === 0 ? low : low - room), axis.high ?? (plain ? high : high + room)];
@@ -85,15 +89,19 @@ const Chart = (() => {
     return panel.y.kind === "category" ? 24 * panel.y.categories.length : 230;
   }
 
+  // The room that the texts of the vertical axis need.
+  function leftRoom(chart, panel, width) {
+    const names = panel.y.kind === "category" ? panel.y.categories : Ticks.find(panel.y, ...range(panel, "y"), 6, chart.clock).map((tick) => tick[1]);
+    const widest = Math.max(0, ...names.map(textWidth));
+    return Math.min(widest + (panel.y.label && !rowsOf(panel) ? 30 : 14), Math.max(60, width * 0.36));
+  }
+
   // One panel as an SVG element; what the pointer and the keys need is kept on it.
-  function drawPanel(chart, panel, width) {
+  function drawPanel(chart, panel, width, left) {
     const cells = panel.marks.find((mark) => mark.type === "cells");
     const top = panel.title ? 24 : 8, bottom = 40, inner = height(panel), right = cells ? 74 : 14;
     const [low, high] = range(panel, "y");
     const downward = panel.y.kind === "category";
-    const names = downward ? panel.y.categories : Ticks.find(panel.y, low, high, 6, chart.clock).map((tick) => tick[1]);
-    const widest = Math.max(0, ...names.map(textWidth));
-    const left = Math.min(widest + (panel.y.label && !rowsOf(panel) ? 30 : 14), Math.max(60, width * 0.36));
     const svg = make("svg", { width, height: top + inner + bottom, viewBox: `0 0 ${width} ${top + inner + bottom}`, class: "panel", tabindex: 0, role: "img" });
     svg.setAttribute("aria-label", `${chart.title}${panel.title ? ", " + panel.title : ""}. Arrow keys read the values.`);
     const x = scale(panel.x, ...range(panel, "x"), left, width - right);
@@ -159,7 +167,9 @@ const Chart = (() => {
 
   function columns(chart, width) {
     if (chart.panels.length < 2 || chart.panels.some((panel) => panel.x.kind === "time")) return 1;
-    return Math.max(1, Math.min(3, chart.panels.length, Math.floor(width / 330)));
+    let count = Math.max(1, Math.min(4, chart.panels.length, Math.floor(width / 280)));
+    while (count > 2 && chart.panels.length % count) count--;
+    return count;
   }
 
   // The whole chart into its place; called again when the width changes.
@@ -170,8 +180,9 @@ const Chart = (() => {
     if (words) place.append(words);
     const box = document.createElement("div");
     box.className = "panels";
+    const each = Math.floor(width / count) - (count > 1 ? 6 : 0), left = Math.max(...chart.panels.map((panel) => leftRoom(chart, panel, each)));
     for (const panel of chart.panels) {
-      const svg = drawPanel(chart, panel, Math.floor(width / count) - (count > 1 ? 6 : 0));
+      const svg = drawPanel(chart, panel, each, left);
       Hover.attach(svg);
       box.append(svg);
     }
