@@ -76,6 +76,8 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
     other = distinct_labels(results)[1]
     table = compare_by(results, by, metric=of).filter(pl.col(f"{other} difference").is_not_null())
     total = table.height
+    if not (table[f"{other} difference"] != 0).any():
+        raise InputError(f"nobody gains or loses by {by}: the results are alike")
     if total > most:
         table = table.head(most // 2).vstack(table.tail(most - most // 2))
     change = table[f"{other} difference"].to_numpy()

@@ -229,7 +229,8 @@ def _shell(title: str, body: str, data: str, theme: str | None = None) -> str:
         "<noscript><p class=note>The pictures need JavaScript; the figures do not.</p></noscript>"
         f"<main id=main>{body}</main><p id=broken class=note role=alert hidden></p>"
         f"<footer><p class=note>Made by Walltime {escape(_find_version())}. This file is complete: it loads "
-        "nothing from anywhere.</p></footer><div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
+        "nothing from anywhere.</p></footer>"
+        "<div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
         f'<script type="text/plain" id=data>{data}</script><script>{script}</script></body></html>\n'
     )
 

@@ -78,15 +78,18 @@ const Export = (() => {
     const svg = Chart.make("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
     svg.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
     const short = (value) => Math.round(100 * value) / 100;
-    gantt.byColour.forEach((list, code) => {
-      const parts = [];
-      gantt.eachVisible(list, (i, x, y, w, h) => parts.push(`M${short(x)},${short(Math.max(y, gantt.margin.top))}h${short(Math.max(w, 0.3))}v${short(h)}h${-short(Math.max(w, 0.3))}z`));
+    const { of } = gantt.plan.blocks, byColour = gantt.colouring.names.map(() => []), floor = gantt.margin.top + gantt.height;
+    gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
+      const top = Math.max(y, gantt.margin.top), tall = Math.min(y + h, floor) - top, wide = Math.max(w, 0.3);
+      byColour[gantt.colouring.codes[of[i]]].push(`M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`);
+    });
+    byColour.forEach((parts, code) => {
       if (!parts.length) return;
       const path = Chart.make("path", { d: parts.join(""), fill: gantt.colouring.colours[code] });
       path.append(Chart.make("title", {}, gantt.colouring.names[code]));
       svg.append(path);
     });
-    const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") }, floor = gantt.margin.top + gantt.height;
+    const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };
     for (const [value, text] of Ticks.find({ kind: "time" }, gantt.view.left, gantt.view.right, Math.max(2, Math.floor(gantt.width / 90)), gantt.plan.clock))
       svg.append(Chart.make("text", { ...style, x: gantt.x(value), y: floor + 15, "text-anchor": "middle" }, text));
     for (const [value, text] of gantt.rowTicks()) svg.append(Chart.make("text", { ...style, x: gantt.margin.left - 6, y: gantt.y(value) + 4, "text-anchor": "end" }, text));

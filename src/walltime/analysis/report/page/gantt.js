@@ -1,4 +1,16 @@
 // The schedule on a canvas: cores or nodes over time. Drawing only; what the person does is in gantt_input.js.
+
+// #rrggbb as a pixel of an image, in the order of bytes that canvases have on every machine browsers run on.
+const packed = (colour) => {
+  const channel = (i) => parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
+  return ((255 << 24) | (channel(2) << 16) | (channel(1) << 8) | channel(0)) >>> 0;
+};
+
+const blended = (one, other, part) => {
+  const mix = (shift) => { const a = (one >>> shift) & 255, b = (other >>> shift) & 255; return Math.round(a + (b - a) * part) << shift; };
+  return ((255 << 24) | mix(16) | mix(8) | mix(0)) >>> 0;
+};
+
 class Gantt {
   constructor(canvas, schedules) {
     this.canvas = canvas;
@@ -27,12 +39,8 @@ class Gantt {
     const ways = this.ways();
     this.way = ways.includes(way) ? way : ways[0];
     this.colouring = Colouring.of(this.plan, this.way, this.schedules[0]);
-    const { of } = this.plan.blocks, codes = this.colouring.codes;
-    this.byColour = this.colouring.names.map(() => []);
-    for (let i = 0; i < of.length; i++) this.byColour[codes[of[i]]].push(i);
     this.matches = null;
     this.current = -1;
-    this.shade = null;
     this.redraw();
   }
 
@@ -58,45 +66,77 @@ class Gantt {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.fillStyle = Colouring.variable("--ground");
     pen.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-    pen.save();
-    pen.beginPath();
-    pen.rect(this.margin.left, this.margin.top, this.width, this.height);
-    pen.clip();
-    this.drawHidden();
-    this.drawBlocks();
-    this.drawEdges();
+    this.paint(ratio);
+    this.drawCurrent();
     this.drawBands();
-    pen.restore();
     this.drawAxes();
     this.spent = performance.now() - began;
   }
 
+  // All blocks, pixel by pixel into a buffer of our own: jobs do not overlap, so that this costs no more than the
+  // pixels of the picture, however many jobs there are; a hundred thousand calls of fillRect would be a slide show.
+  paint(ratio) {
+    const left = Math.round(this.margin.left * ratio), top = Math.round(this.margin.top * ratio);
+    const wide = Math.max(1, Math.round(this.width * ratio)), high = Math.max(1, Math.round(this.height * ratio));
+    if (!this.image || this.image.width !== wide || this.image.height !== high) this.image = this.pen.createImageData(wide, high);
+    const pixels = new Uint32Array(this.image.data.buffer), ground = packed(Colouring.variable("--ground"));
+    pixels.fill(ground);
+    if (this.plan.hidden) this.paintHidden(pixels, wide, high);
+    const { matches, only } = this, full = this.colouring.colours.map(packed), faint = full.map((colour) => blended(ground, colour, 0.16));
+    const shown = full.map((colour, code) => (matches || (only !== null && only !== code) ? faint[code] : colour));
+    this.paintBlocks(pixels, wide, high, ratio, shown, this.marked && !matches, null);
+    if (matches) this.paintBlocks(pixels, wide, high, ratio, full, false, matches);
+    this.pen.putImageData(this.image, left, top);
+  }
+
+  // Few blocks are at least a pixel wide and high. Of many, a pixel shows the one at its middle, so that the picture
+  // is a fair sample of what happens there.
+  paintBlocks(pixels, wide, high, ratio, colours, marked, matches) {
+    const { of, start, end, low, high: upper } = this.plan.blocks, { backfilled } = this.plan.jobs, { codes } = this.colouring, { view, only } = this;
+    const sx = wide / (view.right - view.left), sy = high / (view.high - view.low), ink = packed(Colouring.variable("--ink"));
+    const apart = 4 * ratio, edge = Math.max(1, Math.round(1.5 * ratio)), least = matches ? 1 + Math.round(ratio) : this.countVisible() > 10000 ? 0 : 1;
+    for (let i = 0; i < of.length; i++) {
+      const job = of[i];
+      if (end[i] <= view.left || start[i] >= view.right || upper[i] <= view.low || low[i] >= view.high || (matches && !matches.has(job))) continue;
+      const x0 = Math.ceil((start[i] - view.left) * sx - 0.5), y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
+      let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)), y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
+      const notch = marked && backfilled[job] && x0 >= 0 && x1 - x0 > apart && y1 - y0 > ratio && (only === null || only === codes[job]);
+      if (x1 - x0 > apart && y1 - y0 > apart) { x1 -= 1; y1 -= 1; } // a hair between neighbours of one colour
+      const colour = colours[codes[job]], x = Math.max(x0, 0), y = Math.max(y0, 0);
+      x1 = Math.min(x1, wide);
+      y1 = Math.min(y1, high);
+      if (x1 - x < 12) {
+        for (let row = y * wide; row < y1 * wide; row += wide) for (let at = row + x; at < row + x1; at++) pixels[at] = colour;
+      } else for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(colour, row + x, row + x1);
+      if (notch) for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(ink, row + x, row + x + edge);
+    }
+  }
+
+  countVisible() {
+    const { of, start, end } = this.plan.blocks, { left, right } = this.view;
+    let count = 0;
+    for (let i = 0; i < of.length; i++) if (end[i] > left && start[i] < right) count++;
+    return count;
+  }
+
   // The grey of the jobs that are not in the detail.
-  drawHidden() {
-    const hidden = this.plan.hidden;
-    if (!hidden) return;
-    if (!this.shade || this.shade.theme !== Colouring.variable("--ground")) this.shade = this.makeShade(hidden);
-    this.pen.imageSmoothingEnabled = false;
-    const [left, right, top, bottom] = [this.x(this.plan.first), this.x(this.plan.last), this.y(this.plan.rows), this.y(0)];
-    this.pen.drawImage(this.shade.picture, left, top, right - left, bottom - top);
+  paintHidden(pixels, wide, high) {
+    const { rows, columns, levels } = this.plan.hidden, { view, plan } = this, greys = [];
+    const ground = packed(Colouring.variable("--ground")), muted = packed(Colouring.variable("--muted"));
+    for (let level = 0; level < 256; level++) greys.push(blended(ground, muted, level / 255));
+    const across = new Int32Array(wide);
+    for (let x = 0; x < wide; x++) {
+      const time = view.left + ((x + 0.5) / wide) * (view.right - view.left);
+      across[x] = Math.floor(((time - plan.first) / (plan.last - plan.first)) * columns);
+    }
+    for (let y = 0; y < high; y++) {
+      const line = Math.floor(((view.high - ((y + 0.5) / high) * (view.high - view.low)) / plan.rows) * rows);
+      if (line < 0 || line >= rows) continue;
+      for (let x = 0; x < wide; x++) if (across[x] >= 0 && across[x] < columns) pixels[y * wide + x] = greys[levels[line * columns + across[x]]];
+    }
   }
 
-  makeShade({ rows, columns, levels }) {
-    const picture = document.createElement("canvas"), theme = Colouring.variable("--ground"), muted = Colouring.variable("--muted");
-    picture.width = columns;
-    picture.height = rows;
-    const pen = picture.getContext("2d"), image = pen.createImageData(columns, rows);
-    const channels = [0, 1, 2].map((i) => parseInt(muted.slice(1 + 2 * i, 3 + 2 * i), 16));
-    for (let row = 0; row < rows; row++)
-      for (let column = 0; column < columns; column++) {
-        const at = 4 * ((rows - 1 - row) * columns + column);
-        image.data.set([...channels, levels[row * columns + column]], at);
-      }
-    pen.putImageData(image, 0, 0);
-    return { picture, theme };
-  }
-
-  // The blocks that the picture shows, class by class: fn(block, left, top, width, height).
+  // Those of the blocks that the picture shows: fn(block, left, top, width, height) in CSS pixels.
   eachVisible(list, fn) {
     const { start, end, low, high } = this.plan.blocks, view = this.view;
     const sx = this.width / (view.right - view.left), sy = this.height / (view.high - view.low);
@@ -108,40 +148,10 @@ class Gantt {
     }
   }
 
-  isDim(code) { return this.only !== null && this.only !== code; }
-
-  drawBlocks() {
-    const { pen, matches } = this, { of } = this.plan.blocks, gap = this.view.right - this.view.left < (this.extent.right - this.extent.left) / 4;
-    this.byColour.forEach((list, code) => {
-      pen.fillStyle = this.colouring.colours[code];
-      pen.globalAlpha = matches || this.isDim(code) ? 0.13 : 1;
-      this.eachVisible(list, (i, x, y, w, h) => {
-        const slim = gap && w > 4 ? 0.5 : 0, flat = h > 5 ? 0.5 : 0;
-        pen.fillRect(x + slim, y + flat, Math.max(w - 2 * slim, 0.5), Math.max(h - 2 * flat, 0.5));
-      });
-    });
-    pen.globalAlpha = 1;
-    if (!matches) return;
-    this.byColour.forEach((list, code) => {
-      pen.fillStyle = this.colouring.colours[code];
-      pen.strokeStyle = Colouring.variable("--ink");
-      this.eachVisible(list.filter((i) => matches.has(of[i])), (i, x, y, w, h) => {
-        pen.fillRect(x, y, Math.max(w, 1.5), Math.max(h, 1.5));
-        if (w > 3 && h > 3) pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
-      });
-    });
-  }
-
-  // A dark edge where a backfilled job starts, and a frame around the job that is being read.
-  drawEdges() {
-    const { pen } = this, { of, start } = this.plan.blocks, backfilled = this.plan.jobs.backfilled;
-    if (this.marked && !this.matches) {
-      pen.fillStyle = Colouring.variable("--ink");
-      this.eachVisible(of.keys(), (i, x, y, w, h) => {
-        if (backfilled[of[i]] && w > 3 && h > 1.5 && start[i] >= this.view.left && !this.isDim(this.colouring.codes[of[i]])) pen.fillRect(x, y, 1.6, h);
-      });
-    }
+  // A frame around the job that is being read.
+  drawCurrent() {
     if (this.current < 0) return;
+    const { pen } = this, { of } = this.plan.blocks;
     pen.strokeStyle = Colouring.variable("--ink");
     pen.lineWidth = 2;
     this.eachVisible([...of.keys()].filter((i) => of[i] === this.current), (i, x, y, w, h) => pen.strokeRect(x - 1, y - 1, w + 2, h + 2));

@@ -122,7 +122,8 @@ const Colouring = (() => {
   function byLabel(schedule, way, codes) {
     const column = schedule.jobs.labels[way], work = new Float64Array(column.names.length + 1);
     for (let i = 0; i < codes.length; i++) work[column.codes[i] + 1] += schedule.jobs.work[i];
-    const present = [...work.keys()].filter((i) => i > 0 || column.codes.includes(-1)).sort((a, b) => work[b] - work[a] || a - b);
+    const unnamed = column.codes.includes(-1);
+    const present = [...work.keys()].filter((i) => i > 0 || unnamed).sort((a, b) => work[b] - work[a] || a - b);
     const many = present.length > MOST, place = new Uint8Array(work.length);
     present.forEach((label, i) => { place[label] = many ? Math.min(i, MOST - 1) : i; });
     for (let i = 0; i < codes.length; i++) codes[i] = place[column.codes[i] + 1];
