@@ -39,7 +39,7 @@ def write(axis: Axis, value: float, step: float = 0.0) -> str:
     if axis.kind == "duration":
         text = write_duration(value)
     elif axis.kind == "share":
-        text = f"{100 * value:.{0 if step == 0 or step >= 0.01 else 1}f} %"
+        text = f"{100 * value:,.{0 if step == 0 or step >= 0.01 else 1}f} %"
     else:
         text = write_number(value)
     return text.replace("-", "−")

@@ -1,0 +1,353 @@
+"""The report in a real browser: it opens, it is quiet, it does what it says, and names cannot hurt it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Page, open_browser
+
+import walltime
+from walltime.analysis.charts.chart import Axis, Clock
+from walltime.analysis.charts.ticks import find_ticks
+
+HOSTILE = (
+    "<script>window.hacked=1</script>",
+    "</script><script>window.hacked=1</script>",
+    '"><img src=x onerror=window.hacked=1>',
+    "https://example.invalid/pixel.png",
+    "x" * 3000,
+    "مستخدم",
+    "\u202eevil",
+    "👩‍🚀 rocket",
+    "line\nbreak",
+    "ann",
+)
+
+
+def jobs(count: int = 240, users: tuple[str, ...] = ("ann", "bo", "cy")) -> walltime.Workload:
+    """A crowded machine; the same each time."""
+    draw = random.Random(5)
+    run = [draw.randint(30, 3000) for _ in range(count)]
+    return walltime.Workload.from_columns(
+        job_id=range(1001, 1001 + count),
+        submit=[45 * i for i in range(count)],
+        run_time=run,
+        requested_time=[2 * length for length in run],
+        cores=[draw.choice([1, 2, 4, 8, 12]) for _ in range(count)],
+        user=[users[i % len(users)] for i in range(count)],
+        queue=[("short", "long")[i % 2] for i in range(count)],
+        recorded_wait=[draw.randint(0, 4000) for _ in range(count)],
+    )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    yield from open_browser()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports: of one result, of two, and of one whose names are an attack."""
+    place = tmp_path_factory.mktemp("reports")
+    fcfs, easy = (walltime.simulate(jobs(), cores=16, policy=policy) for policy in ("fcfs", "easy"))
+    easy.report(place / "one.html")
+    fcfs.report(place / "two.html", easy)
+    label = "<script>window.hacked=1</script>"
+    attack = walltime.simulate(jobs(users=HOSTILE), cores=16, policy="easy", label=label)
+    attack.report(place / "hostile.html", title="<b onclick=window.hacked=1>title</b>")
+    easy.plot.schedule(by="queue").save(place / "schedule.html")
+    easy.plot.cdf(fcfs).save(place / "cdf.html")
+    return place
+
+
+@pytest.fixture
+def opened(browser: Any, folder: Path) -> Iterator[Any]:
+    """A function that opens one of the reports; complaints or requests of any page are a failure at the end."""
+    pages = []
+
+    def open_page(name: str, **options: Any) -> Page:
+        pages.append(Page(browser, folder / name, **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        assert page.complaints == []
+        assert [url for url in page.requests[1:] if not url.startswith(("data:", "blob:"))] == []
+        page.close()
+
+
+@pytest.mark.parametrize("name", ["one.html", "two.html", "hostile.html", "schedule.html", "cdf.html"])
+def test_a_page_opens_without_a_complaint_or_a_request(opened: Any, name: str) -> None:
+    page = opened(name)
+    drawn = page.ask("() => document.querySelectorAll('svg.panel, canvas').length")
+    assert drawn > (0 if name in ("schedule.html", "cdf.html") else 15)
+    assert page.ask("() => window.hacked") is None
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")])
+def test_nothing_is_wider_than_the_window_and_no_texts_touch(opened: Any, width: int, scheme: str) -> None:
+    page = opened("two.html", width=width, scheme=scheme)
+    assert page.ask("() => document.documentElement.scrollWidth") <= width
+    touching = page.ask(
+        """() => [...document.querySelectorAll('svg.panel')].flatMap(svg => {
+            const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+            const frame = svg.getBoundingClientRect(), bad = [];
+            texts.forEach(([a, p], i) => {
+              if (p.left < frame.left - 1 || p.right > frame.right + 1) bad.push(`outside: ${a}`);
+              texts.slice(i + 1).forEach(([b, q]) => {
+                const x = Math.min(p.right, q.right) - Math.max(p.left, q.left), y = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+                if (x > 1 && y > 3) bad.push(`${a} | ${b}`);
+              });
+            });
+            return bad;
+        })"""
+    )
+    assert touching == []
+
+
+def test_every_picture_has_a_title_and_words_at_its_axes(opened: Any) -> None:
+    page = opened("one.html")
+    lacking = page.ask(
+        """() => [...document.querySelectorAll('figure')].filter(f => !f.querySelector('h3').textContent.trim()
+            || [...f.querySelectorAll('svg.panel')].some(s => !s.querySelector('.axis-label'))).map(f => f.dataset.kind)"""
+    )
+    assert lacking == []
+
+
+def centre(page: Page, job: int) -> tuple[float, float]:
+    """The middle of the largest block of a job on the screen."""
+    return tuple(
+        page.ask(
+            """(id) => { const g = walltime.viewer.gantt, p = g.plan, b = p.blocks, j = p.jobs.id.indexOf(id);
+            const mine = [...b.of.keys()].filter(i => b.of[i] === j).sort((x, y) => (b.high[y] - b.low[y]) - (b.high[x] - b.low[x]))[0];
+            g.canvas.scrollIntoView({block: 'center'});
+            const box = g.canvas.getBoundingClientRect();
+            return [box.left + g.x((b.start[mine] + b.end[mine]) / 2), box.top + g.y((b.low[mine] + b.high[mine]) / 2)]; }""",
+            job,
+        )
+    )
+
+
+def test_hover_tells_the_job(opened: Any, folder: Path) -> None:
+    page = opened("one.html")
+    result = walltime.simulate(jobs(), cores=16, policy="easy")
+    row = result.jobs.sort("run_time").row(-1, named=True)
+    page.tab.mouse.move(*centre(page, row["job_id"]))
+    page.settle()
+    text = page.ask("() => document.getElementById('tip').innerText")
+    assert f"Job {row['job_id']}" in text
+    assert row["user"] in text
+    assert row["queue"] in text
+    page.tab.mouse.move(2, 2)
+    assert page.ask("() => document.getElementById('tip').hidden")
+
+
+def test_hover_on_a_chart_tells_its_values(opened: Any) -> None:
+    page = opened("two.html")
+    chart = page.tab.locator("figure[data-kind=utilization] svg.panel")
+    chart.scroll_into_view_if_needed()
+    chart.hover()
+    text = page.ask("() => document.getElementById('tip').innerText")
+    assert "fcfs" in text
+    assert "easy" in text
+    assert "%" in text
+
+
+def view(page: Page) -> dict[str, float]:
+    page.settle()
+    return dict(page.ask("() => ({...walltime.viewer.gantt.view})"))
+
+
+def test_zoom_by_wheel_keeps_the_place_under_the_pointer(opened: Any) -> None:
+    page = opened("one.html")
+    x, y = centre(page, 1100)
+    before = view(page)
+    page.tab.mouse.move(x, y)
+    page.tab.mouse.wheel(0, 300)  # nobody asked for a zoom: the page scrolls
+    assert view(page) == before
+    x, y = centre(page, 1100)
+    page.tab.mouse.click(x, y)
+    page.tab.mouse.wheel(0, -300)
+    after = view(page)
+    assert after["right"] - after["left"] < 0.8 * (before["right"] - before["left"])
+    there = page.ask("(x) => walltime.viewer.gantt.time(x - walltime.viewer.canvas.getBoundingClientRect().left)", x)
+    job = page.ask("() => { const p = walltime.viewer.gantt.plan, j = p.jobs.id.indexOf(1100); return [p.jobs.start[j], p.jobs.end[j]]; }")
+    assert job[0] < there < job[1]
+
+
+def test_dragging_moves_what_is_seen_and_all_shows_everything(opened: Any) -> None:
+    page = opened("one.html")
+    page.tab.get_by_role("button", name="Zoom in").click()
+    before = view(page)
+    page.tab.locator("canvas").scroll_into_view_if_needed()
+    box = page.tab.locator("canvas").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.tab.mouse.move(x, y)
+    page.tab.mouse.down()
+    page.tab.mouse.move(x - 200, y)
+    page.tab.mouse.up()
+    after = view(page)
+    assert after["left"] > before["left"]
+    assert after["right"] - after["left"] == pytest.approx(before["right"] - before["left"])
+    page.tab.get_by_role("button", name="Show all").click()
+    extent = page.ask("() => ({...walltime.viewer.gantt.extent})")
+    assert view(page) == extent
+
+
+def test_search_finds_a_job_and_a_user(opened: Any) -> None:
+    page = opened("one.html")
+    box = page.tab.get_by_label("Search a job or user")
+    box.fill("1042")
+    assert "1 job found" in page.tab.locator(".status").inner_text()
+    box.press("Enter")
+    page.settle()
+    assert "Job 1042" in page.tab.locator(".status").inner_text()
+    seen, start = view(page), page.ask("() => { const p = walltime.viewer.gantt.plan; return p.jobs.start[p.jobs.id.indexOf(1042)]; }")
+    assert seen["left"] <= start <= seen["right"]
+    box.fill("bo")
+    assert "80 jobs found" in page.tab.locator(".status").inner_text()
+    users = page.ask("() => [...new Set([...walltime.viewer.gantt.matches].map(j => { const u = walltime.viewer.gantt.plan.jobs.labels.user; return u.names[u.codes[j]]; }))]")
+    assert users == ["bo"]
+    box.fill("nobody of that name")
+    assert "nothing found" in page.tab.locator(".status").inner_text()
+    box.press("Escape")
+    assert page.ask("() => walltime.viewer.gantt.matches") is None
+
+
+def test_the_keyboard_alone_suffices(opened: Any) -> None:
+    page = opened("two.html")
+    keys = page.tab.keyboard
+    for _ in range(200):  # on foot to the schedule
+        keys.press("Tab")
+        if page.ask("() => document.activeElement.tagName") == "CANVAS":
+            break
+    else:
+        pytest.fail("the schedule cannot be reached by Tab")
+    before = view(page)
+    keys.press("+")
+    zoomed = view(page)
+    assert zoomed["right"] - zoomed["left"] == pytest.approx((before["right"] - before["left"]) / 2)
+    keys.press("ArrowRight")
+    assert view(page)["left"] > zoomed["left"]
+    keys.press("]")
+    assert view(page)["high"] - view(page)["low"] == pytest.approx((before["high"] - before["low"]) / 2)
+    keys.press("n")
+    first = page.tab.locator(".status").inner_text()
+    assert first.startswith("Job 1")
+    keys.press("n")
+    assert page.tab.locator(".status").inner_text() != first
+    keys.press("0")
+    assert view(page) == before
+    keys.press("/")
+    keys.type("1042")
+    keys.press("Enter")
+    assert "Job 1042" in page.tab.locator(".status").inner_text()
+    keys.press("Tab")  # and on: nothing holds the keyboard
+    assert page.ask("() => document.activeElement.tagName") == "BUTTON"
+
+
+def test_charts_are_read_by_arrow_keys(opened: Any) -> None:
+    page = opened("one.html")
+    page.tab.locator("figure[data-kind=boxes] svg.panel").first.focus()
+    page.tab.keyboard.press("ArrowDown")
+    assert "median" in page.ask("() => document.getElementById('live').textContent")
+
+
+def test_colours_and_classes_can_be_chosen(opened: Any) -> None:
+    page = opened("two.html")
+    page.tab.get_by_label("Colour").select_option("queue")
+    names = page.tab.locator(".gantt .legend li:visible").all_inner_texts()
+    assert sorted(names) == ["long", "short"]
+    page.tab.locator(".gantt .legend button", has_text="short").click()
+    assert page.ask("() => walltime.viewer.gantt.only") is not None
+    page.tab.get_by_label("Result").select_option("1")
+    page.tab.get_by_label("Colour").select_option("change")
+    assert any("earlier" in name or "later" in name for name in page.tab.locator(".gantt .legend li:visible").all_inner_texts())
+
+
+def test_another_theme_changes_the_colours_of_everything(opened: Any) -> None:
+    page = opened("one.html", scheme="light")
+    look = "() => [getComputedStyle(document.documentElement).backgroundColor, walltime.viewer.gantt.colouring.colours[0]]"
+    light = page.ask(look)
+    page.tab.locator("#theme").click()
+    dark = page.ask(look)
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+    assert opened("one.html", scheme="dark").ask(look) == dark
+
+
+@pytest.mark.parametrize("name", ["Save as PNG", "Save as SVG"])
+def test_the_schedule_is_saved_as_a_picture(opened: Any, name: str, tmp_path: Path) -> None:
+    page = opened("one.html")
+    with page.tab.expect_download() as saving:
+        page.tab.locator(".toolbar").get_by_label(name).click()
+    target = tmp_path / saving.value.suggested_filename
+    saving.value.save_as(target)
+    data = target.read_bytes()
+    if name.endswith("PNG"):
+        assert data.startswith(b"\x89PNG")
+    else:
+        assert target.suffix == ".svg"
+        assert data.count(b"M") > 200
+
+
+@pytest.mark.parametrize("format", ["PNG", "SVG"])
+def test_a_chart_is_saved_as_a_picture(opened: Any, format: str, tmp_path: Path) -> None:
+    page = opened("hostile.html")
+    with page.tab.expect_download() as saving:
+        page.tab.locator("figure[data-kind=slowdown-map] .save button", has_text=format).click(force=True)
+    saving.value.save_as(tmp_path / "chart")
+    data = (tmp_path / "chart").read_bytes()
+    assert data.startswith(b"\x89PNG" if format == "PNG" else b"<svg")
+    assert b"var(" not in data
+    assert b"color-mix" not in data
+
+
+def test_tables_are_sorted_and_searched(opened: Any) -> None:
+    page = opened("two.html")
+    table = page.tab.locator("#tables details", has_text="By user")
+    table.get_by_role("button", name="jobs").click()
+    table.get_by_role("button", name="jobs").click()
+    counts = [int(text.replace(",", "")) for text in table.locator("tbody td:nth-child(2)").all_inner_texts()]
+    assert counts == sorted(counts)
+    assert table.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_it_prints(opened: Any) -> None:
+    page = opened("two.html", scheme="dark")
+    page.tab.set_viewport_size({"width": 750, "height": 1000})
+    page.tab.emulate_media(media="print", color_scheme="dark")
+    page.settle()
+    assert page.ask("() => getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.tab.locator(".toolbar").is_visible()
+    assert page.ask("() => document.documentElement.scrollWidth") <= 750
+    ground = page.ask("() => [...document.querySelector('canvas').getContext('2d').getImageData(2, 2, 1, 1).data]")
+    assert ground == [255, 255, 255, 255]
+    paper = page.tab.pdf(format="A4")
+    assert paper.startswith(b"%PDF")
+
+
+def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
+    page = opened("cdf.html")
+    cases = []
+    ranges = [(0, 1), (0, 0.04), (0, 97), (1, 86_400), (0, 3e6), (-5e5, 2e5), (12, 13), (1, 3.5e7), (0, 250), (2e5, 2e5 + 300)]
+    for kind, log, (low, high), count in itertools.product(
+        ("number", "count", "share", "duration", "time"), (False, True), ranges, (2, 5, 9)
+    ):
+        if not (log and (kind in ("time", "share") or low <= 0)):
+            cases.append((kind, log, low, high, count))
+    for shift, (kind, log, low, high, count) in itertools.product((None, 1_234_567_890.0), cases):
+        if shift is not None and kind != "time":
+            continue
+        expected = find_ticks(Axis("", kind, log), low, high, count, Clock(shift, "UTC"))
+        found = page.ask(
+            "([axis, low, high, count, clock]) => walltime.Ticks.find(axis, low, high, count, clock)",
+            [{"kind": kind, "log": log}, low, high, count, {"shift": shift}],
+        )
+        assert [text for _, text in found] == [text for _, text in expected], (kind, log, low, high, count, shift)
+        assert [value for value, _ in found] == pytest.approx([value for value, _ in expected])
