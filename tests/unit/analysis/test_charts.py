@@ -1,0 +1,243 @@
+"""Charts: their values by hand, and what they refuse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from handmade import job, record
+
+from walltime.analysis.charts import KINDS, make_chart
+from walltime.analysis.charts.chart import Clock, short_names, shorten
+from walltime.analysis.charts.overtime import DOWN, FAIR_SHARE
+from walltime.analysis.metrics import summarise
+from walltime.analysis.series import series
+from walltime.core.errors import InputError
+from walltime.core.tables import SERIES, Record
+
+HOUR = 3600.0
+
+
+@dataclass
+class Shown:
+    """A result as charts see it."""
+
+    record: Record
+    label: str = "one"
+    extra: list[tuple[float, str, str, float]] = field(default_factory=list)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return summarise(self.record)
+
+    @property
+    def series(self) -> pl.DataFrame:
+        return pl.concat([series(self.record), pl.DataFrame(self.extra, schema=SERIES, orient="row")])
+
+
+def small(label: str = "one", late: float = 0.0, **facts: Any) -> Shown:
+    """Four jobs of two users on four cores; the last two start `late` seconds later than they could."""
+    rows = [
+        job(1, 0, 0, 100, 4, user="ann", queue="short", recorded_wait=5.0),
+        job(2, 10, 100, 300, 2, user="bo", queue="long", recorded_wait=50.0),
+        job(3, 20, 100 + late, 200 + late, 2, user="ann", queue="short", backfilled=True, recorded_wait=0.0),
+        job(4, 4000, 4000 + late, 4010 + late, 1, user="bo", queue="short", recorded_wait=0.0),
+    ]
+    return Shown(record(*rows, **facts), label)
+
+
+def line(chart: Any, label: str) -> Any:
+    return next(mark for mark in chart.marks if mark.label == label)
+
+
+def test_utilization_is_used_over_available() -> None:
+    chart = make_chart("utilization", [small()])
+    mark = chart.marks[0]
+    step = mark.x[1] - mark.x[0]
+    assert float(np.sum(mark.y) * step * 4) == pytest.approx(400 + 400 + 200 + 10)
+    assert float(np.max(mark.y)) == 1.0
+
+
+def test_requested_cores_are_used_and_waited_for() -> None:
+    chart = make_chart("cores", [small()])
+    step = chart.marks[0].x[1] - chart.marks[0].x[0]
+    used = float(np.sum(line(chart, "used").y) * step)
+    requested = float(np.sum(line(chart, "requested").y) * step)
+    assert used == pytest.approx(1010)
+    assert requested == pytest.approx(1010 + 2 * 90 + 2 * 80)
+    assert set(line(chart, "available").y) == {4.0}
+
+
+def test_a_distribution_is_the_share_of_jobs_at_most_so_long() -> None:
+    mark = make_chart("cdf", [small()]).marks[0]
+    assert dict(zip(mark.x.tolist(), mark.y.tolist(), strict=True)) == {1.0: 0.5, 80.0: 0.75, 90.0: 1.0}
+    by_user = make_chart("cdf", [small()], by="user")
+    assert {mark.label for mark in by_user.marks} == {"ann", "bo"}
+
+
+def test_a_distribution_of_many_is_exact_where_it_has_points() -> None:
+    draw = np.random.default_rng(1)
+    waits = np.round(draw.lognormal(5, 2, 5000), 3)
+    rows = [job(i, 0, float(wait), float(wait) + 1) for i, wait in enumerate(waits)]
+    mark = make_chart("cdf", [Shown(record(*rows, cores=5000))]).marks[0]
+    assert len(mark.x) < 500
+    floored = np.maximum(waits, 1.0)
+    for x, y in zip(mark.x[1:], mark.y[1:], strict=True):
+        assert y == pytest.approx(float(np.mean(floored <= x)))
+
+
+def test_a_histogram_counts_every_job_once() -> None:
+    for of in ("wait", "cores", "slowdown", "accuracy"):
+        mark = make_chart("histogram", [small()], of=of).marks[0]
+        assert float(np.sum(mark.y[:-1])) == 4
+
+
+def test_boxes_are_quantiles() -> None:
+    chart = make_chart("boxes", [small()], by="user")
+    mark = chart.marks[0]
+    ann = list(chart.panels[0].y.categories).index("ann")
+    assert mark.figures[ann].tolist() == pytest.approx(np.quantile([1, 80], [0.05, 0.25, 0.5, 0.75, 0.95]).tolist())
+    assert mark.counts[ann] == 2
+
+
+def test_boxes_of_another_result_stand_in_the_same_rows() -> None:
+    other = Shown(record(job(1, 0, 7, 9, user="bo"), job(2, 0, 8, 9, user="new")), "other")
+    chart = make_chart("boxes", [small(), other], by="user")
+    names, mark = chart.panels[0].y.categories, chart.marks[1]
+    assert mark.counts.tolist() == [1 if name == "bo" else 0 for name in names]
+
+
+def test_the_median_wait_by_time_of_submission() -> None:
+    mark = make_chart("median-wait", [small()]).marks[0]
+    assert mark.y[0] == 80.0
+    assert np.isnan(mark.y[1])
+    assert mark.x[-1] <= 4000 < mark.x[-1] + 60
+    with pytest.raises(InputError, match="minutes"):
+        make_chart("median-wait", [small()], minutes=0)
+
+
+def test_use_by_user_adds_up() -> None:
+    chart = make_chart("usage", [small()])
+    step = chart.marks[0].x[1] - chart.marks[0].x[0]
+    work = {mark.label: float(np.sum(mark.y - mark.base) * step) for mark in chart.marks}
+    assert work == pytest.approx({"ann": 600, "bo": 410})
+
+
+def test_a_map_has_the_mean_of_its_cells() -> None:
+    chart = make_chart("slowdown-map", [small()], of="wait")
+    cells = chart.marks[0]
+    known = cells.values[~np.isnan(cells.values)]
+    assert sorted(known.tolist()) == [0.0, 0.0, 80.0, 90.0]
+
+
+def test_recorded_waits_beside_simulated_ones() -> None:
+    chart = make_chart("recorded", [small()])
+    assert [mark.label for mark in chart.panels[0].marks] == ["in the trace", "one"]
+    counts = chart.panels[1].marks[0].values
+    assert np.nansum(counts) == 4
+
+
+def test_who_gains_and_who_loses() -> None:
+    chart = make_chart("winners", [small(), small("late", 60)])
+    bars = chart.marks[0]
+    assert dict(zip(chart.panels[0].y.categories, bars.values.tolist(), strict=True)) == {"ann": 30.0, "bo": 30.0}
+    with pytest.raises(InputError, match="alike"):
+        make_chart("winners", [small(), small("same")])
+
+
+def test_changes_job_by_job() -> None:
+    chart = make_chart("change", [small(), small("late", 60)])
+    assert "late: 0 jobs better, 2 worse, 2 the same." in chart.notes
+    mark = chart.marks[0]
+    assert mark.y[np.searchsorted(mark.x, 1.0)] == 0.5
+    assert mark.y[-1] == 1.0
+
+
+def test_arrivals_by_hour_of_the_trace_or_of_the_calendar() -> None:
+    plain = make_chart("arrivals", [small()])
+    assert plain.panels[0].y.categories[0] == "day 1"
+    assert plain.marks[0].values[0, 0] == 3
+    assert plain.marks[0].values[0, 1] == 1
+    # 1 July 2024 was a Monday; 22:30 UTC is half past midnight on Tuesday in Prague.
+    dated = small(origin={"epoch": 1_719_873_000.0, "timezone": "Europe/Prague"})
+    chart = make_chart("arrivals", [dated])
+    assert chart.panels[0].y.categories[1] == "Tuesday"
+    assert chart.marks[0].values[1, 0] == 3
+    assert "Europe/Prague" in chart.notes[0]
+
+
+def test_intervals_come_from_repetitions_of_the_same_label() -> None:
+    chart = make_chart("compare", [small("a"), small("a", 60), small("b")])
+    waits = chart.panels[0]
+    assert waits.y.categories == ("a", "b")
+    assert waits.marks[0].values.tolist() == [(42.5 + 72.5) / 2, 42.5]
+    half = 12.7062 * np.std([42.5, 72.5], ddof=1) / np.sqrt(2)
+    assert waits.marks[0].high[0] - waits.marks[0].values[0] == pytest.approx(half, rel=1e-3)
+    assert np.isnan(waits.marks[0].low[1])
+
+
+def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
+    shown = small()
+    shown.extra = [(0.0, FAIR_SHARE, "ann", 0.5), (60.0, FAIR_SHARE, "ann", 0.25), (0.0, FAIR_SHARE, "bo", 0.5)]
+    shown.extra += [(0.0, DOWN, "n1", 0.0), (60.0, DOWN, "n1", 8.0)]
+    chart = make_chart("fairshare", [shown])
+    assert line(chart, "ann").y.tolist() == [0.5, 0.25]
+    cells = make_chart("failures", [shown]).marks[0]
+    assert cells.values.tolist() == [[0.0, 8.0]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("fairshare", {}, "no fair-share factors"),
+        ("failures", {}, "no failures"),
+        ("nodes", {}, "has no nodes"),
+        ("boxes", {"by": "account"}, "the jobs tell no account"),
+        ("boxes", {"by": "colour"}, "unknown key"),
+        ("schedule", {"by": "workflow"}, "tell no workflow"),
+        ("schedule", {"begin": 500_000}, "no job ran in this window"),
+        ("schedule", {"begin": 50, "end": 20}, "end before it begins"),
+        ("cdf", {"of": "weight"}, "unknown quantity"),
+        ("cdf", {"bins": 3}, "no such option"),
+        ("winners", {}, "compares two results"),
+        ("change", {}, "at least two"),
+        ("schedule-diff", {}, "at least two"),
+        ("pie", {}, "unknown kind of plot"),
+    ],
+)
+def test_what_a_result_does_not_have_is_refused_by_name(kind: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_chart(kind, [small()], **options)
+
+
+def test_a_trace_without_waits_and_a_result_without_jobs_are_refused() -> None:
+    with pytest.raises(InputError, match="tells no waits"):
+        make_chart("recorded", [Shown(record(job(1, 0, 0, 5)))])
+    for kind in KINDS:
+        with pytest.raises(InputError, match="no jobs"):
+            make_chart(kind, [Shown(record())])
+
+
+def test_panels_of_time_have_one_scale() -> None:
+    chart = make_chart("jobs", [small(), small("late", 3000)])
+    assert len({(panel.x.low, panel.x.high) for panel in chart.panels}) == 1
+    assert len({panel.y.high for panel in chart.panels}) == 1
+
+
+def test_names_are_short_printable_and_different() -> None:
+    assert shorten("a\nb\u202ec") == "a·b·c"
+    assert shorten(None) == "(none)"
+    assert shorten("  ") == "(blank)"
+    long = ["x" * 99 + tail for tail in ("1", "2")] + ["x" * 99 + "1"]
+    assert len(set(short_names(long))) == 3
+    assert all(len(name) <= 28 for name in short_names(long))
+
+
+def test_a_clock_knows_its_zone() -> None:
+    winter = Clock.of({"epoch": 1_704_067_200.0, "timezone": "Europe/Prague"}, 0.0)
+    assert (winter.shift, winter.zone) == (1_704_070_800.0, "UTC+1:00")
+    assert Clock.of({"epoch": 0.0, "timezone": "No/Such"}, 0.0).zone == "UTC"
+    assert Clock.of({"epoch": None}, 0.0).label == "days since time zero of the trace"

@@ -1,0 +1,171 @@
+"""Pictures by matplotlib: every kind, both themes, several widths; nothing overlaps, and files are whole."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import walltime
+from walltime.analysis.charts import KINDS
+from walltime.analysis.charts.palette import THEMES
+from walltime.analysis.plots import FORMATS, plot
+from walltime.core.errors import InputError
+from walltime.core.tables import STATES
+
+ABSENT = {"fairshare", "failures"}
+"""What no simulation of this version has."""
+PAIRS = {"winners", "change", "schedule-diff"}
+NAMES = ("<script>alert(1)</script>", "$x^2$", "_hidden", "z" * 400, "tab\tand\nline", "emoji 🚀", "عربي", "\u202eback")
+
+
+def jobs(users: tuple[str, ...] = ("ann", "bo", "cy"), count: int = 60) -> walltime.Workload:
+    return walltime.Workload.from_columns(
+        submit=[400 * i for i in range(count)],
+        run_time=[100 + 977 * i % 5000 for i in range(count)],
+        requested_time=[6000] * count,
+        cores=[1 + 5 * i % 12 for i in range(count)],
+        user=[users[i % len(users)] for i in range(count)],
+        queue=[("short", "long", "night")[i % 3] for i in range(count)],
+        recorded_wait=[61 * i % 900 for i in range(count)],
+    )
+
+
+@pytest.fixture(scope="module")
+def results() -> list[walltime.Result]:
+    return [walltime.simulate(jobs(), nodes="4x4", policy=policy) for policy in ("fcfs", "easy")]
+
+
+def needed(kind: str, results: list[walltime.Result]) -> list[walltime.Result]:
+    return results if kind in PAIRS else results[:1]
+
+
+def texts(figure: Any) -> list[tuple[str, Any]]:
+    """Every text that is seen, with its box in pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    hidden = {text for axes in figure.axes if not axes.get_visible() for text in axes.findobj(Text)}
+    found = []
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip() and text not in hidden:
+            box = text.get_window_extent(renderer)
+            if box.width > 0:
+                found.append((text.get_text(), box))
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ABSENT])
+def test_labels_never_overlap_and_stay_inside(kind: str, results: list[walltime.Result]) -> None:
+    for width, shown in itertools.product((4.0, 8.0), (needed(kind, results), results)):
+        if len(shown) > 1 and not KINDS[kind].several:
+            continue
+        figure = plot(kind, *shown, width=width).figure
+        for (one, box), (other, next_box) in itertools.combinations(texts(figure), 2):
+            across = min(box.x1, next_box.x1) - max(box.x0, next_box.x0)
+            up = min(box.y1, next_box.y1) - max(box.y0, next_box.y0)
+            assert not (across > 1 and up > 1), f"{kind} at {width} inches: {one!r} and {other!r}"
+        for text, box in texts(figure):
+            assert box.x0 > -2, f"{kind}: {text!r}"
+            assert box.x1 < figure.bbox.width + 2, f"{kind}: {text!r}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ABSENT])
+def test_titles_and_words_at_the_axes_are_always_there(kind: str, results: list[walltime.Result]) -> None:
+    picture = plot(kind, *needed(kind, results), theme="dark")
+    assert picture.chart.title
+    for panel in picture.chart.panels:
+        assert panel.x.label
+        assert panel.y.label or panel.y.categories
+    assert picture.render("png", 50).startswith(b"\x89PNG")
+
+
+def test_hostile_names_are_only_names() -> None:
+    result = walltime.simulate(jobs(users=NAMES), cores=16, label="$\\frac{1}{0$ <b>")
+    for kind, options in (("users", {}), ("boxes", {"by": "user"}), ("schedule", {"by": "user"}), ("usage", {})):
+        for format in ("png", "svg"):
+            data = plot(kind, result, **options).render(format, 50)
+            assert b"<script" not in data
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_files_are_written_whole_and_the_same_each_time(format: str, results: list[walltime.Result], tmp_path: Path) -> None:
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<!doctype html>"}
+    written = []
+    for name in ("a", "b"):
+        target = results[0].plot.schedule().save(tmp_path / f"{name}.{format}")
+        written.append(target.read_bytes())
+    assert written[0] == written[1]
+    assert written[0].startswith(starts[format])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"a.{format}", f"b.{format}"]
+
+
+def test_what_cannot_be_written_is_refused(results: list[walltime.Result], tmp_path: Path) -> None:
+    picture = results[0].plot.cdf()
+    with pytest.raises(InputError, match="suffix"):
+        picture.save(tmp_path / "a.gif")
+    with pytest.raises(InputError, match="no such folder"):
+        picture.save(tmp_path / "none" / "a.png")
+    (tmp_path / "a.png").touch()
+    with pytest.raises(InputError, match="already there"):
+        picture.save(tmp_path / "a.png", force=False)
+    with pytest.raises(InputError, match="unknown theme"):
+        results[0].plot.cdf(theme="pink")
+    with pytest.raises(InputError, match="inches"):
+        results[0].plot.cdf(width=0.1)
+
+
+def test_a_notebook_shows_a_picture(results: list[walltime.Result]) -> None:
+    picture = results[1].plot.utilization(results[0])
+    assert picture._repr_png_().startswith(b"\x89PNG")
+    assert "Utilization" in repr(picture)
+    assert "median_wait" in dir(results[0].plot)
+    assert "Used cores" in (results[0].plot.utilization.__doc__ or "")
+    with pytest.raises(InputError, match="did you mean 'utilization'"):
+        _ = results[0].plot.utilisation
+
+
+def test_drawing_leaves_matplotlib_as_it_was(results: list[walltime.Result]) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    results[0].plot.jobs(theme="dark").render("png", 40)
+    assert dict(matplotlib.rcParams) == before
+
+
+def lightness(colour: str) -> float:
+    """The relative luminance of a colour (WCAG 2)."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((lightness(one), lightness(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_colours_can_be_read_and_told_apart_by_the_colour_blind(theme: Any) -> None:
+    for ground in (theme.ground, theme.card):
+        assert contrast(theme.ink, ground) > 7
+        assert contrast(theme.soft, ground) > 4.5
+        assert all(contrast(colour, ground) > 1.9 for colour in theme.categories)
+    assert len(theme.states) == len(STATES)
+    # The matrices of Viénot, Brettel and Mollon (1999) for missing long- and middle-wave cones, on linear light.
+    for matrix in ([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+                   [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]):  # fmt: skip
+        seen = [_seen(colour, matrix) for colour in theme.categories]
+        for (i, one), (j, other) in itertools.combinations(enumerate(seen), 2):
+            assert sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5 > 0.1, (i, j)
+
+
+def _seen(colour: str, matrix: list[list[float]]) -> list[float]:
+    """The colour as it is seen, in steps of about equal difference (gamma encoded)."""
+    linear = [(int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5)]
+    return [max(0.0, sum(factor * value for factor, value in zip(row, linear, strict=True))) ** (1 / 2.2) for row in matrix]
