@@ -1,0 +1,160 @@
+"""Plots, reports and watching from the command line."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from command_line import Command, Outcome, crowd, names, start, swf
+
+import walltime
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a trace, and the results of two policies in `out`."""
+    folder = tmp_path_factory.mktemp("seeing")
+    (folder / "trace.swf").write_text(swf(crowd()))
+    for policy in ("fcfs", "easy"):
+        walltime.simulate(folder / "trace.swf", policy=policy).save(folder / "out" / policy)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def command(results: Path) -> Command:
+    """Run `walltime ...` in that folder."""
+
+    def run(*arguments: object) -> Outcome:
+        process = start(results, *arguments)
+        out, err = process.communicate()
+        return Outcome(process.returncode, out, err)
+
+    return run
+
+
+def test_a_plot_is_written_as_its_suffix_says(command: Command, results: Path) -> None:
+    for suffix, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype")):
+        done = command("plot", "cdf", "out", "-o", f"waits.{suffix}", "--of", "slowdown")
+        assert done.code == 0
+        assert done.out == f"Written: waits.{suffix}\n"
+        assert (results / f"waits.{suffix}").read_bytes().startswith(start)
+
+
+def test_a_plot_without_a_name_is_named_after_its_kind(command: Command, results: Path) -> None:
+    assert command("plot", "utilization", "out/easy").code == 0
+    assert (results / "utilization.png").exists()
+    again = command("plot", "utilization", "out/easy")
+    assert again.code == 2
+    assert "--force" in again.err
+
+
+def test_the_kinds_are_listed(command: Command) -> None:
+    from walltime.analysis.charts import KINDS
+
+    done = command("plot", "--list")
+    assert done.code == 0
+    assert all(f"{kind} " in done.out for kind in KINDS)
+    assert "--from" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plot",), "say which picture"),
+        (("plot", "cdf"), "needs a result folder"),
+        (("plot", "cfd", "out"), "did you mean 'cdf'?"),
+        (("plot", "cdf", "out", "-o", "a.gif"), "suffix"),
+        (("plot", "cdf", "out", "--bins", "3"), "has no such option: '--bins'"),
+        (("plot", "schedule", "out/easy", "--from", "9d"), "no job ran in this window"),
+        (("plot", "fairshare", "out/easy"), "no fair-share factors"),
+        (("plot", "cdf", "nowhere"), "no such result folder"),
+        (("report", "nowhere"), "no such result folder"),
+        (("report", "out", "-o", "a.pdf"), "ends in .html"),
+        (("report", "out", "--from", "2h", "--to", "1h"), "end before it begins"),
+        (("run", "trace.swf", "--pace", "1d"), "--watch"),
+        (("run", "trace.swf", "--watch", "--quiet"), "cannot be combined"),
+        (("run", "trace.swf", "--watch", "--pace", "0"), "time has to go on"),
+        (("run", "trace.swf", "--watch", "--shake", "1h"), "cannot be combined"),
+    ],
+)
+def test_mistakes_get_a_clear_answer_and_leave_nothing(
+    command: Command, results: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    before = names(results)
+    done = command(*arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert names(results) == before
+
+
+def test_a_report_of_a_folder_of_results(command: Command, results: Path) -> None:
+    done = command("report", "out", "--title", "What if?")
+    assert done.code == 0
+    assert done.out.startswith("Written: out/report.html (")
+    page = (results / "out" / "report.html").read_text()
+    assert "What if?" in page
+    assert "easy: jobs wait" in page
+    assert command("report", "out").code == 2
+    assert command("report", "out", "--force").code == 0
+    assert command("compare", "out").code == 0  # the report is no result
+
+
+def test_a_result_with_a_report_in_it_can_be_replaced(command: Command, results: Path) -> None:
+    assert command("report", "out/easy").code == 0
+    again = command("run", "trace.swf", "--policy", "fcfs,easy", "--output", "out", "--force")
+    assert again.code == 0
+    assert not (results / "out" / "easy" / "report.html").exists()
+
+
+def test_a_run_is_watched_in_a_pipe_by_lines(command: Command, results: Path) -> None:
+    done = command("run", "trace.swf", "--policy", "fcfs,easy", "--watch")
+    assert done.code == 0
+    lines = done.err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["fcfs", "easy"]
+    assert all("60 of 60 jobs done" in line for line in lines)
+    plain = command("run", "trace.swf", "--policy", "fcfs,easy")
+    assert done.out.splitlines()[2:] == plain.out.splitlines()[2:]
+
+
+def test_a_run_is_watched_on_a_terminal() -> None:
+    from rich.console import Console
+
+    from walltime.cli.watch import Watching
+    from walltime.engine import native
+    from walltime.scenario import parse, resolve
+
+    jobs = walltime.Workload.from_columns(
+        submit=[i for i in range(500)], run_time=[40] * 500, requested_time=[40] * 500, cores=[2] * 500
+    )
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=80, legacy_windows=False)
+    scenario = resolve(parse({"workload": {"table": jobs}, "cluster": {"cores": 8}}), jobs)
+    with Watching(console=console).show("easy", jobs) as watch:
+        plain = native.run(scenario, jobs, watch)
+    text = screen.getvalue()
+    assert "500 of 500" in text
+    assert "utilization" in text
+    assert max(sample[2] for sample in watch.history) > 0
+    assert native.run(scenario, jobs).jobs.equals(plain.jobs)  # watching changes nothing
+
+
+def test_a_pace_makes_time_go_slowly(command: Command, results: Path) -> None:
+    import time
+
+    began = time.perf_counter()
+    done = command("run", "trace.swf", "--watch", "--pace", "15m")
+    assert done.code == 0
+    makespan = walltime.load(results / "out" / "easy").summary["makespan"]
+    assert time.perf_counter() - began > 0.5 * makespan / 900
+
+
+def test_the_demo_ends_with_a_report(command: Command, results: Path) -> None:
+    done = command("demo", "--jobs", "50", "--output", "demo")
+    assert done.code == 0
+    assert "A report to look at, in any browser: demo/report.html" in done.out
+    assert "aggressive" in (results / "demo" / "report.html").read_text()
+    assert command("demo", "--jobs", "50", "--output", "demo", "--force").code == 0
+    quiet = command("demo", "--jobs", "50", "--no-report")
+    assert "A report to look at" not in quiet.out
