@@ -1,15 +1,16 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
-.PHONY: help demo test lint build checked bench clean
+.PHONY: help demo test lint build checked browser pictures bench clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
 	@echo "make lint    ruff, mypy and the import direction only"
+	@echo "make pictures   make every picture of the documents anew"
 	@echo "make bench   speed and scaling, in CPU time"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
-test: build lint checked
+test: build lint checked browser
 	$(PY) -m pytest -n 2 tests
 	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle
 lint: build
@@ -22,6 +23,10 @@ build: .venv/.installed
 checked: build
 	@echo "building the checked core (bounds checks on)"
 	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
+browser:
+	@tools/bootstrap browser
+pictures: build
+	$(PY) tools/pictures.py
 bench: build
 	$(PY) -m benchmarks
 clean:

@@ -176,7 +176,9 @@ def test_zoom_by_wheel_keeps_the_place_under_the_pointer(opened: Any) -> None:
     after = view(page)
     assert after["right"] - after["left"] < 0.8 * (before["right"] - before["left"])
     there = page.ask("(x) => walltime.viewer.gantt.time(x - walltime.viewer.canvas.getBoundingClientRect().left)", x)
-    job = page.ask("() => { const p = walltime.viewer.gantt.plan, j = p.jobs.id.indexOf(1100); return [p.jobs.start[j], p.jobs.end[j]]; }")
+    job = page.ask(
+        "() => { const p = walltime.viewer.gantt.plan, j = p.jobs.id.indexOf(1100); return [p.jobs.start[j], p.jobs.end[j]]; }"
+    )
     assert job[0] < there < job[1]
 
 
@@ -207,11 +209,16 @@ def test_search_finds_a_job_and_a_user(opened: Any) -> None:
     box.press("Enter")
     page.settle()
     assert "Job 1042" in page.tab.locator(".status").inner_text()
-    seen, start = view(page), page.ask("() => { const p = walltime.viewer.gantt.plan; return p.jobs.start[p.jobs.id.indexOf(1042)]; }")
+    seen, start = (
+        view(page),
+        page.ask("() => { const p = walltime.viewer.gantt.plan; return p.jobs.start[p.jobs.id.indexOf(1042)]; }"),
+    )
     assert seen["left"] <= start <= seen["right"]
     box.fill("bo")
     assert "80 jobs found" in page.tab.locator(".status").inner_text()
-    users = page.ask("() => [...new Set([...walltime.viewer.gantt.matches].map(j => { const u = walltime.viewer.gantt.plan.jobs.labels.user; return u.names[u.codes[j]]; }))]")
+    users = page.ask(
+        "() => [...new Set([...walltime.viewer.gantt.matches].map(j => { const u = walltime.viewer.gantt.plan.jobs.labels.user; return u.names[u.codes[j]]; }))]"
+    )
     assert users == ["bo"]
     box.fill("nobody of that name")
     assert "nothing found" in page.tab.locator(".status").inner_text()
@@ -267,12 +274,16 @@ def test_colours_and_classes_can_be_chosen(opened: Any) -> None:
     assert page.ask("() => walltime.viewer.gantt.only") is not None
     page.tab.get_by_label("Result").select_option("1")
     page.tab.get_by_label("Colour").select_option("change")
-    assert any("earlier" in name or "later" in name for name in page.tab.locator(".gantt .legend li:visible").all_inner_texts())
+    assert any(
+        "earlier" in name or "later" in name for name in page.tab.locator(".gantt .legend li:visible").all_inner_texts()
+    )
 
 
 def test_another_theme_changes_the_colours_of_everything(opened: Any) -> None:
     page = opened("one.html", scheme="light")
-    look = "() => [getComputedStyle(document.documentElement).backgroundColor, walltime.viewer.gantt.colouring.colours[0]]"
+    look = (
+        "() => [getComputedStyle(document.documentElement).backgroundColor, walltime.viewer.gantt.colouring.colours[0]]"
+    )
     light = page.ask(look)
     page.tab.locator("#theme").click()
     dark = page.ask(look)
@@ -335,7 +346,18 @@ def test_it_prints(opened: Any) -> None:
 def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
     page = opened("cdf.html")
     cases = []
-    ranges = [(0, 1), (0, 0.04), (0, 97), (1, 86_400), (0, 3e6), (-5e5, 2e5), (12, 13), (1, 3.5e7), (0, 250), (2e5, 2e5 + 300)]
+    ranges = [
+        (0, 1),
+        (0, 0.04),
+        (0, 97),
+        (1, 86_400),
+        (0, 3e6),
+        (-5e5, 2e5),
+        (12, 13),
+        (1, 3.5e7),
+        (0, 250),
+        (2e5, 2e5 + 300),
+    ]
     for kind, log, (low, high), count in itertools.product(
         ("number", "count", "share", "duration", "time"), (False, True), ranges, (2, 5, 9)
     ):

@@ -64,7 +64,9 @@ def test_a_job_gets_the_lowest_cores_that_are_free_side_by_side() -> None:
 def test_nodes_are_where_the_record_says() -> None:
     one, two = job(1, 0, 0, 10, 6, nodes=2), job(2, 0, 0, 10, 2, nodes=1)
     facts = {"nodes": {"cluster": {"cores": [[3, 4]], "sharing": "shared"}}}
-    made = record(one, two, cores=12, allocations=[allocation(one, nodes="0-1:3"), allocation(two, nodes="2:2")], **facts)
+    made = record(
+        one, two, cores=12, allocations=[allocation(one, nodes="0-1:3"), allocation(two, nodes="2:2")], **facts
+    )
     plan = lay_out(made)
     assert plan.bands[0].nodes.tolist() == [0, 4, 8]
     found = sorted(zip(plan.of.tolist(), plan.low.tolist(), plan.high.tolist(), strict=True))
@@ -97,7 +99,9 @@ def test_the_jobs_with_the_most_work_are_shown_and_the_rule_says_so() -> None:
     made = record(job(1, 0, 0, 10, 1), job(2, 0, 0, 90, 1), job(3, 0, 0, 10, 2))
     plan = lay_out(made, 1)
     assert plan.jobs["job_id"].to_list() == [2]
-    assert plan.rule.startswith("1 of the 3 jobs are shown one by one: those with the most core-seconds, 75% of the work")
+    assert plan.rule.startswith(
+        "1 of the 3 jobs are shown one by one: those with the most core-seconds, 75% of the work"
+    )
     assert lay_out(made, 5, only=np.array([1, 3])).jobs["job_id"].to_list() == [1, 3]
 
 

@@ -94,7 +94,9 @@ def test_hostile_names_are_only_names() -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_files_are_written_whole_and_the_same_each_time(format: str, results: list[walltime.Result], tmp_path: Path) -> None:
+def test_files_are_written_whole_and_the_same_each_time(
+    format: str, results: list[walltime.Result], tmp_path: Path
+) -> None:
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<!doctype html>"}
     written = []
     for name in ("a", "b"):
@@ -168,4 +170,6 @@ def test_colours_can_be_read_and_told_apart_by_the_colour_blind(theme: Any) -> N
 def _seen(colour: str, matrix: list[list[float]]) -> list[float]:
     """The colour as it is seen, in steps of about equal difference (gamma encoded)."""
     linear = [(int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5)]
-    return [max(0.0, sum(factor * value for factor, value in zip(row, linear, strict=True))) ** (1 / 2.2) for row in matrix]
+    return [
+        max(0.0, sum(factor * value for factor, value in zip(row, linear, strict=True))) ** (1 / 2.2) for row in matrix
+    ]

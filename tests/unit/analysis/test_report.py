@@ -77,10 +77,29 @@ def test_the_page_needs_nothing_from_outside(pair: list[walltime.Result]) -> Non
 
 def test_the_page_has_every_part(pair: list[walltime.Result]) -> None:
     one, two = make_report(pair[1:]), make_report(pair)
-    for words in ("In short", "Figures", "The schedule", "Over time", "Waits and slowdowns", "Users", "What was simulated"):
+    for words in (
+        "In short",
+        "Figures",
+        "The schedule",
+        "Over time",
+        "Waits and slowdowns",
+        "Users",
+        "What was simulated",
+    ):
         assert f"<h2>{words}</h2>" in one
     kinds = {chart["kind"] for chart in data(two)[0]["charts"].values()}
-    assert {"utilization", "cores", "jobs", "queue", "cdf", "boxes", "fairness", "arrivals", "compare", "change"} <= kinds
+    assert {
+        "utilization",
+        "cores",
+        "jobs",
+        "queue",
+        "cdf",
+        "boxes",
+        "fairness",
+        "arrivals",
+        "compare",
+        "change",
+    } <= kinds
     assert "Who wins and who loses" in two
     assert "its trace tells no waits" in one  # said, not silently left out
 
@@ -118,7 +137,8 @@ def test_names_are_escaped_wherever_they_stand() -> None:
 def test_long_numbers_of_jobs_are_not_rounded() -> None:
     number = (1 << 60) + 1
     result = walltime.simulate(
-        walltime.Workload.from_columns(job_id=[number], submit=[0], run_time=[5], requested_time=[5], cores=[1]), cores=1
+        walltime.Workload.from_columns(job_id=[number], submit=[0], run_time=[5], requested_time=[5], cores=[1]),
+        cores=1,
     )
     assert data(make_report([result]))[0]["schedules"][0]["jobs"]["ids"] == [str(number)]
 
@@ -131,7 +151,10 @@ def test_words_about_one_result() -> None:
     )
     words = describe([result])
     assert words[0] == "2 jobs on 4 cores, scheduled by fcfs."
-    assert words[1] == "Half of the jobs waited for 50 s or less; one in twenty for more than 1:35 min, the longest for 1:40 min."
+    assert (
+        words[1]
+        == "Half of the jobs waited for 50 s or less; one in twenty for more than 1:35 min, the longest for 1:40 min."
+    )
     assert words[2] == "The machine was used to 100 %, from first submission to last end (3:20 min)."
 
 

@@ -35,7 +35,7 @@ def schedule(
         notes.append((f"{label}: " if len(results) > 1 else "") + plan.rule)
     if any(not len(band.nodes) for panel in panels for band in panel.marks[0].schedule.bands):  # type: ignore[union-attr]
         notes.append("The cluster is a number of cores: which of them a job had is the picture's choice.")
-    notes.append("A dark edge at its start marks a job that was backfilled.")
+    notes.append("An edge at its start marks a job that was backfilled.")
     words = panels[0].marks[0].colouring.by  # type: ignore[union-attr]
     return Chart("schedule", f"Schedule, by {words}", tuple(panels), find_clock(results), tuple(dict.fromkeys(notes)))
 

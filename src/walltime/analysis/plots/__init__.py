@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,9 +113,14 @@ def plot(
 ) -> Picture:
     """A picture of one result or several; raises InputError for what they do not have.
 
-    `kind` is one of `walltime plot --list`; the first result is the baseline where there is one.
+    Options: those of the kind, the theme ("light" or "dark"), width and height in inches. `kind` is one of `walltime plot --list`; the first result is the baseline where there is one.
     """
-    return Picture(make_chart(kind, results, **options), theme, width, height)
+    from walltime.analysis.charts.chart import shorten
+
+    chart = make_chart(kind, results, **options)
+    if len(results) == 1:  # several are told apart in the picture itself
+        chart = replace(chart, title=f"{chart.title} – {shorten(results[0].label, 40)}")
+    return Picture(chart, theme, width, height)
 
 
 def check_picture(path: str | Path, *, force: bool = True) -> Path:

@@ -25,7 +25,7 @@ const Viewer = (() => {
     const bar = element("div", { class: "toolbar", role: "toolbar", "aria-label": "Schedule" });
     const canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Schedule: cores over time. Arrow keys move, plus and minus zoom, brackets zoom rows, n and p read the next and the previous job, 0 shows all." });
     const legend = element("ul", { class: "legend" }), status = element("p", { class: "status", role: "status" }), rule = element("p", { class: "note" });
-    const help = element("p", { class: "note" }, "Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job, 0 all, / search, Esc clears. A dark edge marks a backfilled job.");
+    const help = element("p", { class: "note" }, "Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job, 0 all, / search, Esc clears. An edge at its start marks a backfilled job.");
     const gantt = new Gantt(canvas, schedules);
     const viewer = { gantt, canvas, legend, status, rule, place, matches: [], match: -1 };
     addControls(viewer, bar, schedules);
