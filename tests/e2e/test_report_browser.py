@@ -100,7 +100,8 @@ def test_nothing_is_wider_than_the_window_and_no_texts_touch(opened: Any, width:
             texts.forEach(([a, p], i) => {
               if (p.left < frame.left - 1 || p.right > frame.right + 1) bad.push(`outside: ${a}`);
               texts.slice(i + 1).forEach(([b, q]) => {
-                const x = Math.min(p.right, q.right) - Math.max(p.left, q.left), y = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+                const x = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+                const y = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
                 if (x > 1 && y > 3) bad.push(`${a} | ${b}`);
               });
             });
@@ -114,7 +115,8 @@ def test_every_picture_has_a_title_and_words_at_its_axes(opened: Any) -> None:
     page = opened("one.html")
     lacking = page.ask(
         """() => [...document.querySelectorAll('figure')].filter(f => !f.querySelector('h3').textContent.trim()
-            || [...f.querySelectorAll('svg.panel')].some(s => !s.querySelector('.axis-label'))).map(f => f.dataset.kind)"""
+            || [...f.querySelectorAll('svg.panel')].some(s => !s.querySelector('.axis-label')))
+            .map(f => f.dataset.kind)"""
     )
     assert lacking == []
 
@@ -124,10 +126,12 @@ def centre(page: Page, job: int) -> tuple[float, float]:
     return tuple(
         page.ask(
             """(id) => { const g = walltime.viewer.gantt, p = g.plan, b = p.blocks, j = p.jobs.id.indexOf(id);
-            const mine = [...b.of.keys()].filter(i => b.of[i] === j).sort((x, y) => (b.high[y] - b.low[y]) - (b.high[x] - b.low[x]))[0];
+            const tall = i => b.high[i] - b.low[i];
+            const mine = [...b.of.keys()].filter(i => b.of[i] === j).sort((x, y) => tall(y) - tall(x))[0];
             g.canvas.scrollIntoView({block: 'center'});
             const box = g.canvas.getBoundingClientRect();
-            return [box.left + g.x((b.start[mine] + b.end[mine]) / 2), box.top + g.y((b.low[mine] + b.high[mine]) / 2)]; }""",
+            return [box.left + g.x((b.start[mine] + b.end[mine]) / 2),
+                    box.top + g.y((b.low[mine] + b.high[mine]) / 2)]; }""",
             job,
         )
     )
@@ -177,7 +181,8 @@ def test_zoom_by_wheel_keeps_the_place_under_the_pointer(opened: Any) -> None:
     assert after["right"] - after["left"] < 0.8 * (before["right"] - before["left"])
     there = page.ask("(x) => walltime.viewer.gantt.time(x - walltime.viewer.canvas.getBoundingClientRect().left)", x)
     job = page.ask(
-        "() => { const p = walltime.viewer.gantt.plan, j = p.jobs.id.indexOf(1100); return [p.jobs.start[j], p.jobs.end[j]]; }"
+        """() => { const jobs = walltime.viewer.gantt.plan.jobs, j = jobs.id.indexOf(1100);
+        return [jobs.start[j], jobs.end[j]]; }"""
     )
     assert job[0] < there < job[1]
 
@@ -217,7 +222,8 @@ def test_search_finds_a_job_and_a_user(opened: Any) -> None:
     box.fill("bo")
     assert "80 jobs found" in page.tab.locator(".status").inner_text()
     users = page.ask(
-        "() => [...new Set([...walltime.viewer.gantt.matches].map(j => { const u = walltime.viewer.gantt.plan.jobs.labels.user; return u.names[u.codes[j]]; }))]"
+        """() => { const { matches, plan } = walltime.viewer.gantt, user = plan.jobs.labels.user;
+        return [...new Set([...matches].map(j => user.names[user.codes[j]]))]; }"""
     )
     assert users == ["bo"]
     box.fill("nobody of that name")

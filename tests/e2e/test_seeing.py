@@ -34,11 +34,11 @@ def command(results: Path) -> Command:
 
 
 def test_a_plot_is_written_as_its_suffix_says(command: Command, results: Path) -> None:
-    for suffix, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype")):
+    for suffix, first in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype")):
         done = command("plot", "cdf", "out", "-o", f"waits.{suffix}", "--of", "slowdown")
         assert done.code == 0
         assert done.out == f"Written: waits.{suffix}\n"
-        assert (results / f"waits.{suffix}").read_bytes().startswith(start)
+        assert (results / f"waits.{suffix}").read_bytes().startswith(first)
 
 
 def test_a_plot_without_a_name_is_named_after_its_kind(command: Command, results: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_run_is_watched_on_a_terminal() -> None:
     from walltime.scenario import parse, resolve
 
     jobs = walltime.Workload.from_columns(
-        submit=[i for i in range(500)], run_time=[40] * 500, requested_time=[40] * 500, cores=[2] * 500
+        submit=list(range(500)), run_time=[40] * 500, requested_time=[40] * 500, cores=[2] * 500
     )
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=80, legacy_windows=False)

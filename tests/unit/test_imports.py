@@ -16,7 +16,7 @@ import walltime
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "walltime"
 DECLARATIONS = sorted(SOURCE.rglob("*.pxd"))
-HEAVY = ("polars", "pydantic", "typer", "rich", "yaml", "numpy")
+HEAVY = ("polars", "pydantic", "typer", "rich", "yaml", "numpy", "matplotlib")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -181,7 +181,7 @@ def test_a_comparison_of_unequal_workloads_says_so(pair: list[walltime.Result]) 
 
 
 def test_what_cannot_be_reported_is_refused(pair: list[walltime.Result], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ends in .html"):
+    with pytest.raises(InputError, match=r"ends in \.html"):
         write_report(pair, tmp_path / "report.pdf")
     with pytest.raises(InputError, match="at most 8"):
         write_report(pair * 5, tmp_path / "report.html")

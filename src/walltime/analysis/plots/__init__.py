@@ -113,7 +113,8 @@ def plot(
 ) -> Picture:
     """A picture of one result or several; raises InputError for what they do not have.
 
-    Options: those of the kind, the theme ("light" or "dark"), width and height in inches. `kind` is one of `walltime plot --list`; the first result is the baseline where there is one.
+    Options: those of the kind, the theme ("light" or "dark"), width and height in inches. `kind` is one of
+    `walltime plot --list`; the first result is the baseline where there is one.
     """
     from walltime.analysis.charts.chart import shorten
 
