@@ -226,6 +226,8 @@ def test_search_finds_a_job_and_a_user(opened: Any) -> None:
         return [...new Set([...matches].map(j => user.names[user.codes[j]]))]; }"""
     )
     assert users == ["bo"]
+    box.fill("b")  # a part of a name
+    assert "80 jobs found" in page.tab.locator(".status").inner_text()
     box.fill("nobody of that name")
     assert "nothing found" in page.tab.locator(".status").inner_text()
     box.press("Escape")

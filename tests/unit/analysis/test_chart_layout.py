@@ -100,7 +100,7 @@ def test_the_jobs_with_the_most_work_are_shown_and_the_rule_says_so() -> None:
     plan = lay_out(made, 1)
     assert plan.jobs["job_id"].to_list() == [2]
     assert plan.rule.startswith(
-        "1 of the 3 jobs are shown one by one: those with the most core-seconds, 75% of the work"
+        "1 of the 3 jobs are shown one by one: those with the most core-seconds, 75 % of the work"
     )
     assert lay_out(made, 5, only=np.array([1, 3])).jobs["job_id"].to_list() == [1, 3]
 

@@ -178,10 +178,11 @@ def _choose(
     shown[order] = True
     if len(order) == total:
         return shown, f"All {total:,} jobs{place} are shown."
-    share = float(used[order].sum()) / area if area else 1.0
+    share = 100 * float(used[order].sum()) / area if area else 100.0
+    words = "over 99 %" if share >= 99 else f"{share:.0f} %"
     return shown, (
         f"{len(order):,} of the {total:,} jobs{place} are shown one by one: those with the most core-seconds, "
-        f"{share:.0%} of the work. The grey behind them is the rest."
+        f"{words} of the work. The grey behind them is the rest."
     )
 
 

@@ -47,13 +47,15 @@ const Jobs = (() => {
     return lines;
   }
 
-  // The jobs that a text asks for: a job's number or name, or a part of a user's (queue's, ...) name.
+  // The jobs that a text asks for: a job's number or name, or a user's (queue's, ...) name, else a part of one.
   function search(schedule, text) {
     const jobs = schedule.jobs, wanted = text.trim().toLowerCase(), found = [];
     if (!wanted) return found;
-    const columns = Object.values(jobs.labels).map((column) => [column.codes, column.names.map((label) => label.toLowerCase().includes(wanted))]);
+    const labels = Object.values(jobs.labels), whole = labels.some((column) => column.names.some((label) => label.toLowerCase() === wanted));
+    const fits = (label) => (whole ? label.toLowerCase() === wanted : label.toLowerCase().includes(wanted));
+    const columns = labels.map((column) => [column.codes, column.names.map(fits)]);
     for (let job = 0; job < jobs.count; job++) {
-      const hit = name(schedule, job) === wanted || jobs.names?.[job]?.toLowerCase().includes(wanted) ||
+      const hit = name(schedule, job) === wanted || (!whole && jobs.names?.[job]?.toLowerCase().includes(wanted)) ||
         columns.some(([codes, hits]) => codes[job] >= 0 && hits[codes[job]]);
       if (hit) found.push(job);
     }
