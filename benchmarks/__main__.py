@@ -19,6 +19,7 @@ from benchmarks import (
     case_orders,
     case_python,
     case_reading,
+    case_report,
     case_startup,
 )
 from benchmarks.figures import WIDTH, Figure, headings
@@ -34,6 +35,7 @@ ALL = (
     case_reading,
     case_models,
     case_command,
+    case_report,
     case_startup,
 )
 CASES = {case.CASE: case for case in ALL}

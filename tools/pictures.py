@@ -26,7 +26,7 @@ WEEK = {"begin": "14d", "end": "21d"}
 OPTIONS: dict[str, dict[str, Any]] = {"schedule": WEEK, "schedule-diff": WEEK, "boxes": {"by": "size"}}
 PAIRS = (
     *("utilization", "cdf", "histogram", "boxes", "compare", "change", "winners", "schedule-diff", "queue", "load"),
-    *("slowdown-map", "fairness", "users", "median-wait"),
+    *("slowdown-map", "fairness", "users", "median-wait", "cumulative-wait", "node-load"),
 )
 """Pictures that show two policies; the others show one."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from handmade import job, record
+from handmade import allocation, job, record
 
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Clock, short_names, shorten
@@ -110,6 +110,36 @@ def test_boxes_of_another_result_stand_in_the_same_rows() -> None:
     assert mark.counts.tolist() == [1 if name == "bo" else 0 for name in names]
 
 
+def test_idle_cores_and_those_that_somebody_waits_for() -> None:
+    chart = make_chart("free", [small()])
+    step = chart.marks[0].x[1] - chart.marks[0].x[0]
+    span = len(chart.marks[0].x) * step
+    assert float(np.sum(line(chart, "idle").y) * step) == pytest.approx(4 * span - 1010)
+    assert float(np.sum(line(chart, "idle while somebody waits").y)) == 0.0
+
+
+def test_waits_added_up() -> None:
+    mark = make_chart("cumulative-wait", [small()]).marks[0]
+    assert (mark.y * 3600).tolist() == pytest.approx([0, 90, 170, 170])
+    assert mark.x.tolist() == [0, 100, 100, 4000]
+
+
+def test_three_points_of_each_job() -> None:
+    chart = make_chart("details", [small()])
+    assert [mark.label for mark in chart.marks] == ["submit", "start", "end"]
+    assert chart.marks[2].x.tolist() == [100, 300, 200, 4010]
+
+
+def test_the_work_of_each_node() -> None:
+    one, two = job(1, 0, 0, 10, 6, nodes=2), job(2, 0, 0, 5, 2, nodes=1)
+    facts = {"nodes": {"cluster": {"cores": [[2, 4], [1, 2]], "sharing": "shared"}}}
+    made = record(
+        one, two, cores=10, allocations=[allocation(one, nodes="0-1:3"), allocation(two, nodes="2:2")], **facts
+    )
+    mark = make_chart("node-load", [Shown(made)]).marks[0]
+    assert mark.y.tolist() == pytest.approx([0.75, 0.75, 0.5, 0.5])
+
+
 def test_the_median_wait_by_time_of_submission() -> None:
     mark = make_chart("median-wait", [small()]).marks[0]
     assert mark.y[0] == 80.0
@@ -195,6 +225,7 @@ def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
         ("fairshare", {}, "no fair-share factors"),
         ("failures", {}, "no failures"),
         ("nodes", {}, "has no nodes"),
+        ("node-load", {}, "has no nodes"),
         ("boxes", {"by": "account"}, "the jobs tell no account"),
         ("boxes", {"by": "colour"}, "unknown key"),
         ("schedule", {"by": "workflow"}, "tell no workflow"),
@@ -202,6 +233,8 @@ def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
         ("schedule", {"begin": 50, "end": 20}, "end before it begins"),
         ("cdf", {"of": "weight"}, "unknown quantity"),
         ("cdf", {"bins": 3}, "no such option"),
+        ("users", {"most": 0}, "shows 1 to 100"),
+        ("boxes", {"most": 500}, "shows 1 to 100"),
         ("winners", {}, "compares two results"),
         ("change", {}, "at least two"),
         ("schedule-diff", {}, "at least two"),

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from walltime.analysis.charts.quantities import Shown
 
 
+MOST_GROUPS = 100
+MOST_JOBS = 1_000_000
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of picture: its name, `module:function` in this package, and whether it takes several results."""
@@ -46,11 +50,14 @@ KINDS = {
         Kind("schedule", "gantt:schedule"),
         Kind("schedule-diff", "gantt:schedule_diff"),
         Kind("nodes", "gantt:nodes", several=False),
+        Kind("node-load", "gantt:node_load"),
         Kind("utilization", "overtime:utilization"),
         Kind("cores", "overtime:cores"),
         Kind("jobs", "overtime:jobs"),
         Kind("queue", "overtime:queue"),
         Kind("load", "overtime:load"),
+        Kind("free", "overtime:free"),
+        Kind("cumulative-wait", "overtime:cumulative_wait"),
         Kind("median-wait", "overtime:median_wait"),
         Kind("usage", "overtime:usage", several=False),
         Kind("fairshare", "overtime:fairshare", several=False),
@@ -59,6 +66,7 @@ KINDS = {
         Kind("histogram", "spread:histogram"),
         Kind("boxes", "spread:boxes"),
         Kind("scatter", "relation:scatter"),
+        Kind("details", "relation:details"),
         Kind("slowdown-map", "relation:slowdown_map"),
         Kind("recorded", "relation:recorded"),
         Kind("users", "people:users"),
@@ -81,12 +89,20 @@ def make_chart(kind: str, results: Sequence[Shown], **options: Any) -> Chart:
         if name not in known:
             what = f"the plot {found.name} has no such option"
             raise InputError(what if known else f"{what}; it has none", value=name, choices=known)
+    _check_most(found, options.get("most"))
     for result in results:
         if not result.record.jobs.height:
             raise InputError(f"{result.label}: the result has no jobs, so there is nothing to draw")
     from walltime.analysis.charts.chart import align
 
     return align(found.load()(results, **options))
+
+
+def _check_most(kind: Kind, most: Any) -> None:
+    """More rows than a picture is high cannot be told apart; jobs are another matter."""
+    limit = MOST_JOBS if kind.where.startswith("gantt:") else MOST_GROUPS
+    if most is not None and not (isinstance(most, int) and 1 <= most <= limit):
+        raise InputError(f"the plot {kind.name} shows 1 to {limit:,}", value=most)
 
 
 def find_kind(name: str) -> Kind:

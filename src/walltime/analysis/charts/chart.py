@@ -22,7 +22,7 @@ Colour = int | str
 AXES = ("number", "count", "share", "duration", "time", "category")
 """The kinds of axis: how its values are written. `time` is the trace's clock, `duration` a number of seconds."""
 
-ORDINARY = 100_000 * 31_557_600
+ORDINARY = 200_000_000_000
 """Seconds that calendars can express; what is beyond is shown as a number of days."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Panel
+from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Panel
 from walltime.analysis.charts.colouring import WAYS, colour_by, colour_by_shift, find_ways
 from walltime.analysis.charts.lanes import shade
 from walltime.analysis.charts.layout import MOST_JOBS, Schedule, lay_out
@@ -78,6 +78,29 @@ def nodes(results: Sequence[Shown]) -> Chart:
     cells = Cells(plan.first + width * np.arange(columns + 1), rows, full, Axis("cores in use", "share", low=0, high=1))
     panel = Panel(time_axis(results), Axis("node", "count", low=0, high=len(found)), (cells,))
     return Chart("nodes", "Use of the nodes", (panel,), find_clock(results))
+
+
+def node_load(results: Sequence[Shown]) -> Chart:
+    """How much of the time each node's cores were in use: is the work spread evenly?"""
+    marks = []
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
+        plan = lay_out(result.record, 1 << 62)
+        found = np.concatenate([band.nodes for band in plan.bands])
+        if not len(found) or any(not len(band.nodes) for band in plan.bands):
+            raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
+        edges = np.append(found, plan.rows)
+        # A rectangle may reach over many nodes: sums by core first, then by node.
+        work = np.zeros(plan.rows + 1)
+        np.add.at(work, plan.low, plan.end - plan.start)
+        np.add.at(work, plan.high, plan.start - plan.end)
+        by_node = np.add.reduceat(np.cumsum(work)[:-1], found)
+        share = by_node / (np.diff(edges) * (plan.last - plan.first))
+        marks.append(Line(label, np.arange(len(found) + 1.0), np.append(share, share[-1]), number, step=True))
+    x = Axis("node", "count", low=0, high=max(float(mark.x[-1]) for mark in marks))
+    panel = Panel(x, Axis("share of its cores in use", "share", low=0, high=1), tuple(marks))
+    return Chart(
+        "node-load", "Work of each node", (panel,), find_clock(results), ("From first submission to last end.",)
+    )
 
 
 def _lay_out(result: Shown, window: tuple[float | None, float | None], most: int) -> Schedule:

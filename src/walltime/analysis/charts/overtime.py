@@ -141,6 +141,37 @@ def load(results: Sequence[Shown]) -> Chart:
     return Chart("load", "Load duration", (panel,), find_clock(results), _interval_note(results))
 
 
+def free(results: Sequence[Shown]) -> Chart:
+    """Idle cores over time, and those that are idle while somebody waits; a panel for each result."""
+    panels = []
+    for label, result in zip(find_labels(results), results, strict=True):
+        used, available = _series(result, "used_cores"), _series(result, "available_cores")
+        idle = np.maximum(sum_all(available) - sum_all(used), 0.0)
+        wanted = np.where(sum_all(_series(result, "waiting_jobs")) >= 1, idle, 0.0)
+        marks = (
+            Line("idle", used.time, idle, "used", step=True),
+            Line("idle while somebody waits", used.time, wanted, "waiting", step=True, fill=True),
+        )
+        title = label if len(results) > 1 else ""
+        panels.append(Panel(time_axis(results), Axis("idle cores", "count", low=0), marks, title))
+    notes = (*_interval_note(results), "Somebody waits: at least one job in the mean of the interval.")
+    return Chart("free", "Idle cores", same_height(panels), find_clock(results), notes)
+
+
+def cumulative_wait(results: Sequence[Shown]) -> Chart:
+    """The waits of all jobs started so far, added up: where a policy loses time, and where it makes it good."""
+    marks = []
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
+        started = result.record.jobs.filter(pl.col("start").is_not_null()).sort("start")
+        if not started.height:
+            raise InputError(f"{result.label}: no job has started")
+        total = np.cumsum(started["wait"].cast(pl.Float64).to_numpy())
+        keep = np.unique(np.linspace(0, started.height - 1, 500).astype(np.int64))
+        marks.append(Line(label, started["start"].to_numpy()[keep], total[keep] / 3600, number, step=True))
+    panel = Panel(time_axis(results), Axis("sum of waits so far (hours)", "number", low=0), tuple(marks))
+    return Chart("cumulative-wait", "Waits added up", (panel,), find_clock(results), ("By time of start.",))
+
+
 def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
     """The fair-share factor of each user over time, of those whose factor changes most."""
     result = only_one(results, "fairshare")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Mark, Panel, Points
 from walltime.analysis.charts.quantities import (
@@ -45,6 +46,25 @@ def scatter(results: Sequence[Shown], x: str = "cores", y: str = "wait") -> Char
     panel = Panel(horizontal, up.axis(), (*points, *medians))
     title = f"{up.words.capitalize()} against {across.words}"
     return Chart("scatter", title, (panel,), find_clock(results), tuple(notes))
+
+
+def details(results: Sequence[Shown]) -> Chart:
+    """When jobs of each size are submitted, start and end: three points for each job; a panel for each result."""
+    panels, step = [], 1
+    for label, result in zip(find_labels(results), results, strict=True):
+        jobs = result.record.jobs.filter(pl.col("start").is_not_null())
+        step = max(step, -(-3 * jobs.height // MOST_POINTS))
+        shown = jobs.gather_every(step)
+        cores = shown["cores"].to_numpy().astype(float)
+        marks = []
+        for colour, name in ((5, "submit"), (0, "start"), (1, "end")):
+            times = shown[name].cast(pl.Float64).to_numpy()
+            known = ~np.isnan(times)
+            marks.append(Points(name, times[known], cores[known], colour))
+        axes = time_axis(results), Axis("cores", "count", log=True)
+        panels.append(Panel(*axes, tuple(marks), label if len(results) > 1 else ""))
+    notes = ("Started jobs only.", *((f"One job in {step:,} is shown.",) if step > 1 else ()))
+    return Chart("details", "Jobs by size", tuple(panels), find_clock(results), notes)
 
 
 def slowdown_map(results: Sequence[Shown], of: str = "slowdown") -> Chart:

@@ -49,9 +49,12 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("jobs", {}),
         ("queue", {}),
         ("median-wait", {}),
+        ("cumulative-wait", {}),
+        ("free", {}),
         ("usage", {}),
         ("load", {}),
         ("nodes", {}),
+        ("node-load", {}),
         ("fairshare", {}),
         ("failures", {}),
     ),
@@ -196,7 +199,17 @@ def _try(
 
 
 def _figure(name: str, chart: Chart) -> str:
-    wide = len(chart.panels) > 1 or chart.kind in ("utilization", "cores", "jobs", "queue", "median-wait", "usage")
+    wide = len(chart.panels) > 1 or chart.kind in (
+        "utilization",
+        "cores",
+        "jobs",
+        "queue",
+        "median-wait",
+        "usage",
+        "free",
+        "cumulative-wait",
+        "nodes",
+    )
     notes = "".join(f"<p class=note><bdi>{escape(note)}</bdi></p>" for note in chart.notes)
     kind = " class=wide" if wide else ""
     head = f"<figcaption><h3 id=t-{name}><bdi>{escape(chart.title)}</bdi></h3></figcaption>"

@@ -28,7 +28,6 @@
     const paper = window.matchMedia("print");
     const change = () => { redraw(); if (viewer) { viewer.recolour(); viewer.gantt.draw(2); } };
     paper.addEventListener("change", change);
-    window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => { box.wasOpen = box.open; }));
     window.addEventListener("afterprint", change);
   }
 
