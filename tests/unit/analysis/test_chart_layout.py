@@ -52,13 +52,13 @@ def test_what_is_hidden_and_what_is_shown_make_the_whole(workload, most) -> None
     assert plan.jobs.height <= most
 
 
-def test_a_job_gets_the_lowest_cores_that_are_free_side_by_side() -> None:
+def test_a_job_gets_the_smallest_gap_that_it_fits_into_else_the_largest() -> None:
     rows = [job(1, 0, 0, 10, 2), job(2, 0, 0, 4, 2), job(3, 0, 0, 20, 2), job(4, 4, 4, 9, 1), job(5, 5, 5, 9, 3)]
     plan = lay_out(record(*rows, cores=8))
     where = {}
     for i, of in enumerate(plan.of):
         where.setdefault(int(plan.jobs["job_id"][int(of)]), []).append((int(plan.low[i]), int(plan.high[i])))
-    assert where == {1: [(0, 2)], 2: [(2, 4)], 3: [(4, 6)], 4: [(2, 3)], 5: [(3, 4), (6, 8)]}
+    assert where == {1: [(0, 2)], 2: [(2, 4)], 3: [(4, 6)], 4: [(2, 3)], 5: [(6, 8), (3, 4)]}
 
 
 def test_nodes_are_where_the_record_says() -> None:

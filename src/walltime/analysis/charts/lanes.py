@@ -1,7 +1,8 @@
 """Which rows of a picture each allocation covers: cores as rows, jobs as rectangles that never overlap.
 
 Compiled: a schedule of a million jobs is laid out in about a second. Where a cluster is a plain number of cores nobody
-knows which cores a job had; then it gets the lowest that are free side by side, or else the lowest that are free.
+knows which cores a job had; then it gets the smallest gap that it fits into, or else the largest gaps, so that it is in
+as few pieces as can be.
 """
 
 from __future__ import annotations
@@ -46,17 +47,21 @@ class Lanes:
     def take(self, owner, rows):
         """Cover so many rows; more than there are (an illegal schedule) get rows of their own on top."""
         i: cython.Py_ssize_t
+        best: cython.Py_ssize_t
         need: cython.longlong = rows
         part: cython.longlong
-        for i in range(self.count):
-            if self.high[i] - self.low[i] >= need:
-                self.mark(owner, self.low[i], self.low[i] + need)
-                self.cut(i, need)
-                return 0
         while need > 0 and self.count > 0:
-            part = min(need, self.high[0] - self.low[0])
-            self.mark(owner, self.low[0], self.low[0] + part)
-            self.cut(0, part)
+            best = 0
+            for i in range(1, self.count):
+                part = self.high[i] - self.low[i]
+                if self.high[best] - self.low[best] < need:
+                    if part > self.high[best] - self.low[best]:
+                        best = i
+                elif need <= part < self.high[best] - self.low[best]:
+                    best = i
+            part = min(need, self.high[best] - self.low[best])
+            self.mark(owner, self.low[best], self.low[best] + part)
+            self.cut(best, part)
             need -= part
         if need > 0:
             self.mark(owner, self.top, self.top + need)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,8 @@ MOST_JOBS = 50_000
 MOST_BLOCKS = 4
 """Rectangles for each job that may be shown: jobs scattered over many nodes are shown in smaller number."""
 _SHADE = (640, 160)
+_Blocks = tuple[np.ndarray, ...]
+"""Rectangles: whose (by number of the allocation), lowest row, the row above the highest."""
 
 
 @dataclass(frozen=True)
@@ -67,30 +68,107 @@ def lay_out(
 ) -> Schedule:
     """The schedule of a record. `window` (seconds) leaves out jobs that did not run in it; `only` are numbers of jobs.
 
-    All allocations take part in finding the rows, so that two pictures of one schedule agree, whatever they show.
+    On nodes every job is where the record says. On a plain number of cores nobody knows, and the picture chooses, for
+    the jobs that it shows: were all of them to take part, a large job would be in hundreds of pieces.
     """
-    held, bands = find_held(record), _bands(record)
-    of, low, high = _stack(record, held, bands)
-    extent = _extent(record, window)
+    held, extent = find_held(record), _extent(record, window)
     rows, used = _rows_of(record), core_seconds(record)
-    inside = (held.end[of] > extent[0]) & (held.start[of] < extent[1])
-    of, low, high = of[inside], low[inside], high[inside]
-    shown, rule = _choose(record, rows[of], used, limit, window, only)
-    visible = shown[rows[of]]
-    mine = of[visible]
+    inside = (held.end > np.maximum(held.start, extent[0])) & (held.start < extent[1])
+    floor = _Floor(record, held, np.flatnonzero(inside))
+    candidates = np.zeros(record.jobs.height, bool)
+    candidates[rows[inside]] = True
+    order = _rank(record, candidates, used, only)[:limit]
+    while True:
+        shown = np.zeros(record.jobs.height, bool)
+        shown[order] = True
+        of, low, high = floor.place(shown[rows])
+        if len(of) <= MOST_BLOCKS * limit or len(order) < 2:
+            break
+        order = order[: max(1, len(order) * 4 // 5)]
     return Schedule(
         jobs=record.jobs.filter(pl.Series(shown)).with_columns(pl.Series("core_seconds", used[shown])),
-        of=(np.cumsum(shown) - 1)[rows[mine]],
-        start=held.start[mine] / SECOND,
-        end=held.end[mine] / SECOND,
-        low=low[visible],
-        high=high[visible],
+        of=(np.cumsum(shown) - 1)[rows[of]],
+        start=held.start[of] / SECOND,
+        end=held.end[of] / SECOND,
+        low=low,
+        high=high,
         first=extent[0] / SECOND,
         last=extent[1] / SECOND,
-        bands=bands,
-        rule=rule,
-        hidden=_shade(held, (of[~visible], low[~visible], high[~visible]), extent, max(b.high for b in bands)),
+        bands=floor.bands,
+        rule=_tell_rule(shown, candidates, used, window),
+        hidden=floor.shade(shown[rows], (of, low, high), extent),
     )
+
+
+class _Floor:
+    """The rows of the picture, and where the allocations `mine` (by number) lie on them."""
+
+    def __init__(self, record: Record, held: Held, mine: np.ndarray) -> None:
+        self.held, self.mine, self.bands = held, mine[np.argsort(held.start[mine], kind="stable")], _bands(record)
+        names = record.allocations["cluster"].cast(pl.String).gather(self.mine)
+        self.owned = [
+            self.mine if len(self.bands) == 1 else self.mine[(names == band.name).fill_null(False).to_numpy()]
+            for band in self.bands
+        ]
+        self.fixed = [self._on_nodes(record, band, owned) for band, owned in zip(self.bands, self.owned, strict=True)]
+
+    def _on_nodes(self, record: Record, band: Band, owned: np.ndarray) -> _Blocks | None:
+        """The rectangles of all allocations on a cluster of nodes; None where nobody knows which cores they had."""
+        texts = record.allocations["nodes"].gather(owned)
+        if not len(band.nodes) or texts.is_null().all():
+            return None
+        sizes = np.diff(np.append(band.nodes, band.high))
+        of, low, high = stack_nodes(*self._times(owned), read_ranges(texts), sizes)
+        return owned[of], low + band.low, high + band.low
+
+    def _times(self, owned: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.ascontiguousarray(self.held.start[owned]), np.ascontiguousarray(self.held.end[owned])
+
+    def place(self, shown: np.ndarray) -> _Blocks:
+        """The rectangles of those allocations that are shown: whose, lowest row, the row above the highest."""
+        parts = []
+        for band, owned, fixed in zip(self.bands, self.owned, self.fixed, strict=True):
+            if fixed is not None:
+                parts.append(tuple(column[shown[fixed[0]]] for column in fixed))
+                continue
+            chosen = owned[shown[owned]]
+            cores = np.ascontiguousarray(self.held.cores[chosen])
+            of, low, high = stack_cores(*self._times(chosen), cores, band.high - band.low)
+            parts.append((chosen[of], low + band.low, np.minimum(high + band.low, band.high)))
+        whose, low, high = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        fits = low < high  # an illegal schedule has rows above its machine
+        return whose[fits], low[fits], high[fits]
+
+    def shade(self, shown: np.ndarray, blocks: _Blocks, extent: tuple[int, int]) -> np.ndarray | None:
+        """How full the cells of the picture are with what is not shown; None where everything is.
+
+        On a plain number of cores it is spread evenly over what the shown jobs leave free at that time.
+        """
+        if bool(shown[self.mine].all()):
+            return None
+        rows = max(band.high for band in self.bands) or 1
+        lines = min(_SHADE[1], rows)
+        out = np.zeros((lines, _SHADE[0]))
+        taken = self._map(blocks, extent, lines, rows)
+        for band, owned, fixed in zip(self.bands, self.owned, self.fixed, strict=True):
+            if fixed is not None:
+                out += self._map(tuple(column[~shown[fixed[0]]] for column in fixed), extent, lines, rows)
+                continue
+            hidden = owned[~shown[owned]]
+            heights = np.minimum(self.held.cores[hidden], band.high - band.low)
+            work = self._map((hidden, np.zeros(len(hidden), np.int64), heights), extent, 1, rows)[0] * lines
+            edges = np.clip(np.arange(lines + 1) * (rows / lines), band.low, band.high)
+            free = np.maximum(np.diff(edges)[:, None] * (lines / rows) - taken, 0.0)
+            total = free.sum(axis=0)
+            out += free * np.divide(work, total, out=np.zeros_like(work), where=total > 1e-12)
+        return out
+
+    def _map(self, blocks: _Blocks, extent: tuple[int, int], lines: int, rows: int) -> np.ndarray:
+        """How full each cell is with these rectangles."""
+        of, low, high = blocks
+        unit = (extent[1] - extent[0]) / _SHADE[0]
+        left, right = ((np.clip(side[of], *extent) - extent[0]) / unit for side in (self.held.start, self.held.end))
+        return np.asarray(shade(left, right, low * (lines / rows), high * (lines / rows), _SHADE[0], lines))
 
 
 def _bands(record: Record) -> tuple[Band, ...]:
@@ -105,26 +183,6 @@ def _bands(record: Record) -> tuple[Band, ...]:
         bands.append(Band(name, base, base + cores, nodes))
         base += cores
     return tuple(bands)
-
-
-def _stack(record: Record, held: Held, bands: Sequence[Band]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rectangles of all allocations: whose, lowest row, the row above the highest."""
-    names = record.allocations["cluster"].cast(pl.String)
-    parts = []
-    for band in bands:
-        mine = np.flatnonzero((names == band.name).to_numpy()) if len(bands) > 1 else np.arange(len(held.start))
-        mine = mine[np.argsort(held.start[mine], kind="stable")]
-        start, end = np.ascontiguousarray(held.start[mine]), np.ascontiguousarray(held.end[mine])
-        texts = record.allocations["nodes"].gather(mine)
-        if len(band.nodes) and not texts.is_null().all():
-            sizes = np.diff(np.append(band.nodes, band.high))
-            of, low, high = stack_nodes(start, end, read_ranges(texts), sizes)
-        else:
-            of, low, high = stack_cores(start, end, np.ascontiguousarray(held.cores[mine]), band.high - band.low)
-        parts.append((mine[of], low + band.low, np.minimum(high + band.low, band.high)))
-    whose, low, high = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    fits = low < high  # an illegal schedule has rows above its machine
-    return whose[fits], low[fits], high[fits]
 
 
 def read_ranges(texts: pl.Series) -> np.ndarray:
@@ -155,43 +213,26 @@ def _rows_of(record: Record) -> np.ndarray:
     return np.asarray(order[np.minimum(np.searchsorted(ids, allocated, sorter=order), len(ids) - 1)])
 
 
-def _choose(
-    record: Record,
-    blocks: np.ndarray,
-    used: np.ndarray,
-    limit: int,
-    window: tuple[float | None, float | None],
-    only: np.ndarray | None,
-) -> tuple[np.ndarray, str]:
-    """Which jobs are shown, and the rule in words; `blocks` are the jobs' rows of the rectangles in the window."""
-    each = np.bincount(blocks, minlength=record.jobs.height)
-    candidates = each > 0
-    place = "" if window == (None, None) else " that ran in this window"
-    total, area = int(candidates.sum()), float(used[candidates].sum())
+def _rank(record: Record, candidates: np.ndarray, used: np.ndarray, only: np.ndarray | None) -> np.ndarray:
+    """The jobs that may be shown, those with the most core-seconds first."""
     if only is not None:
-        candidates &= np.isin(record.jobs["job_id"].to_numpy(), only)
+        candidates = candidates & np.isin(record.jobs["job_id"].to_numpy(), only)
     order = np.flatnonzero(candidates)
-    order = order[np.argsort(-used[order], kind="stable")]
-    room = np.cumsum(each[order]) <= max(limit * MOST_BLOCKS, 1)
-    order = order[room][:limit]
-    shown = np.zeros(record.jobs.height, bool)
-    shown[order] = True
-    if len(order) == total:
-        return shown, f"All {total:,} jobs{place} are shown."
-    share = 100 * float(used[order].sum()) / area if area else 100.0
+    return np.asarray(order[np.argsort(-used[order], kind="stable")])
+
+
+def _tell_rule(
+    shown: np.ndarray, candidates: np.ndarray, used: np.ndarray, window: tuple[float | None, float | None]
+) -> str:
+    """Which jobs are shown, in words."""
+    place = "" if window == (None, None) else " that ran in this window"
+    total, count = int(candidates.sum()), int(shown.sum())
+    if count == total:
+        return f"All {total:,} jobs{place} are shown."
+    area = float(used[candidates].sum())
+    share = 100 * float(used[shown].sum()) / area if area else 100.0
     words = "over 99 %" if share >= 99 else f"{share:.0f} %"
-    return shown, (
-        f"{len(order):,} of the {total:,} jobs{place} are shown one by one: those with the most core-seconds, "
+    return (
+        f"{count:,} of the {total:,} jobs{place} are shown one by one: those with the most core-seconds, "
         f"{words} of the work. The grey behind them is the rest."
     )
-
-
-def _shade(held: Held, blocks: tuple[np.ndarray, ...], extent: tuple[int, int], rows: int) -> np.ndarray | None:
-    """The map of what the given rectangles (whose, low, high) leave of the picture; None where there are none."""
-    of, low, high = blocks
-    if not len(of):
-        return None
-    columns, lines = _SHADE[0], min(_SHADE[1], rows)
-    unit = (extent[1] - extent[0]) / columns
-    left, right = ((np.clip(side[of], *extent) - extent[0]) / unit for side in (held.start, held.end))
-    return np.asarray(shade(left, right, low * (lines / rows), high * (lines / rows), columns, lines))
