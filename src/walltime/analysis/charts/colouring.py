@@ -29,6 +29,8 @@ WAYS = (
 """What a schedule can be coloured by, where the result has it."""
 MOST = 8
 """Colours that can be told apart; beyond them jobs are grey."""
+TONES = 3
+"""Tones of that grey."""
 _WAITS = {"no wait": 1.0, "< 1 min": 60.0, "< 10 min": 600.0, "< 1 h": 3600.0, "< 6 h": 21_600.0, "< 1 d": 86_400.0}
 _SHIFTS = (-86_400.0, -3600.0, -60.0, 60.0, 3600.0, 86_400.0)
 SHIFTS = (
@@ -46,7 +48,8 @@ SHIFTS = (
 class Colouring:
     """The class of each job, and the names of the classes. `scale`: "categories", "ordered", "diverging", "states".
 
-    Of "categories" the last class is grey where `grey` says so.
+    Of "categories" the last class is grey where `grey` says so: codes from there on are its three tones, so that
+    neighbours can be told apart.
     """
 
     by: str
@@ -54,6 +57,11 @@ class Colouring:
     names: tuple[str, ...]
     scale: str = "categories"
     grey: bool = False
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The number of each job's name."""
+        return np.minimum(self.codes, len(self.names) - 1)
 
 
 def find_ways(jobs: pl.DataFrame) -> list[str]:
@@ -90,7 +98,9 @@ def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
     ranked = ranked.sort("work", "name", descending=[True, False], maintain_order=True)
     names: list[str | None] = ranked["name"].to_list()
     many = len(names) > MOST
-    place = {name: min(number, MOST - 1) if many else number for number, name in enumerate(names)}
+    place = dict(zip(names, range(len(names)), strict=True))
+    if many:
+        place |= {name: MOST - 1 + number % TONES for number, name in enumerate(names) if number >= MOST - 1}
     codes = np.array([place[name] for name in table["name"]], np.int64)
     if many:
         names = [*names[: MOST - 1], f"all others ({len(names) - MOST + 1:,})"]

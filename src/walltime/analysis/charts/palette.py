@@ -46,7 +46,7 @@ class Theme:
         return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
     def classes(self, scale: str, count: int, grey: bool = False) -> list[str]:
-        """The colours of so many classes of jobs, by the name of their scale."""
+        """The colours of so many classes of jobs, by the name of their scale; a grey last class has two tones more."""
         if scale == "states":
             return list(self.states)
         if scale == "diverging":
@@ -54,7 +54,12 @@ class Theme:
         if scale == "ordered":
             return [self.blend(0.12 + 0.88 * i / max(count - 1, 1)) for i in range(count)]
         colours = [self.colour(i) for i in range(count)]
-        return [*colours[:-1], self.muted] if grey else colours
+        return [*colours[:-1], self.muted, *(self.fade(share) for share in (0.3, 0.55))] if grey else colours
+
+    def fade(self, share: float) -> str:
+        """The grey of what is not told apart, so much nearer to the ground."""
+        pairs = zip(_channels(self.muted), _channels(self.ground), strict=True)
+        return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in pairs)
 
 
 def _channels(colour: str) -> tuple[int, ...]:

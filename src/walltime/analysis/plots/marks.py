@@ -28,7 +28,7 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
         if isinstance(mark, Blocks):
             colouring = mark.colouring
             colours = theme.classes(colouring.scale, len(colouring.names), colouring.grey)
-            present = set(np.unique(colouring.codes).tolist())
+            present = set(np.unique(colouring.classes).tolist())
             for number, name in enumerate(colouring.names):
                 if number in present:
                     entries.setdefault((name, ""), (name, colours[number], "patch"))

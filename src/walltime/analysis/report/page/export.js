@@ -78,7 +78,7 @@ const Export = (() => {
     const svg = Chart.make("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
     svg.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
     const short = (value) => Math.round(100 * value) / 100;
-    const { of } = gantt.plan.blocks, byColour = gantt.colouring.names.map(() => []), floor = gantt.margin.top + gantt.height;
+    const { of } = gantt.plan.blocks, byColour = gantt.colouring.colours.map(() => []), floor = gantt.margin.top + gantt.height;
     gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
       const top = Math.max(y, gantt.margin.top), tall = Math.min(y + h, floor) - top, wide = Math.max(w, 0.3);
       byColour[gantt.colouring.codes[of[i]]].push(`M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`);
@@ -86,7 +86,7 @@ const Export = (() => {
     byColour.forEach((parts, code) => {
       if (!parts.length) return;
       const path = Chart.make("path", { d: parts.join(""), fill: gantt.colouring.colours[code] });
-      path.append(Chart.make("title", {}, gantt.colouring.names[code]));
+      path.append(Chart.make("title", {}, gantt.colouring.names[gantt.classOf(code)]));
       svg.append(path);
     });
     const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };

@@ -44,6 +44,9 @@ class Gantt {
     this.redraw();
   }
 
+  // The number in the legend: the tones of grey are one class.
+  classOf(code) { return Math.min(code, this.colouring.names.length - 1); }
+
   ways() { return this.number > 0 ? [...this.plan.ways, "change"] : this.plan.ways; }
 
   // Sizes of the picture in CSS pixels.
@@ -83,7 +86,7 @@ class Gantt {
     pixels.fill(ground);
     if (this.plan.hidden) this.paintHidden(pixels, wide, high);
     const { matches, only } = this, full = this.colouring.colours.map(packed), faint = full.map((colour) => blended(ground, colour, 0.16));
-    const shown = full.map((colour, code) => (matches || (only !== null && only !== code) ? faint[code] : colour));
+    const shown = full.map((colour, code) => (matches || (only !== null && only !== this.classOf(code)) ? faint[code] : colour));
     this.paintBlocks(pixels, wide, high, ratio, shown, this.marked && !matches, null);
     if (matches) this.paintBlocks(pixels, wide, high, ratio, full, false, matches);
     this.pen.putImageData(this.image, left, top);
@@ -100,7 +103,7 @@ class Gantt {
       if (end[i] <= view.left || start[i] >= view.right || upper[i] <= view.low || low[i] >= view.high || (matches && !matches.has(job))) continue;
       const x0 = Math.ceil((start[i] - view.left) * sx - 0.5), y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
       let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)), y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
-      const notch = marked && backfilled[job] && x0 >= 0 && x1 - x0 > apart && y1 - y0 > ratio && (only === null || only === codes[job]);
+      const notch = marked && backfilled[job] && x0 >= 0 && x1 - x0 > 2 * apart && y1 - y0 > ratio && (only === null || only === this.classOf(codes[job]));
       if (x1 - x0 > apart && y1 - y0 > apart) { x1 -= 1; y1 -= 1; } // a hair between neighbours of one colour
       const colour = colours[codes[job]], x = Math.max(x0, 0), y = Math.max(y0, 0);
       x1 = Math.min(x1, wide);

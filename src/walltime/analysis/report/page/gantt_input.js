@@ -79,7 +79,7 @@ const Viewer = (() => {
 
   // The classes of jobs; a press shows one of them alone.
   function fillLegend({ gantt, legend }) {
-    const present = new Set(gantt.colouring.codes);
+    const present = new Set(Array.from(gantt.colouring.codes, (code) => gantt.classOf(code)));
     legend.replaceChildren(...gantt.colouring.names.map((words, code) => {
       const item = element("li"), press = element("button", { type: "button", "aria-pressed": "false" }), name = element("bdi", {}, words), sample = element("span", { class: "sample solid" });
       sample.style.setProperty("--sample", gantt.colouring.colours[code]);

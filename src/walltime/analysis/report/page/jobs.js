@@ -68,7 +68,7 @@ const Jobs = (() => {
 
 // What the colours of a schedule mean: the class of each job; as charts/colouring.py.
 const Colouring = (() => {
-  const MOST = 8;
+  const MOST = 8, TONES = 3; // of grey, for all that have no colour of their own
   const SIZES = [["1 core", 1], ["2-7 cores", 2], ["8-63 cores", 8], ["64-511 cores", 64], ["512+ cores", 512]];
   const WAITS = [["no wait", 1], ["< 1 min", 60], ["< 10 min", 600], ["< 1 h", 3600], ["< 6 h", 21600], ["< 1 d", 86400], ["1 d and more", Infinity]];
   const SHIFTS = [-86400, -3600, -60, 60, 3600, 86400];
@@ -127,11 +127,14 @@ const Colouring = (() => {
     const unnamed = column.codes.includes(-1);
     const present = [...work.keys()].filter((i) => i > 0 || unnamed).sort((a, b) => work[b] - work[a] || a - b);
     const many = present.length > MOST, place = new Uint8Array(work.length);
-    present.forEach((label, i) => { place[label] = many ? Math.min(i, MOST - 1) : i; });
+    present.forEach((label, i) => { place[label] = many && i >= MOST - 1 ? MOST - 1 + (i % TONES) : i; });
     for (let i = 0; i < codes.length; i++) codes[i] = place[column.codes[i] + 1];
     const names = present.slice(0, many ? MOST - 1 : MOST).map((label) => (label ? column.names[label - 1] : "(none)"));
     const colours = names.map((_, i) => variable(`--c${i}`));
-    if (many) { names.push(`all others (${Ticks.grouped(present.length - MOST + 1)})`); colours.push(variable("--muted")); }
+    if (many) {
+      names.push(`all others (${Ticks.grouped(present.length - MOST + 1)})`);
+      colours.push(variable("--muted"), ...[0.3, 0.55].map((part) => mix(variable("--muted"), variable("--ground"), part)));
+    }
     return { codes, names, colours };
   }
 
