@@ -61,7 +61,7 @@ class Colouring:
     @property
     def classes(self) -> np.ndarray:
         """The number of each job's name."""
-        return np.minimum(self.codes, len(self.names) - 1)
+        return np.asarray(np.minimum(self.codes, len(self.names) - 1))
 
 
 def find_ways(jobs: pl.DataFrame) -> list[str]:
