@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import walltime
@@ -112,6 +113,17 @@ def test_the_schedule_in_the_page_is_the_schedule(pair: list[walltime.Result]) -
     assert float(area) == pytest.approx(pair[1].summary["core_seconds"])
     assert array(plan["jobs"]["id"], body).tolist() == pair[1].jobs["job_id"].to_list()
     assert array(plan["jobs"]["wait"], body).tolist() == pair[1].jobs["wait"].to_list()
+
+
+def test_what_jobs_ask_for_besides_cores_is_told() -> None:
+    result = walltime.simulate(jobs(4), nodes="2x8")
+    memory = pl.Series("memory", [1 << 30, None, 0, 2 << 30], dtype=pl.Int64)
+    result.record.jobs = result.jobs.with_columns(pl.Series("gpus", [0, 0, 2, 0]), memory)
+    header, body = data(make_report([result]))
+    told = header["schedules"][0]["jobs"]
+    assert array(told["gpus"], body).tolist() == [0, 0, 2, 0]
+    assert array(told["memory"], body).tolist()[::3] == [1 << 30, 2 << 30]
+    assert array(told["nodes"], body).min() >= 1
 
 
 def test_of_many_jobs_the_same_are_shown_in_all_results(pair: list[walltime.Result]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.charts import KINDS, find_kind, make_chart
 from walltime.core.errors import InputError
+from walltime.core.files import check_file, write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,27 +131,3 @@ def check_picture(path: str | Path, *, force: bool = True) -> Path:
         what = "the suffix of a picture's file says what is written"
         raise InputError(what, value=target.suffix or target.name, choices=[f".{name}" for name in FORMATS])
     return check_file(target, force=force)
-
-
-def check_file(target: Path, *, force: bool) -> Path:
-    """The path, if a file may be written there; raises InputError."""
-    if target.is_dir():
-        raise InputError("this is a folder; a file is to be written", file=target)
-    if target.exists() and not force:
-        raise InputError("this file is already there; --force replaces it", file=target)
-    if not target.absolute().parent.is_dir():
-        raise InputError("there is no such folder to write into", file=target.absolute().parent)
-    return target
-
-
-def write_whole(target: Path, data: bytes) -> Path:
-    """Writes the file so that whoever looks sees all of it or nothing; raises InputError."""
-    partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
-    try:
-        partial.write_bytes(data)
-        os.replace(partial, target)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
-    finally:
-        partial.unlink(missing_ok=True)
-    return target

@@ -30,8 +30,8 @@ def write_report(
 
     `window` (seconds of the trace) limits the schedule; of `most` jobs everything is told, all figures are over all.
     """
-    from walltime.analysis.plots import write_whole
     from walltime.analysis.report.page import make_report
+    from walltime.core.files import write_whole
 
     target = check_report(path, force=force)
     return write_whole(target, make_report(results, title=title, window=window, most=most).encode())
@@ -39,7 +39,7 @@ def write_report(
 
 def check_report(path: str | Path, *, force: bool = True) -> Path:
     """The path, if a report may be written there; raises InputError. Ask before long work."""
-    from walltime.analysis.plots import check_file
+    from walltime.core.files import check_file
 
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):

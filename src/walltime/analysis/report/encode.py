@@ -137,6 +137,8 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
     states = {state: number for number, state in enumerate(STATES)}
     codes = jobs["state"].cast(pl.String).replace_strict(states, return_dtype=pl.UInt8)
     names = jobs["name"]
+    asked = [name for name in ("nodes", "memory", "gpus") if jobs[name].fill_null(0).sum()]
+    columns |= {name: packer.add(jobs[name].cast(pl.Float64).to_numpy().astype(np.float64)) for name in asked}
     return {
         "rule": plan.rule,
         "first": plan.first,

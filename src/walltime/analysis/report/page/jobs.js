@@ -40,7 +40,10 @@ const Jobs = (() => {
       if (value !== null) lines.push([key, value]);
     }
     if (schedule.bands.length > 1) lines.push(["cluster", label(schedule, "cluster", job) ?? "–"]);
-    lines.push(["cores", Ticks.grouped(jobs.cores[job])], ["submitted", Ticks.moment(jobs.submit[job], clock)]);
+    lines.push(["cores", Ticks.grouped(jobs.cores[job])]);
+    for (const key of ["nodes", "gpus"]) if (jobs[key]?.[job] > 0) lines.push([key === "gpus" ? "GPUs" : key, Ticks.grouped(jobs[key][job])]);
+    if (jobs.memory?.[job] > 0) lines.push(["memory", `${Ticks.number(jobs.memory[job] / 2 ** 30)} GiB`]);
+    lines.push(["submitted", Ticks.moment(jobs.submit[job], clock)]);
     lines.push(["started", Ticks.moment(jobs.start[job], clock)], ["ended", Ticks.moment(jobs.end[job], clock)]);
     lines.push(["wait", Ticks.exact(jobs.wait[job])], ["requested", Ticks.exact(jobs.requested_time[job])]);
     lines.push(["state", schedule.states[jobs.state[job]] + (jobs.backfilled[job] ? ", backfilled" : "")]);
