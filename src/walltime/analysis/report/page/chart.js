@@ -23,17 +23,26 @@ const Chart = (() => {
 
   function colour(which) {
     if (typeof which === "number") return `var(--c${which % 8})`;
-    return { used: "var(--c0)", waiting: "var(--c1)", available: "var(--ink)", ink: "var(--ink)" }[which] ?? "var(--muted)";
+    return (
+      { used: "var(--c0)", waiting: "var(--c1)", available: "var(--ink)", ink: "var(--ink)" }[which] ?? "var(--muted)"
+    );
   }
 
   function scale(axis, low, high, from, to) {
     if (axis.log) {
       low = Math.max(low, 1e-9);
-      if (high / low < 1.01) { low /= 2; high *= 2; }
+      if (high / low < 1.01) {
+        low /= 2;
+        high *= 2;
+      }
     } else if (high <= low) high = low + 1;
-    const a = axis.log ? Math.log(low) : low, b = axis.log ? Math.log(high) : high;
+    const a = axis.log ? Math.log(low) : low,
+      b = axis.log ? Math.log(high) : high;
     const place = (v) => from + (((axis.log ? Math.log(Math.max(v, 1e-9)) : v) - a) / (b - a)) * (to - from);
-    const back = (p) => { const v = a + ((p - from) / (to - from)) * (b - a); return axis.log ? Math.exp(v) : v; };
+    const back = (p) => {
+      const v = a + ((p - from) / (to - from)) * (b - a);
+      return axis.log ? Math.exp(v) : v;
+    };
     return Object.assign(place, { low, high, from, to, back, axis });
   }
 
@@ -41,32 +50,50 @@ const Chart = (() => {
   function range(panel, side) {
     const axis = panel[side];
     if (axis.kind === "category") return [-0.5, axis.categories.length - 0.5];
-    let low = Infinity, high = -Infinity;
+    let low = Infinity,
+      high = -Infinity;
     const take = (values) => {
-      for (const v of values) if (v !== null && (!axis.log || v > 0)) { if (v < low) low = v; if (v > high) high = v; }
+      for (const v of values)
+        if (v !== null && (!axis.log || v > 0)) {
+          if (v < low) low = v;
+          if (v > high) high = v;
+        }
     };
     for (const mark of panel.marks) {
-      if (mark.type === "bars") { if (side === "x") { take(mark.values); take(mark.high ?? []); take(mark.low ?? []); take([0]); } }
-      else if (mark.type === "boxes") { if (side === "x") { mark.figures.forEach(take); take(mark.means); } }
-      else take(mark[side]);
+      if (mark.type === "bars") {
+        if (side === "x") {
+          take(mark.values);
+          take(mark.high ?? []);
+          take(mark.low ?? []);
+          take([0]);
+        }
+      } else if (mark.type === "boxes") {
+        if (side === "x") {
+          mark.figures.forEach(take);
+          take(mark.means);
+        }
+      } else take(mark[side]);
     }
     if (low > high) [low, high] = [axis.log ? 1 : 0, axis.log ? 10 : 1];
     if (axis.log && panel.marks.some((mark) => mark.type === "points")) {
       const spread = Math.max(1.15, (high / low) ** 0.03);
       [low, high] = [low / spread, high * spread];
     }
-    const room = axis.log || side === "x" && axis.kind === "time" ? 0 : 0.04 * (high - low);
+    const room = axis.log || (side === "x" && axis.kind === "time") ? 0 : 0.04 * (high - low);
     const plain = panel.marks.some((mark) => mark.type === "cells");
     return [axis.low ?? (plain || low === 0 ? low : low - room), axis.high ?? (plain ? high : high + room)];
   }
 
   // Ticks whose texts do not touch: fewer are asked for until they fit.
   function ticks(scale, clock, horizontal) {
-    const axis = scale.axis, length = Math.abs(scale.to - scale.from);
+    const axis = scale.axis,
+      length = Math.abs(scale.to - scale.from);
     if (axis.kind === "category") return categoryTicks(scale, horizontal);
     for (let count = Math.max(2, Math.floor(length / (horizontal ? 70 : 40))); ; count--) {
       const found = Ticks.find(axis, scale.low, scale.high, count, clock);
-      const apart = found.every(([value, text], i) => i === 0 || gap(scale, found[i - 1], [value, text], horizontal) > 8);
+      const apart = found.every(
+        ([value, text], i) => i === 0 || gap(scale, found[i - 1], [value, text], horizontal) > 8,
+      );
       if (apart || count <= 2) return apart ? found : found.slice(0, 1);
     }
   }
@@ -75,7 +102,8 @@ const Chart = (() => {
     Math.abs(scale(other) - scale(one)) - (horizontal ? (textWidth(first) + textWidth(second)) / 2 : 14);
 
   function categoryTicks(scale, horizontal) {
-    const names = scale.axis.categories, step = Math.abs(scale(1) - scale(0));
+    const names = scale.axis.categories,
+      step = Math.abs(scale(1) - scale(0));
     const need = horizontal ? Math.max(...names.map(textWidth)) + 8 : 13;
     const every = Math.max(1, Math.ceil(need / step));
     return names.map((name, i) => [i, name]).filter(([i]) => i % every === 0);
@@ -91,7 +119,10 @@ const Chart = (() => {
 
   // The room that the texts of the vertical axis need.
   function leftRoom(chart, panel, width) {
-    const names = panel.y.kind === "category" ? panel.y.categories : Ticks.find(panel.y, ...range(panel, "y"), 6, chart.clock).map((tick) => tick[1]);
+    const names =
+      panel.y.kind === "category"
+        ? panel.y.categories
+        : Ticks.find(panel.y, ...range(panel, "y"), 6, chart.clock).map((tick) => tick[1]);
     const widest = Math.max(0, ...names.map(textWidth));
     return Math.min(widest + (panel.y.label && !rowsOf(panel) ? 30 : 14), Math.max(60, width * 0.36));
   }
@@ -99,14 +130,28 @@ const Chart = (() => {
   // One panel as an SVG element; what the pointer and the keys need is kept on it.
   function drawPanel(chart, panel, width, left) {
     const cells = panel.marks.find((mark) => mark.type === "cells");
-    const top = panel.title ? 24 : 8, bottom = 40, inner = height(panel), right = cells ? 74 : 14;
+    const top = panel.title ? 24 : 8,
+      bottom = 40,
+      inner = height(panel),
+      right = cells ? 74 : 14;
     const [low, high] = range(panel, "y");
     const downward = panel.y.kind === "category";
-    const svg = make("svg", { width, height: top + inner + bottom, viewBox: `0 0 ${width} ${top + inner + bottom}`, class: "panel", tabindex: 0, role: "img" });
-    svg.setAttribute("aria-label", `${chart.title}${panel.title ? ", " + panel.title : ""}. Arrow keys read the values.`);
+    const svg = make("svg", {
+      width,
+      height: top + inner + bottom,
+      viewBox: `0 0 ${width} ${top + inner + bottom}`,
+      class: "panel",
+      tabindex: 0,
+      role: "img",
+    });
+    svg.setAttribute(
+      "aria-label",
+      `${chart.title}${panel.title ? ", " + panel.title : ""}. Arrow keys read the values.`,
+    );
     const x = scale(panel.x, ...range(panel, "x"), left, width - right);
     const y = downward ? scale(panel.y, low, high, top, top + inner) : scale(panel.y, low, high, top + inner, top);
-    if (panel.title) svg.append(make("text", { x: left, y: 15, class: "panel-title" }, fit(panel.title, width - left - right)));
+    if (panel.title)
+      svg.append(make("text", { x: left, y: 15, class: "panel-title" }, fit(panel.title, width - left - right)));
     drawAxes(svg, chart, panel, x, y, { left, top, inner, width, right });
     const area = make("g", { class: "marks" });
     svg.append(area);
@@ -117,31 +162,62 @@ const Chart = (() => {
   }
 
   function drawAxes(svg, chart, panel, x, y, frame) {
-    const floor = frame.top + frame.inner, group = make("g", { class: "axes" });
+    const floor = frame.top + frame.inner,
+      group = make("g", { class: "axes" });
     for (const [value, text] of ticks(x, chart.clock, true)) {
       const at = x(value);
-      if (panel.x.kind !== "category") group.append(make("line", { x1: at, x2: at, y1: frame.top, y2: floor, class: "gridline" }));
-      group.append(make("text", { x: clampText(at, text, frame.width), y: floor + 16, class: "tick", "text-anchor": "middle" }, text));
+      if (panel.x.kind !== "category")
+        group.append(make("line", { x1: at, x2: at, y1: frame.top, y2: floor, class: "gridline" }));
+      group.append(
+        make(
+          "text",
+          { x: clampText(at, text, frame.width), y: floor + 16, class: "tick", "text-anchor": "middle" },
+          text,
+        ),
+      );
     }
     for (const [value, text] of ticks(y, chart.clock, false)) {
       const at = y(value);
-      if (panel.y.kind !== "category") group.append(make("line", { x1: frame.left, x2: frame.width - frame.right, y1: at, y2: at, class: "gridline" }));
+      if (panel.y.kind !== "category")
+        group.append(
+          make("line", { x1: frame.left, x2: frame.width - frame.right, y1: at, y2: at, class: "gridline" }),
+        );
       const shown = fit(text, frame.left - 10);
       const label = make("text", { x: frame.left - 6, y: at + 4, class: "tick", "text-anchor": "end" }, shown);
       if (shown !== text) label.append(make("title", {}, text));
       group.append(label);
     }
-    group.append(make("line", { x1: frame.left, x2: frame.width - frame.right, y1: floor, y2: floor, class: "baseline" }));
+    group.append(
+      make("line", { x1: frame.left, x2: frame.width - frame.right, y1: floor, y2: floor, class: "baseline" }),
+    );
     const across = panel.x.label;
-    group.append(make("text", { x: (frame.left + frame.width - frame.right) / 2, y: floor + 34, class: "axis-label", "text-anchor": "middle" }, fit(across, frame.width - 20)));
+    group.append(
+      make(
+        "text",
+        {
+          x: (frame.left + frame.width - frame.right) / 2,
+          y: floor + 34,
+          class: "axis-label",
+          "text-anchor": "middle",
+        },
+        fit(across, frame.width - 20),
+      ),
+    );
     if (panel.y.label && !rowsOf(panel)) {
       const middle = frame.top + frame.inner / 2;
-      group.append(make("text", { x: 12, y: middle, class: "axis-label", "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, fit(panel.y.label, frame.inner + 10)));
+      group.append(
+        make(
+          "text",
+          { x: 12, y: middle, class: "axis-label", "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` },
+          fit(panel.y.label, frame.inner + 10),
+        ),
+      );
     }
     svg.append(group);
   }
 
-  const clampText = (at, text, width) => Math.min(Math.max(at, textWidth(text) / 2 + 2), width - textWidth(text) / 2 - 2);
+  const clampText = (at, text, width) =>
+    Math.min(Math.max(at, textWidth(text) / 2 + 2), width - textWidth(text) / 2 - 2);
 
   function legend(chart) {
     const seen = new Map();
@@ -149,13 +225,18 @@ const Chart = (() => {
       for (const mark of panel.marks)
         if (mark.label && mark.colour !== "change" && chart.kind !== "compare") {
           const solid = mark.type === "bars" || mark.type === "boxes" || mark.base;
-          seen.set(`${mark.label} ${mark.dashed}`, [mark, solid ? "solid" : mark.type === "points" ? "dot" : mark.dashed ? "dash" : "line"]);
+          seen.set(`${mark.label} ${mark.dashed}`, [
+            mark,
+            solid ? "solid" : mark.type === "points" ? "dot" : mark.dashed ? "dash" : "line",
+          ]);
         }
     if (seen.size < 2) return null;
     const list = document.createElement("ul");
     list.className = "legend";
     for (const [mark, style] of seen.values()) {
-      const item = document.createElement("li"), sample = document.createElement("span"), name = document.createElement("bdi");
+      const item = document.createElement("li"),
+        sample = document.createElement("span"),
+        name = document.createElement("bdi");
       sample.className = `sample ${style}`;
       sample.style.setProperty("--sample", colour(mark.colour));
       name.textContent = mark.label;
@@ -174,13 +255,15 @@ const Chart = (() => {
 
   // The whole chart into its place; called again when the width changes.
   function draw(place, chart) {
-    const width = Math.max(260, Math.floor(place.clientWidth)), count = columns(chart, width);
+    const width = Math.max(260, Math.floor(place.clientWidth)),
+      count = columns(chart, width);
     place.replaceChildren();
     const words = legend(chart);
     if (words) place.append(words);
     const box = document.createElement("div");
     box.className = "panels";
-    const each = Math.floor(width / count) - (count > 1 ? 6 : 0), left = Math.max(...chart.panels.map((panel) => leftRoom(chart, panel, each)));
+    const each = Math.floor(width / count) - (count > 1 ? 6 : 0),
+      left = Math.max(...chart.panels.map((panel) => leftRoom(chart, panel, each)));
     for (const panel of chart.panels) {
       const svg = drawPanel(chart, panel, each, left);
       Hover.attach(svg);

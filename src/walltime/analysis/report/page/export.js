@@ -1,6 +1,16 @@
 // Pictures saved as files, made here in the page.
 const Export = (() => {
-  const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "opacity"];
+  const KEPT = [
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "font-size",
+    "font-weight",
+    "font-family",
+    "opacity",
+  ];
 
   function save(blob, name) {
     const link = document.createElement("a");
@@ -10,26 +20,65 @@ const Export = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
-  const fileName = (text, suffix) => `${text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "picture"}.${suffix}`;
+  const fileName = (text, suffix) =>
+    `${
+      text
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, "-")
+        .replace(/^-+|-+$/g, "")
+        .slice(0, 60) || "picture"
+    }.${suffix}`;
 
   // A copy of the panels in one SVG with every colour written out, so that any program can show it.
   function standalone(figure) {
-    const panels = [...figure.querySelectorAll("svg.panel")], box = figure.querySelector(".panels").getBoundingClientRect();
-    const title = figure.querySelector("h3").textContent, items = [...figure.querySelectorAll(".legend li")], top = 30 + (items.length ? 22 : 0);
-    const width = Math.ceil(box.width), height = Math.ceil(box.height) + top;
-    const whole = Chart.make("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
+    const panels = [...figure.querySelectorAll("svg.panel")],
+      box = figure.querySelector(".panels").getBoundingClientRect();
+    const title = figure.querySelector("h3").textContent,
+      items = [...figure.querySelectorAll(".legend li")],
+      top = 30 + (items.length ? 22 : 0);
+    const width = Math.ceil(box.width),
+      height = Math.ceil(box.height) + top;
+    const whole = Chart.make("svg", {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+    });
     whole.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
-    whole.append(Chart.make("text", { x: 8, y: 20, "font-size": 15, "font-weight": "bold", "font-family": "sans-serif", fill: Colouring.variable("--ink") }, title));
+    whole.append(
+      Chart.make(
+        "text",
+        {
+          x: 8,
+          y: 20,
+          "font-size": 15,
+          "font-weight": "bold",
+          "font-family": "sans-serif",
+          fill: Colouring.variable("--ink"),
+        },
+        title,
+      ),
+    );
     let at = 8;
     for (const item of items) {
       const colour = getComputedStyle(item.querySelector(".sample")).getPropertyValue("--sample").trim();
-      const name = /^var\((.*)\)$/.exec(colour), text = Chart.fit(item.textContent, 160);
-      whole.append(Chart.make("rect", { x: at, y: 32, width: 12, height: 8, fill: name ? Colouring.variable(name[1]) : colour }));
-      whole.append(Chart.make("text", { x: at + 16, y: 41, "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--ink") }, text));
+      const name = /^var\((.*)\)$/.exec(colour),
+        text = Chart.fit(item.textContent, 160);
+      whole.append(
+        Chart.make("rect", { x: at, y: 32, width: 12, height: 8, fill: name ? Colouring.variable(name[1]) : colour }),
+      );
+      whole.append(
+        Chart.make(
+          "text",
+          { x: at + 16, y: 41, "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--ink") },
+          text,
+        ),
+      );
       at += 34 + Chart.textWidth(text);
     }
     for (const panel of panels) {
-      const place = panel.getBoundingClientRect(), group = Chart.make("g", { transform: `translate(${place.left - box.left} ${place.top - box.top + top})` });
+      const place = panel.getBoundingClientRect(),
+        group = Chart.make("g", { transform: `translate(${place.left - box.left} ${place.top - box.top + top})` });
       for (const child of panel.children) if (!child.classList.contains("cursor")) group.append(written(child));
       whole.append(group);
     }
@@ -38,22 +87,38 @@ const Export = (() => {
 
   // A copy with the colours that are seen.
   function written(node) {
-    const copy = node.cloneNode(false), seen = node instanceof SVGElement && node.tagName !== "title" ? getComputedStyle(node) : null;
+    const copy = node.cloneNode(false),
+      seen = node instanceof SVGElement && node.tagName !== "title" ? getComputedStyle(node) : null;
     copy.removeAttribute("style");
     copy.removeAttribute("class");
-    if (seen) for (const key of KEPT) { const value = seen.getPropertyValue(key); if (value) copy.setAttribute(key, opaque(value)); }
-    for (const child of node.childNodes) copy.append(child.nodeType === Node.TEXT_NODE ? child.cloneNode() : written(child));
+    if (seen)
+      for (const key of KEPT) {
+        const value = seen.getPropertyValue(key);
+        if (value) copy.setAttribute(key, opaque(value));
+      }
+    for (const child of node.childNodes)
+      copy.append(child.nodeType === Node.TEXT_NODE ? child.cloneNode() : written(child));
     return copy;
   }
 
   // "color(srgb r g b)", which a mixed colour computes to, as #rrggbb.
   function opaque(value) {
     const parts = /^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)$/.exec(value);
-    return parts ? `#${parts.slice(1).map((part) => Math.round(255 * part).toString(16).padStart(2, "0")).join("")}` : value;
+    return parts
+      ? `#${parts
+          .slice(1)
+          .map((part) =>
+            Math.round(255 * part)
+              .toString(16)
+              .padStart(2, "0"),
+          )
+          .join("")}`
+      : value;
   }
 
   function chart(figure, format) {
-    const text = standalone(figure), title = figure.querySelector("h3").textContent;
+    const text = standalone(figure),
+      title = figure.querySelector("h3").textContent;
     const blob = new Blob([text], { type: "image/svg+xml" });
     if (format === "svg") return save(blob, fileName(title, "svg"));
     const image = new Image();
@@ -69,19 +134,33 @@ const Export = (() => {
 
   function canvas({ gantt }) {
     gantt.draw(2);
-    gantt.canvas.toBlob((png) => { save(png, fileName(`schedule ${gantt.plan.label}`, "png")); gantt.redraw(); });
+    gantt.canvas.toBlob((png) => {
+      save(png, fileName(`schedule ${gantt.plan.label}`, "png"));
+      gantt.redraw();
+    });
   }
 
   // The part of the schedule that is seen, as SVG.
   function schedule({ gantt }) {
     const { width, height } = { width: gantt.canvas.clientWidth, height: gantt.canvas.clientHeight };
-    const svg = Chart.make("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
+    const svg = Chart.make("svg", {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+    });
     svg.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
     const short = (value) => Math.round(100 * value) / 100;
-    const { of } = gantt.plan.blocks, byColour = gantt.colouring.colours.map(() => []), floor = gantt.margin.top + gantt.height;
+    const { of } = gantt.plan.blocks,
+      byColour = gantt.colouring.colours.map(() => []),
+      floor = gantt.margin.top + gantt.height;
     gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
-      const top = Math.max(y, gantt.margin.top), tall = Math.min(y + h, floor) - top, wide = Math.max(w, 0.3);
-      byColour[gantt.colouring.codes[of[i]]].push(`M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`);
+      const top = Math.max(y, gantt.margin.top),
+        tall = Math.min(y + h, floor) - top,
+        wide = Math.max(w, 0.3);
+      byColour[gantt.colouring.codes[of[i]]].push(
+        `M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`,
+      );
     });
     byColour.forEach((parts, code) => {
       if (!parts.length) return;
@@ -90,10 +169,22 @@ const Export = (() => {
       svg.append(path);
     });
     const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };
-    for (const [value, text] of Ticks.find({ kind: "time" }, gantt.view.left, gantt.view.right, Math.max(2, Math.floor(gantt.width / 90)), gantt.plan.clock))
+    for (const [value, text] of Ticks.find(
+      { kind: "time" },
+      gantt.view.left,
+      gantt.view.right,
+      Math.max(2, Math.floor(gantt.width / 90)),
+      gantt.plan.clock,
+    ))
       svg.append(Chart.make("text", { ...style, x: gantt.x(value), y: floor + 15, "text-anchor": "middle" }, text));
-    for (const [value, text] of gantt.rowTicks()) svg.append(Chart.make("text", { ...style, x: gantt.margin.left - 6, y: gantt.y(value) + 4, "text-anchor": "end" }, text));
-    save(new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }), fileName(`schedule ${gantt.plan.label}`, "svg"));
+    for (const [value, text] of gantt.rowTicks())
+      svg.append(
+        Chart.make("text", { ...style, x: gantt.margin.left - 6, y: gantt.y(value) + 4, "text-anchor": "end" }, text),
+      );
+    save(
+      new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }),
+      fileName(`schedule ${gantt.plan.label}`, "svg"),
+    );
   }
 
   return { chart, canvas, schedule, standalone };

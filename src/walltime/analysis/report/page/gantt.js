@@ -7,7 +7,11 @@ const packed = (colour) => {
 };
 
 const blended = (one, other, part) => {
-  const mix = (shift) => { const a = (one >>> shift) & 255, b = (other >>> shift) & 255; return Math.round(a + (b - a) * part) << shift; };
+  const mix = (shift) => {
+    const a = (one >>> shift) & 255,
+      b = (other >>> shift) & 255;
+    return Math.round(a + (b - a) * part) << shift;
+  };
   return ((255 << 24) | mix(16) | mix(8) | mix(0)) >>> 0;
 };
 
@@ -31,7 +35,9 @@ class Gantt {
     this.choose(0, null);
   }
 
-  get plan() { return this.schedules[this.number]; }
+  get plan() {
+    return this.schedules[this.number];
+  }
 
   // Another result, or another meaning of the colours.
   choose(number, way) {
@@ -45,27 +51,51 @@ class Gantt {
   }
 
   // The number in the legend: the tones of grey are one class.
-  classOf(code) { return Math.min(code, this.colouring.names.length - 1); }
+  classOf(code) {
+    return Math.min(code, this.colouring.names.length - 1);
+  }
 
-  ways() { return this.number > 0 ? [...this.plan.ways, "change"] : this.plan.ways; }
+  ways() {
+    return this.number > 0 ? [...this.plan.ways, "change"] : this.plan.ways;
+  }
 
   // Sizes of the picture in CSS pixels.
-  get width() { return this.canvas.clientWidth - this.margin.left - this.margin.right; }
-  get height() { return this.canvas.clientHeight - this.margin.top - this.margin.bottom; }
-  x(time) { return this.margin.left + ((time - this.view.left) / (this.view.right - this.view.left)) * this.width; }
-  y(row) { return this.margin.top + this.height - ((row - this.view.low) / (this.view.high - this.view.low)) * this.height; }
-  time(x) { return this.view.left + ((x - this.margin.left) / this.width) * (this.view.right - this.view.left); }
-  row(y) { return this.view.low + ((this.margin.top + this.height - y) / this.height) * (this.view.high - this.view.low); }
+  get width() {
+    return this.canvas.clientWidth - this.margin.left - this.margin.right;
+  }
+  get height() {
+    return this.canvas.clientHeight - this.margin.top - this.margin.bottom;
+  }
+  x(time) {
+    return this.margin.left + ((time - this.view.left) / (this.view.right - this.view.left)) * this.width;
+  }
+  y(row) {
+    return this.margin.top + this.height - ((row - this.view.low) / (this.view.high - this.view.low)) * this.height;
+  }
+  time(x) {
+    return this.view.left + ((x - this.margin.left) / this.width) * (this.view.right - this.view.left);
+  }
+  row(y) {
+    return this.view.low + ((this.margin.top + this.height - y) / this.height) * (this.view.high - this.view.low);
+  }
 
   redraw() {
     if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.draw(); });
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.draw();
+    });
   }
 
   draw(ratio = window.devicePixelRatio || 1) {
-    const { canvas, pen } = this, began = performance.now();
-    const wide = Math.round(canvas.clientWidth * ratio), high = Math.round(canvas.clientHeight * ratio);
-    if (canvas.width !== wide || canvas.height !== high) { canvas.width = wide; canvas.height = high; }
+    const { canvas, pen } = this,
+      began = performance.now();
+    const wide = Math.round(canvas.clientWidth * ratio),
+      high = Math.round(canvas.clientHeight * ratio);
+    if (canvas.width !== wide || canvas.height !== high) {
+      canvas.width = wide;
+      canvas.height = high;
+    }
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.fillStyle = Colouring.variable("--ground");
     pen.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
@@ -79,14 +109,22 @@ class Gantt {
   // All blocks, pixel by pixel into a buffer of our own: jobs do not overlap, so that this costs no more than the
   // pixels of the picture, however many jobs there are; a hundred thousand calls of fillRect would be a slide show.
   paint(ratio) {
-    const left = Math.round(this.margin.left * ratio), top = Math.round(this.margin.top * ratio);
-    const wide = Math.max(1, Math.round(this.width * ratio)), high = Math.max(1, Math.round(this.height * ratio));
-    if (!this.image || this.image.width !== wide || this.image.height !== high) this.image = this.pen.createImageData(wide, high);
-    const pixels = new Uint32Array(this.image.data.buffer), ground = packed(Colouring.variable("--ground"));
+    const left = Math.round(this.margin.left * ratio),
+      top = Math.round(this.margin.top * ratio);
+    const wide = Math.max(1, Math.round(this.width * ratio)),
+      high = Math.max(1, Math.round(this.height * ratio));
+    if (!this.image || this.image.width !== wide || this.image.height !== high)
+      this.image = this.pen.createImageData(wide, high);
+    const pixels = new Uint32Array(this.image.data.buffer),
+      ground = packed(Colouring.variable("--ground"));
     pixels.fill(ground);
     if (this.plan.hidden) this.paintHidden(pixels, wide, high);
-    const { matches, only } = this, full = this.colouring.colours.map(packed), faint = full.map((colour) => blended(ground, colour, 0.16));
-    const shown = full.map((colour, code) => (matches || (only !== null && only !== this.classOf(code)) ? faint[code] : colour));
+    const { matches, only } = this,
+      full = this.colouring.colours.map(packed),
+      faint = full.map((colour) => blended(ground, colour, 0.16));
+    const shown = full.map((colour, code) =>
+      matches || (only !== null && only !== this.classOf(code)) ? faint[code] : colour,
+    );
     this.paintBlocks(pixels, wide, high, ratio, shown, this.marked && !matches, null);
     if (matches) this.paintBlocks(pixels, wide, high, ratio, full, false, matches);
     this.pen.putImageData(this.image, left, top);
@@ -95,28 +133,57 @@ class Gantt {
   // Few blocks are at least a pixel wide and high. Of many, a pixel shows the one at its middle, so that the picture
   // is a fair sample of what happens there.
   paintBlocks(pixels, wide, high, ratio, colours, marked, matches) {
-    const { of, start, end, low, high: upper } = this.plan.blocks, { backfilled } = this.plan.jobs, { codes } = this.colouring, { view, only } = this;
-    const sx = wide / (view.right - view.left), sy = high / (view.high - view.low), ink = packed(Colouring.variable("--ink"));
-    const apart = 4 * ratio, edge = Math.max(1, Math.round(1.5 * ratio)), least = matches ? 1 + Math.round(ratio) : this.countVisible() > 10000 ? 0 : 1;
+    const { of, start, end, low, high: upper } = this.plan.blocks,
+      { backfilled } = this.plan.jobs,
+      { codes } = this.colouring,
+      { view, only } = this;
+    const sx = wide / (view.right - view.left),
+      sy = high / (view.high - view.low),
+      ink = packed(Colouring.variable("--ink"));
+    const apart = 4 * ratio,
+      edge = Math.max(1, Math.round(1.5 * ratio)),
+      least = matches ? 1 + Math.round(ratio) : this.countVisible() > 10000 ? 0 : 1;
     for (let i = 0; i < of.length; i++) {
       const job = of[i];
-      if (end[i] <= view.left || start[i] >= view.right || upper[i] <= view.low || low[i] >= view.high || (matches && !matches.has(job))) continue;
-      const x0 = Math.ceil((start[i] - view.left) * sx - 0.5), y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
-      let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)), y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
-      const notch = marked && backfilled[job] && x0 >= 0 && x1 - x0 > 2 * apart && y1 - y0 > ratio && (only === null || only === this.classOf(codes[job]));
-      if (x1 - x0 > apart && y1 - y0 > apart) { x1 -= 1; y1 -= 1; } // a hair between neighbours of one colour
-      const colour = colours[codes[job]], x = Math.max(x0, 0), y = Math.max(y0, 0);
+      if (
+        end[i] <= view.left ||
+        start[i] >= view.right ||
+        upper[i] <= view.low ||
+        low[i] >= view.high ||
+        (matches && !matches.has(job))
+      )
+        continue;
+      const x0 = Math.ceil((start[i] - view.left) * sx - 0.5),
+        y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
+      let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)),
+        y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
+      const notch =
+        marked &&
+        backfilled[job] &&
+        x0 >= 0 &&
+        x1 - x0 > 2 * apart &&
+        y1 - y0 > ratio &&
+        (only === null || only === this.classOf(codes[job]));
+      if (x1 - x0 > apart && y1 - y0 > apart) {
+        x1 -= 1;
+        y1 -= 1;
+      } // a hair between neighbours of one colour
+      const colour = colours[codes[job]],
+        x = Math.max(x0, 0),
+        y = Math.max(y0, 0);
       x1 = Math.min(x1, wide);
       y1 = Math.min(y1, high);
       if (x1 - x < 12) {
-        for (let row = y * wide; row < y1 * wide; row += wide) for (let at = row + x; at < row + x1; at++) pixels[at] = colour;
+        for (let row = y * wide; row < y1 * wide; row += wide)
+          for (let at = row + x; at < row + x1; at++) pixels[at] = colour;
       } else for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(colour, row + x, row + x1);
       if (notch) for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(ink, row + x, row + x + edge);
     }
   }
 
   countVisible() {
-    const { of, start, end } = this.plan.blocks, { left, right } = this.view;
+    const { of, start, end } = this.plan.blocks,
+      { left, right } = this.view;
     let count = 0;
     for (let i = 0; i < of.length; i++) if (end[i] > left && start[i] < right) count++;
     return count;
@@ -124,8 +191,11 @@ class Gantt {
 
   // The grey of the jobs that are not in the detail.
   paintHidden(pixels, wide, high) {
-    const { rows, columns, levels } = this.plan.hidden, { view, plan } = this, greys = [];
-    const ground = packed(Colouring.variable("--ground")), muted = packed(Colouring.variable("--muted"));
+    const { rows, columns, levels } = this.plan.hidden,
+      { view, plan } = this,
+      greys = [];
+    const ground = packed(Colouring.variable("--ground")),
+      muted = packed(Colouring.variable("--muted"));
     for (let level = 0; level < 256; level++) greys.push(blended(ground, muted, level / 255));
     const across = new Int32Array(wide);
     for (let x = 0; x < wide; x++) {
@@ -135,18 +205,23 @@ class Gantt {
     for (let y = 0; y < high; y++) {
       const line = Math.floor(((view.high - ((y + 0.5) / high) * (view.high - view.low)) / plan.rows) * rows);
       if (line < 0 || line >= rows) continue;
-      for (let x = 0; x < wide; x++) if (across[x] >= 0 && across[x] < columns) pixels[y * wide + x] = greys[levels[line * columns + across[x]]];
+      for (let x = 0; x < wide; x++)
+        if (across[x] >= 0 && across[x] < columns) pixels[y * wide + x] = greys[levels[line * columns + across[x]]];
     }
   }
 
   // Those of the blocks that the picture shows: fn(block, left, top, width, height) in CSS pixels.
   eachVisible(list, fn) {
-    const { start, end, low, high } = this.plan.blocks, view = this.view;
-    const sx = this.width / (view.right - view.left), sy = this.height / (view.high - view.low);
-    const ox = this.margin.left, oy = this.margin.top + this.height;
+    const { start, end, low, high } = this.plan.blocks,
+      view = this.view;
+    const sx = this.width / (view.right - view.left),
+      sy = this.height / (view.high - view.low);
+    const ox = this.margin.left,
+      oy = this.margin.top + this.height;
     for (const i of list) {
       if (end[i] < view.left || start[i] > view.right || high[i] < view.low || low[i] > view.high) continue;
-      const left = Math.max(start[i], view.left), right = Math.min(end[i], view.right);
+      const left = Math.max(start[i], view.left),
+        right = Math.min(end[i], view.right);
       fn(i, ox + (left - view.left) * sx, oy - (high[i] - view.low) * sy, (right - left) * sx, (high[i] - low[i]) * sy);
     }
   }
@@ -154,10 +229,14 @@ class Gantt {
   // A frame around the job that is being read.
   drawCurrent() {
     if (this.current < 0) return;
-    const { pen } = this, { of } = this.plan.blocks;
+    const { pen } = this,
+      { of } = this.plan.blocks;
     pen.strokeStyle = Colouring.variable("--ink");
     pen.lineWidth = 2;
-    this.eachVisible([...of.keys()].filter((i) => of[i] === this.current), (i, x, y, w, h) => pen.strokeRect(x - 1, y - 1, w + 2, h + 2));
+    this.eachVisible(
+      [...of.keys()].filter((i) => of[i] === this.current),
+      (i, x, y, w, h) => pen.strokeRect(x - 1, y - 1, w + 2, h + 2),
+    );
     pen.lineWidth = 1;
   }
 
@@ -165,7 +244,8 @@ class Gantt {
     const { pen, plan } = this;
     pen.fillStyle = Colouring.variable("--ink");
     for (const band of plan.bands.slice(1)) pen.fillRect(this.margin.left, this.y(band.low), this.width, 1);
-    const nodes = plan.nodes, each = nodes.length > 1 ? this.y(nodes[0]) - this.y(nodes[1]) : 0;
+    const nodes = plan.nodes,
+      each = nodes.length > 1 ? this.y(nodes[0]) - this.y(nodes[1]) : 0;
     if (each < 12) return;
     pen.globalAlpha = 0.18;
     for (const low of nodes) pen.fillRect(this.margin.left, this.y(low), this.width, 1);
@@ -173,35 +253,49 @@ class Gantt {
   }
 
   drawAxes() {
-    const { pen, plan, margin } = this, floor = margin.top + this.height;
+    const { pen, plan, margin } = this,
+      floor = margin.top + this.height;
     pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = Colouring.variable("--soft");
     pen.strokeStyle = Colouring.variable("--grid");
     pen.strokeRect(margin.left - 0.5, margin.top - 0.5, this.width + 1, this.height + 1);
     pen.textAlign = "center";
     let end = -Infinity;
-    for (const [value, text] of Ticks.find({ kind: "time" }, this.view.left, this.view.right, Math.max(2, Math.floor(this.width / 90)), plan.clock)) {
-      const half = pen.measureText(text).width / 2, at = Math.min(Math.max(this.x(value), half + 1), this.canvas.clientWidth - half - 1);
+    for (const [value, text] of Ticks.find(
+      { kind: "time" },
+      this.view.left,
+      this.view.right,
+      Math.max(2, Math.floor(this.width / 90)),
+      plan.clock,
+    )) {
+      const half = pen.measureText(text).width / 2,
+        at = Math.min(Math.max(this.x(value), half + 1), this.canvas.clientWidth - half - 1);
       if (at - half < end + 8) continue;
       end = at + half;
       pen.fillText(text, at, floor + 15);
       pen.fillRect(this.x(value), floor, 1, 4);
     }
     pen.textAlign = "right";
-    for (const [value, text] of this.rowTicks()) pen.fillText(text, margin.left - 6, Math.min(Math.max(this.y(value) + 4, margin.top + 9), floor));
+    for (const [value, text] of this.rowTicks())
+      pen.fillText(text, margin.left - 6, Math.min(Math.max(this.y(value) + 4, margin.top + 9), floor));
   }
 
   // Rows are told as nodes where there are nodes and room for it, else as cores.
   rowTicks() {
-    const nodes = this.plan.nodes, { low, high } = this.view, count = Math.max(2, Math.floor(this.height / 44));
+    const nodes = this.plan.nodes,
+      { low, high } = this.view,
+      count = Math.max(2, Math.floor(this.height / 44));
     if (nodes.length < 2) return Ticks.find({ kind: "count" }, low, high, count);
-    const shown = [...nodes.keys()].filter((i) => nodes[i] >= low && nodes[i] <= high), every = Math.max(1, Math.ceil(shown.length / count));
+    const shown = [...nodes.keys()].filter((i) => nodes[i] >= low && nodes[i] <= high),
+      every = Math.max(1, Math.ceil(shown.length / count));
     return shown.filter((_, i) => i % every === 0).map((i) => [nodes[i], `n${i}`]);
   }
 
   // The job under a point, or -1.
   find(px, py) {
-    const { of, start, end, low, high } = this.plan.blocks, time = this.time(px), row = this.row(py);
+    const { of, start, end, low, high } = this.plan.blocks,
+      time = this.time(px),
+      row = this.row(py);
     if (px < this.margin.left || py < this.margin.top || py > this.margin.top + this.height) return -1;
     const near = (1.5 / this.width) * (this.view.right - this.view.left);
     let found = -1;
@@ -232,29 +326,51 @@ class Gantt {
 
   // Move by parts of what is seen.
   pan(partX, partY) {
-    const { view } = this, dx = partX * (view.right - view.left), dy = partY * (view.high - view.low);
-    view.left += dx; view.right += dx; view.low += dy; view.high += dy;
+    const { view } = this,
+      dx = partX * (view.right - view.left),
+      dy = partY * (view.high - view.low);
+    view.left += dx;
+    view.right += dx;
+    view.low += dy;
+    view.high += dy;
     this.keepInside();
   }
 
   keepInside() {
     const { view, extent } = this;
-    for (const [low, high, least, most] of [["left", "right", extent.left, extent.right], ["low", "high", extent.low, extent.high]]) {
+    for (const [low, high, least, most] of [
+      ["left", "right", extent.left, extent.right],
+      ["low", "high", extent.low, extent.high],
+    ]) {
       const span = view[high] - view[low];
-      if (view[low] < least) { view[low] = least; view[high] = least + span; }
-      if (view[high] > most) { view[high] = most; view[low] = most - span; }
+      if (view[low] < least) {
+        view[low] = least;
+        view[high] = least + span;
+      }
+      if (view[high] > most) {
+        view[high] = most;
+        view[low] = most - span;
+      }
     }
     this.redraw();
   }
 
-  reset() { this.view = { ...this.extent }; this.redraw(); }
+  reset() {
+    this.view = { ...this.extent };
+    this.redraw();
+  }
 
   // Bring a job into the middle, with some time around it.
   show(job) {
     this.current = job;
-    const { of, low, high } = this.plan.blocks, jobs = this.plan.jobs;
-    const start = jobs.start[job], end = Number.isNaN(jobs.end[job]) ? this.plan.last : jobs.end[job];
-    const span = Math.min(Math.max(8 * (end - start), (this.extent.right - this.extent.left) / 2000), this.extent.right - this.extent.left);
+    const { of, low, high } = this.plan.blocks,
+      jobs = this.plan.jobs;
+    const start = jobs.start[job],
+      end = Number.isNaN(jobs.end[job]) ? this.plan.last : jobs.end[job];
+    const span = Math.min(
+      Math.max(8 * (end - start), (this.extent.right - this.extent.left) / 2000),
+      this.extent.right - this.extent.left,
+    );
     this.view.left = (start + end - span) / 2;
     this.view.right = this.view.left + span;
     const first = of.indexOf(job);

@@ -2,13 +2,15 @@
 const Viewer = (() => {
   const element = (name, attributes = {}, text = "") => {
     const node = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) if (value !== false) node.setAttribute(key, value === true ? "" : value);
+    for (const [key, value] of Object.entries(attributes))
+      if (value !== false) node.setAttribute(key, value === true ? "" : value);
     if (text) node.textContent = text;
     return node;
   };
 
   function select(words, options, onChange) {
-    const label = element("label", {}, `${words} `), list = element("select");
+    const label = element("label", {}, `${words} `),
+      list = element("select");
     options.forEach(([value, text]) => list.append(element("option", { value }, text)));
     list.addEventListener("change", () => onChange(list.value));
     label.append(list);
@@ -23,9 +25,20 @@ const Viewer = (() => {
 
   function build(place, schedules) {
     const bar = element("div", { class: "toolbar", role: "toolbar", "aria-label": "Schedule" });
-    const canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Schedule: cores over time. Arrow keys move, plus and minus zoom, brackets zoom rows, n and p read the next and the previous job, 0 shows all." });
-    const legend = element("ul", { class: "legend" }), status = element("p", { class: "status", role: "status" }), rule = element("p", { class: "note" });
-    const help = element("p", { class: "note" }, "Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job, 0 all, / search, Esc clears. An edge at its start marks a backfilled job.");
+    const canvas = element("canvas", {
+      tabindex: 0,
+      role: "application",
+      "aria-label":
+        "Schedule: cores over time. Arrow keys move, plus and minus zoom, brackets zoom rows, n and p read the next and the previous job, 0 shows all.",
+    });
+    const legend = element("ul", { class: "legend" }),
+      status = element("p", { class: "status", role: "status" }),
+      rule = element("p", { class: "note" });
+    const help = element(
+      "p",
+      { class: "note" },
+      "Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job, 0 all, / search, Esc clears. An edge at its start marks a backfilled job.",
+    );
     const gantt = new Gantt(canvas, schedules);
     const viewer = { gantt, canvas, legend, status, rule, place, matches: [], match: -1 };
     addControls(viewer, bar, schedules);
@@ -39,31 +52,71 @@ const Viewer = (() => {
   }
 
   function addControls(viewer, bar, schedules) {
-    const { gantt } = viewer, one = schedules.length === 1;
-    const [resultLabel, results] = select("Result", schedules.map((plan, i) => [String(i), plan.label]), (value) => choose(viewer, Number(value), gantt.way));
+    const { gantt } = viewer,
+      one = schedules.length === 1;
+    const [resultLabel, results] = select(
+      "Result",
+      schedules.map((plan, i) => [String(i), plan.label]),
+      (value) => choose(viewer, Number(value), gantt.way),
+    );
     const [wayLabel, ways] = select("Colour", [], (value) => choose(viewer, gantt.number, value));
-    const box = element("input", { type: "search", placeholder: "job or user", "aria-label": "Search a job or user", autocomplete: "off", spellcheck: "false" });
+    const box = element("input", {
+      type: "search",
+      placeholder: "job or user",
+      "aria-label": "Search a job or user",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     box.addEventListener("input", () => search(viewer, box.value));
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") { event.preventDefault(); step(viewer, event.shiftKey ? -1 : 1); }
-      if (event.key === "Escape") { box.value = ""; search(viewer, ""); }
+      if (event.key === "Enter") {
+        event.preventDefault();
+        step(viewer, event.shiftKey ? -1 : 1);
+      }
+      if (event.key === "Escape") {
+        box.value = "";
+        search(viewer, "");
+      }
     });
-    const marks = element("input", { type: "checkbox", checked: true }), marksLabel = element("label");
-    marks.addEventListener("change", () => { gantt.marked = marks.checked; gantt.redraw(); });
+    const marks = element("input", { type: "checkbox", checked: true }),
+      marksLabel = element("label");
+    marks.addEventListener("change", () => {
+      gantt.marked = marks.checked;
+      gantt.redraw();
+    });
     marksLabel.append(marks, " backfilled");
     Object.assign(viewer, { box, ways, results });
-    bar.append(...(one ? [] : [resultLabel]), wayLabel, box,
-      button("‹", "Previous match", () => step(viewer, -1)), button("›", "Next match", () => step(viewer, 1)),
-      button("+", "Zoom in", () => gantt.zoom(0.5)), button("−", "Zoom out", () => gantt.zoom(2)), button("All", "Show all", () => gantt.reset()),
-      marksLabel, button("PNG", "Save as PNG", () => Export.canvas(viewer)), button("SVG", "Save as SVG", () => Export.schedule(viewer)));
+    bar.append(
+      ...(one ? [] : [resultLabel]),
+      wayLabel,
+      box,
+      button("‹", "Previous match", () => step(viewer, -1)),
+      button("›", "Next match", () => step(viewer, 1)),
+      button("+", "Zoom in", () => gantt.zoom(0.5)),
+      button("−", "Zoom out", () => gantt.zoom(2)),
+      button("All", "Show all", () => gantt.reset()),
+      marksLabel,
+      button("PNG", "Save as PNG", () => Export.canvas(viewer)),
+      button("SVG", "Save as SVG", () => Export.schedule(viewer)),
+    );
   }
 
   function choose(viewer, number, way) {
     const { gantt, ways, rule } = viewer;
     gantt.choose(number, way);
-    ways.replaceChildren(...gantt.ways().map((name) => element("option", { value: name }, name === "change" ? `change against ${gantt.schedules[0].label}` : name)));
+    ways.replaceChildren(
+      ...gantt
+        .ways()
+        .map((name) =>
+          element("option", { value: name }, name === "change" ? `change against ${gantt.schedules[0].label}` : name),
+        ),
+    );
     ways.value = gantt.way;
-    rule.textContent = gantt.plan.rule + (gantt.plan.nodes.length ? "" : " The cluster is a number of cores: which of them a job had is the picture's choice.");
+    rule.textContent =
+      gantt.plan.rule +
+      (gantt.plan.nodes.length
+        ? ""
+        : " The cluster is a number of cores: which of them a job had is the picture's choice.");
     gantt.only = null;
     fillLegend(viewer);
     search(viewer, viewer.box.value);
@@ -80,19 +133,26 @@ const Viewer = (() => {
   // The classes of jobs; a press shows one of them alone.
   function fillLegend({ gantt, legend }) {
     const present = new Set(Array.from(gantt.colouring.codes, (code) => gantt.classOf(code)));
-    legend.replaceChildren(...gantt.colouring.names.map((words, code) => {
-      const item = element("li"), press = element("button", { type: "button", "aria-pressed": "false" }), name = element("bdi", {}, words), sample = element("span", { class: "sample solid" });
-      sample.style.setProperty("--sample", gantt.colouring.colours[code]);
-      press.append(sample, name);
-      press.addEventListener("click", () => {
-        gantt.only = gantt.only === code ? null : code;
-        legend.querySelectorAll("button").forEach((other) => other.setAttribute("aria-pressed", String(other === press && gantt.only !== null)));
-        gantt.redraw();
-      });
-      item.append(press);
-      item.hidden = !present.has(code);
-      return item;
-    }));
+    legend.replaceChildren(
+      ...gantt.colouring.names.map((words, code) => {
+        const item = element("li"),
+          press = element("button", { type: "button", "aria-pressed": "false" }),
+          name = element("bdi", {}, words),
+          sample = element("span", { class: "sample solid" });
+        sample.style.setProperty("--sample", gantt.colouring.colours[code]);
+        press.append(sample, name);
+        press.addEventListener("click", () => {
+          gantt.only = gantt.only === code ? null : code;
+          legend
+            .querySelectorAll("button")
+            .forEach((other) => other.setAttribute("aria-pressed", String(other === press && gantt.only !== null)));
+          gantt.redraw();
+        });
+        item.append(press);
+        item.hidden = !present.has(code);
+        return item;
+      }),
+    );
   }
 
   function search(viewer, text) {
@@ -102,7 +162,11 @@ const Viewer = (() => {
     gantt.matches = text.trim() ? new Set(viewer.matches) : null;
     gantt.current = -1;
     const count = viewer.matches.length;
-    status.textContent = !text.trim() ? "" : count ? `${Ticks.grouped(count)} ${count === 1 ? "job" : "jobs"} found; Enter shows them one by one` : "nothing found among the jobs that are shown";
+    status.textContent = !text.trim()
+      ? ""
+      : count
+        ? `${Ticks.grouped(count)} ${count === 1 ? "job" : "jobs"} found; Enter shows them one by one`
+        : "nothing found among the jobs that are shown";
     gantt.redraw();
   }
 
@@ -119,30 +183,48 @@ const Viewer = (() => {
 
   // A job's lines, with its start under the other results.
   function tell({ gantt }, job) {
-    const lines = Jobs.tell(gantt.plan, job), mine = Jobs.name(gantt.plan, job), start = gantt.plan.jobs.start[job];
+    const lines = Jobs.tell(gantt.plan, job),
+      mine = Jobs.name(gantt.plan, job),
+      start = gantt.plan.jobs.start[job];
     for (const other of gantt.schedules) {
       if (other === gantt.plan) continue;
       other.index ??= new Map(Array.from({ length: other.jobs.count }, (_, i) => [Jobs.name(other, i), i]));
       const there = other.index.get(mine);
       if (there === undefined) continue;
       const shift = start - other.jobs.start[there];
-      lines.push([`under ${other.label}`, Math.abs(shift) < 0.5e-6 ? "the same start" : `${Ticks.exact(Math.abs(shift))} ${shift < 0 ? "later" : "earlier"}`]);
+      lines.push([
+        `under ${other.label}`,
+        Math.abs(shift) < 0.5e-6
+          ? "the same start"
+          : `${Ticks.exact(Math.abs(shift))} ${shift < 0 ? "later" : "earlier"}`,
+      ]);
     }
     return lines;
   }
 
   function pointer(viewer) {
-    const { gantt, canvas } = viewer, down = new Map();
+    const { gantt, canvas } = viewer,
+      down = new Map();
     let pinch = 0;
-    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); down.set(event.pointerId, event); canvas.focus({ preventScroll: true }); });
-    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => { down.delete(event.pointerId); pinch = 0; canvas.classList.remove("moving"); });
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      down.set(event.pointerId, event);
+      canvas.focus({ preventScroll: true });
+    });
+    for (const name of ["pointerup", "pointercancel"])
+      canvas.addEventListener(name, (event) => {
+        down.delete(event.pointerId);
+        pinch = 0;
+        canvas.classList.remove("moving");
+      });
     canvas.addEventListener("pointermove", (event) => {
       const last = down.get(event.pointerId);
       if (!last) return hover(viewer, event);
       Hover.hide();
       down.set(event.pointerId, event);
       if (down.size === 2) {
-        const [one, other] = [...down.values()], apart = Math.abs(one.clientX - other.clientX) + 1;
+        const [one, other] = [...down.values()],
+          apart = Math.abs(one.clientX - other.clientX) + 1;
         if (pinch) gantt.zoom(pinch / apart);
         pinch = apart;
       } else if (event.clientX !== last.clientX || event.clientY !== last.clientY) {
@@ -152,21 +234,39 @@ const Viewer = (() => {
     });
     canvas.addEventListener("pointerleave", () => Hover.hide());
     canvas.addEventListener("dblclick", (event) => zoomAt(gantt, canvas, event, 0.25, false));
-    canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && document.activeElement !== canvas) return;
-      event.preventDefault();
-      zoomAt(gantt, canvas, event, Math.exp(Math.sign(event.deltaY || event.deltaX) * Math.min(Math.abs(event.deltaY || event.deltaX), 100) * 0.004), event.shiftKey);
-      hover(viewer, event);
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && document.activeElement !== canvas) return;
+        event.preventDefault();
+        zoomAt(
+          gantt,
+          canvas,
+          event,
+          Math.exp(
+            Math.sign(event.deltaY || event.deltaX) * Math.min(Math.abs(event.deltaY || event.deltaX), 100) * 0.004,
+          ),
+          event.shiftKey,
+        );
+        hover(viewer, event);
+      },
+      { passive: false },
+    );
   }
 
   function zoomAt(gantt, canvas, event, factor, rows) {
     const box = canvas.getBoundingClientRect();
-    gantt.zoom(factor, (event.clientX - box.left - gantt.margin.left) / gantt.width, 1 - (event.clientY - box.top - gantt.margin.top) / gantt.height, rows);
+    gantt.zoom(
+      factor,
+      (event.clientX - box.left - gantt.margin.left) / gantt.width,
+      1 - (event.clientY - box.top - gantt.margin.top) / gantt.height,
+      rows,
+    );
   }
 
   function hover(viewer, event) {
-    const { gantt, canvas } = viewer, box = canvas.getBoundingClientRect();
+    const { gantt, canvas } = viewer,
+      box = canvas.getBoundingClientRect();
     const job = gantt.find(event.clientX - box.left, event.clientY - box.top);
     canvas.classList.toggle("on-job", job >= 0);
     if (job < 0) Hover.hide();
@@ -175,11 +275,20 @@ const Viewer = (() => {
 
   // The next job in time after the one that is being read, or the first that is seen.
   function read(viewer, by) {
-    const { gantt, status } = viewer, jobs = gantt.plan.jobs;
+    const { gantt, status } = viewer,
+      jobs = gantt.plan.jobs;
     gantt.order ??= {};
-    const order = (gantt.order[gantt.number] ??= Array.from({ length: jobs.count }, (_, i) => i).sort((a, b) => jobs.start[a] - jobs.start[b] || a - b));
+    const order = (gantt.order[gantt.number] ??= Array.from({ length: jobs.count }, (_, i) => i).sort(
+      (a, b) => jobs.start[a] - jobs.start[b] || a - b,
+    ));
     let place = order.indexOf(gantt.current);
-    place = place >= 0 ? place + by : Math.max(0, order.findIndex((job) => jobs.start[job] >= gantt.view.left));
+    place =
+      place >= 0
+        ? place + by
+        : Math.max(
+            0,
+            order.findIndex((job) => jobs.start[job] >= gantt.view.left),
+          );
     const job = order[Math.min(Math.max(place, 0), order.length - 1)];
     if (job === undefined) return;
     gantt.current = job;
@@ -191,11 +300,28 @@ const Viewer = (() => {
   function keys(viewer) {
     const { gantt, canvas, box } = viewer;
     const acts = {
-      ArrowLeft: () => gantt.pan(-0.2, 0), ArrowRight: () => gantt.pan(0.2, 0), ArrowUp: () => gantt.pan(0, 0.2), ArrowDown: () => gantt.pan(0, -0.2),
-      "+": () => gantt.zoom(0.5), "=": () => gantt.zoom(0.5), "-": () => gantt.zoom(2), "]": () => gantt.zoom(0.5, 0.5, 0.5, true), "[": () => gantt.zoom(2, 0.5, 0.5, true),
-      0: () => gantt.reset(), Home: () => gantt.reset(), n: () => read(viewer, 1), p: () => read(viewer, -1), "/": () => box.focus(),
-      Enter: () => { if (gantt.current >= 0) gantt.show(gantt.current); },
-      Escape: () => { box.value = ""; search(viewer, ""); Hover.hide(); },
+      ArrowLeft: () => gantt.pan(-0.2, 0),
+      ArrowRight: () => gantt.pan(0.2, 0),
+      ArrowUp: () => gantt.pan(0, 0.2),
+      ArrowDown: () => gantt.pan(0, -0.2),
+      "+": () => gantt.zoom(0.5),
+      "=": () => gantt.zoom(0.5),
+      "-": () => gantt.zoom(2),
+      "]": () => gantt.zoom(0.5, 0.5, 0.5, true),
+      "[": () => gantt.zoom(2, 0.5, 0.5, true),
+      0: () => gantt.reset(),
+      Home: () => gantt.reset(),
+      n: () => read(viewer, 1),
+      p: () => read(viewer, -1),
+      "/": () => box.focus(),
+      Enter: () => {
+        if (gantt.current >= 0) gantt.show(gantt.current);
+      },
+      Escape: () => {
+        box.value = "";
+        search(viewer, "");
+        Hover.hide();
+      },
     };
     canvas.addEventListener("keydown", (event) => {
       const act = acts[event.key];

@@ -1,9 +1,17 @@
 // The data of the page unpacked: a header in JSON and arrays behind it, packed by report/encode.py.
 const Jobs = (() => {
-  const TYPES = { f8: Float64Array, f4: Float32Array, u4: Uint32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
+  const TYPES = {
+    f8: Float64Array,
+    f4: Float32Array,
+    u4: Uint32Array,
+    i4: Int32Array,
+    u2: Uint16Array,
+    u1: Uint8Array,
+  };
 
   async function unpack(text) {
-    const packed = atob(text), bytes = new Uint8Array(packed.length);
+    const packed = atob(text),
+      bytes = new Uint8Array(packed.length);
     for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const buffer = await new Response(stream).arrayBuffer();
@@ -19,13 +27,14 @@ const Jobs = (() => {
   function restore(schedule, buffer, base, header, number) {
     const view = (value) => {
       if (isPlace(value)) return new TYPES[value.type](buffer, base + value.offset, value.length);
-      if (value && typeof value === "object" && !Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, view(part)]));
+      if (value && typeof value === "object" && !Array.isArray(value))
+        return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, view(part)]));
       return value;
     };
     return Object.assign(view(schedule), { label: header.labels[number], states: header.states, clock: header.clock });
   }
 
-  const name = (schedule, job) => schedule.jobs.ids ? schedule.jobs.ids[job] : String(schedule.jobs.id[job]);
+  const name = (schedule, job) => (schedule.jobs.ids ? schedule.jobs.ids[job] : String(schedule.jobs.id[job]));
 
   function label(schedule, key, job) {
     const column = schedule.jobs.labels[key];
@@ -34,14 +43,17 @@ const Jobs = (() => {
 
   // What is known of a job, as lines of [words, value].
   function tell(schedule, job) {
-    const jobs = schedule.jobs, clock = schedule.clock, lines = [[`Job ${name(schedule, job)}`, jobs.names?.[job] ?? ""]];
+    const jobs = schedule.jobs,
+      clock = schedule.clock,
+      lines = [[`Job ${name(schedule, job)}`, jobs.names?.[job] ?? ""]];
     for (const key of ["user", "group", "account", "queue", "qos", "workflow", "phase"]) {
       const value = label(schedule, key, job);
       if (value !== null) lines.push([key, value]);
     }
     if (schedule.bands.length > 1) lines.push(["cluster", label(schedule, "cluster", job) ?? "–"]);
     lines.push(["cores", Ticks.grouped(jobs.cores[job])]);
-    for (const key of ["nodes", "gpus"]) if (jobs[key]?.[job] > 0) lines.push([key === "gpus" ? "GPUs" : key, Ticks.grouped(jobs[key][job])]);
+    for (const key of ["nodes", "gpus"])
+      if (jobs[key]?.[job] > 0) lines.push([key === "gpus" ? "GPUs" : key, Ticks.grouped(jobs[key][job])]);
     if (jobs.memory?.[job] > 0) lines.push(["memory", `${Ticks.number(jobs.memory[job] / 2 ** 30)} GiB`]);
     lines.push(["submitted", Ticks.moment(jobs.submit[job], clock)]);
     lines.push(["started", Ticks.moment(jobs.start[job], clock)], ["ended", Ticks.moment(jobs.end[job], clock)]);
@@ -52,13 +64,18 @@ const Jobs = (() => {
 
   // The jobs that a text asks for: a job's number or name, or a user's (queue's, ...) name, else a part of one.
   function search(schedule, text) {
-    const jobs = schedule.jobs, wanted = text.trim().toLowerCase(), found = [];
+    const jobs = schedule.jobs,
+      wanted = text.trim().toLowerCase(),
+      found = [];
     if (!wanted) return found;
-    const labels = Object.values(jobs.labels), whole = labels.some((column) => column.names.some((label) => label.toLowerCase() === wanted));
+    const labels = Object.values(jobs.labels),
+      whole = labels.some((column) => column.names.some((label) => label.toLowerCase() === wanted));
     const fits = (label) => (whole ? label.toLowerCase() === wanted : label.toLowerCase().includes(wanted));
     const columns = labels.map((column) => [column.codes, column.names.map(fits)]);
     for (let job = 0; job < jobs.count; job++) {
-      const hit = name(schedule, job) === wanted || (!whole && jobs.names?.[job]?.toLowerCase().includes(wanted)) ||
+      const hit =
+        name(schedule, job) === wanted ||
+        (!whole && jobs.names?.[job]?.toLowerCase().includes(wanted)) ||
         columns.some(([codes, hits]) => codes[job] >= 0 && hits[codes[job]]);
       if (hit) found.push(job);
     }
@@ -71,14 +88,39 @@ const Jobs = (() => {
 
 // What the colours of a schedule mean: the class of each job; as charts/colouring.py.
 const Colouring = (() => {
-  const MOST = 8, TONES = 3; // of grey, for all that have no colour of their own
-  const SIZES = [["1 core", 1], ["2-7 cores", 2], ["8-63 cores", 8], ["64-511 cores", 64], ["512+ cores", 512]];
-  const WAITS = [["no wait", 1], ["< 1 min", 60], ["< 10 min", 600], ["< 1 h", 3600], ["< 6 h", 21600], ["< 1 d", 86400], ["1 d and more", Infinity]];
+  const MOST = 8,
+    TONES = 3; // of grey, for all that have no colour of their own
+  const SIZES = [
+    ["1 core", 1],
+    ["2-7 cores", 2],
+    ["8-63 cores", 8],
+    ["64-511 cores", 64],
+    ["512+ cores", 512],
+  ];
+  const WAITS = [
+    ["no wait", 1],
+    ["< 1 min", 60],
+    ["< 10 min", 600],
+    ["< 1 h", 3600],
+    ["< 6 h", 21600],
+    ["< 1 d", 86400],
+    ["1 d and more", Infinity],
+  ];
   const SHIFTS = [-86400, -3600, -60, 60, 3600, 86400];
-  const SHIFT_NAMES = ["> 1 d earlier", "> 1 h earlier", "> 1 min earlier", "within a minute", "> 1 min later", "> 1 h later", "> 1 d later"];
+  const SHIFT_NAMES = [
+    "> 1 d earlier",
+    "> 1 h earlier",
+    "> 1 min earlier",
+    "within a minute",
+    "> 1 min later",
+    "> 1 h later",
+    "> 1 d later",
+  ];
 
   function of(schedule, way, base) {
-    const jobs = schedule.jobs, count = jobs.count, codes = new Uint8Array(count);
+    const jobs = schedule.jobs,
+      count = jobs.count,
+      codes = new Uint8Array(count);
     if (way === "size") {
       for (let i = 0; i < count; i++) codes[i] = SIZES.filter(([, least]) => jobs.cores[i] >= least).length - 1;
       return { codes, names: SIZES.map(([words]) => words), colours: ordered(SIZES.length) };
@@ -109,7 +151,8 @@ const Colouring = (() => {
 
   function ordered(count) {
     return Array.from({ length: count }, (_, i) => {
-      const place = (0.12 + (0.88 * i) / Math.max(count - 1, 1)) * 5, first = Math.min(Math.floor(place), 4);
+      const place = (0.12 + (0.88 * i) / Math.max(count - 1, 1)) * 5,
+        first = Math.min(Math.floor(place), 4);
       return mix(variable(`--s${first}`), variable(`--s${first + 1}`), place - first);
     });
   }
@@ -125,18 +168,25 @@ const Colouring = (() => {
   }
 
   function byLabel(schedule, way, codes) {
-    const column = schedule.jobs.labels[way], work = new Float64Array(column.names.length + 1);
+    const column = schedule.jobs.labels[way],
+      work = new Float64Array(column.names.length + 1);
     for (let i = 0; i < codes.length; i++) work[column.codes[i] + 1] += schedule.jobs.work[i];
     const unnamed = column.codes.includes(-1);
     const present = [...work.keys()].filter((i) => i > 0 || unnamed).sort((a, b) => work[b] - work[a] || a - b);
-    const many = present.length > MOST, place = new Uint8Array(work.length);
-    present.forEach((label, i) => { place[label] = many && i >= MOST - 1 ? MOST - 1 + (i % TONES) : i; });
+    const many = present.length > MOST,
+      place = new Uint8Array(work.length);
+    present.forEach((label, i) => {
+      place[label] = many && i >= MOST - 1 ? MOST - 1 + (i % TONES) : i;
+    });
     for (let i = 0; i < codes.length; i++) codes[i] = place[column.codes[i] + 1];
     const names = present.slice(0, many ? MOST - 1 : MOST).map((label) => (label ? column.names[label - 1] : "(none)"));
     const colours = names.map((_, i) => variable(`--c${i}`));
     if (many) {
       names.push(`all others (${Ticks.grouped(present.length - MOST + 1)})`);
-      colours.push(variable("--muted"), ...[0.3, 0.55].map((part) => mix(variable("--muted"), variable("--ground"), part)));
+      colours.push(
+        variable("--muted"),
+        ...[0.3, 0.55].map((part) => mix(variable("--muted"), variable("--ground"), part)),
+      );
     }
     return { codes, names, colours };
   }

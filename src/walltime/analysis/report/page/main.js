@@ -3,7 +3,8 @@
   const root = document.documentElement;
 
   function addButtons(figure) {
-    const caption = figure.querySelector("figcaption"), bar = document.createElement("span");
+    const caption = figure.querySelector("figcaption"),
+      bar = document.createElement("span");
     bar.className = "save";
     for (const format of ["png", "svg"]) {
       const press = document.createElement("button");
@@ -17,16 +18,26 @@
   }
 
   function watchTheme(viewer) {
-    const dark = window.matchMedia("(prefers-color-scheme: dark)"), isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+    const dark = window.matchMedia("(prefers-color-scheme: dark)"),
+      isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
     const recolour = () => viewer && viewer.recolour();
-    document.getElementById("theme").addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; recolour(); });
+    document.getElementById("theme").addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      recolour();
+    });
     dark.addEventListener("change", recolour);
   }
 
   // Paper is narrower than most screens, and light: everything is drawn again for it, and again for the screen.
   function watchPrinting(redraw, viewer) {
     const paper = window.matchMedia("print");
-    const change = () => { redraw(); if (viewer) { viewer.recolour(); viewer.gantt.draw(2); } };
+    const change = () => {
+      redraw();
+      if (viewer) {
+        viewer.recolour();
+        viewer.gantt.draw(2);
+      }
+    };
     paper.addEventListener("change", change);
     window.addEventListener("afterprint", change);
   }
@@ -39,7 +50,10 @@
     const sizes = new ResizeObserver((entries) => {
       for (const { target, contentRect } of entries) {
         const width = Math.floor(contentRect.width);
-        if (width && target.drawn !== width) { target.drawn = width; redraw(target.parentElement); }
+        if (width && target.drawn !== width) {
+          target.drawn = width;
+          redraw(target.parentElement);
+        }
       }
     });
     figures.forEach((figure) => sizes.observe(figure.querySelector(".chart")));

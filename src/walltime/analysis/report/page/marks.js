@@ -2,8 +2,10 @@
 const Marks = (() => {
   // Colours between the stops of a scale: the stops are CSS variables, so that a change of theme needs no drawing.
   function blend(share, diverging) {
-    const letter = diverging ? "d" : "s", count = diverging ? 7 : 6;
-    const place = Math.min(Math.max(share, 0), 1) * (count - 1), first = Math.min(Math.floor(place), count - 2);
+    const letter = diverging ? "d" : "s",
+      count = diverging ? 7 : 6;
+    const place = Math.min(Math.max(share, 0), 1) * (count - 1),
+      first = Math.min(Math.floor(place), count - 2);
     const part = Math.round(100 * (place - first));
     return `color-mix(in srgb, var(--${letter}${first + 1}) ${part}%, var(--${letter}${first}))`;
   }
@@ -27,9 +29,13 @@ const Marks = (() => {
     let piece = null;
     const last = mark.x.length - 1;
     for (let i = 0; i <= last; i++) {
-      if (mark.y[i] === null || mark.x[i] === null) { piece = null; continue; }
+      if (mark.y[i] === null || mark.x[i] === null) {
+        piece = null;
+        continue;
+      }
       if (!piece) out.push((piece = []));
-      const px = round(x(mark.x[i])), py = round(y(mark.y[i]));
+      const px = round(x(mark.x[i])),
+        py = round(y(mark.y[i]));
       piece.push([px, py, i]);
       if (mark.step) {
         const next = i < last ? mark.x[i + 1] : last > 0 ? 2 * mark.x[last] - mark.x[last - 1] : mark.x[i];
@@ -40,11 +46,19 @@ const Marks = (() => {
   }
 
   function line(area, mark, x, y) {
-    const found = pieces(mark, x, y), colour = Chart.colour(mark.colour);
+    const found = pieces(mark, x, y),
+      colour = Chart.colour(mark.colour);
     if (mark.fill) {
       const floor = (i) => round(y(mark.base ? mark.base[i] : Math.max(y.low, 0)));
-      const d = found.map((piece) =>
-        `M${piece.map(([px, py]) => `${px},${py}`).join("L")}L${[...piece].reverse().map(([px, , i]) => `${px},${floor(i)}`).join("L")}Z`).join("");
+      const d = found
+        .map(
+          (piece) =>
+            `M${piece.map(([px, py]) => `${px},${py}`).join("L")}L${[...piece]
+              .reverse()
+              .map(([px, , i]) => `${px},${floor(i)}`)
+              .join("L")}Z`,
+        )
+        .join("");
       area.append(Chart.make("path", { d, style: `fill:${colour};fill-opacity:${mark.base ? 0.85 : 0.15}` }));
       if (mark.base) return;
     }
@@ -54,35 +68,72 @@ const Marks = (() => {
 
   function points(area, mark, x, y) {
     const size = mark.x.length > 300 ? 1.6 : 3.5;
-    const d = mark.x.map((v, i) => `M${round(x(v) - size)},${round(y(mark.y[i]))}a${size},${size} 0 1,0 ${2 * size},0a${size},${size} 0 1,0 ${-2 * size},0`).join("");
-    area.append(Chart.make("path", { d, style: `fill:${Chart.colour(mark.colour)};fill-opacity:${size < 3 ? 0.4 : 0.8}` }));
+    const d = mark.x
+      .map(
+        (v, i) =>
+          `M${round(x(v) - size)},${round(y(mark.y[i]))}a${size},${size} 0 1,0 ${2 * size},0a${size},${size} 0 1,0 ${-2 * size},0`,
+      )
+      .join("");
+    area.append(
+      Chart.make("path", { d, style: `fill:${Chart.colour(mark.colour)};fill-opacity:${size < 3 ? 0.4 : 0.8}` }),
+    );
   }
 
   function bars(area, mark, number, of, x, y) {
-    const thick = (0.74 * Math.abs(y(1) - y(0))) / of, zero = x(Math.max(x.low, Math.min(0, x.high)));
+    const thick = (0.74 * Math.abs(y(1) - y(0))) / of,
+      zero = x(Math.max(x.low, Math.min(0, x.high)));
     mark.values.forEach((value, row) => {
       const middle = y(row) + (number - (of - 1) / 2) * thick;
       if (value !== null) {
-        const end = x(value), fill = mark.colour === "change" ? (value < 0 ? "var(--d1)" : "var(--d5)") : Chart.colour(mark.colour);
-        area.append(Chart.make("rect", { x: Math.min(zero, end), y: middle - thick * 0.46, width: Math.max(Math.abs(end - zero), 0.5), height: thick * 0.92, style: `fill:${fill}` }));
+        const end = x(value),
+          fill = mark.colour === "change" ? (value < 0 ? "var(--d1)" : "var(--d5)") : Chart.colour(mark.colour);
+        area.append(
+          Chart.make("rect", {
+            x: Math.min(zero, end),
+            y: middle - thick * 0.46,
+            width: Math.max(Math.abs(end - zero), 0.5),
+            height: thick * 0.92,
+            style: `fill:${fill}`,
+          }),
+        );
       }
       if (mark.low && mark.low[row] !== null && mark.high[row] !== null) {
         const [a, b] = [x(mark.low[row]), x(mark.high[row])];
-        area.append(Chart.make("path", { d: `M${a},${middle}H${b}M${a},${middle - 4}v8M${b},${middle - 4}v8`, class: "interval" }));
+        area.append(
+          Chart.make("path", {
+            d: `M${a},${middle}H${b}M${a},${middle - 4}v8M${b},${middle - 4}v8`,
+            class: "interval",
+          }),
+        );
       }
     });
-    if (mark.colour === "change") area.append(Chart.make("line", { x1: zero, x2: zero, y1: y(-0.5), y2: y(mark.values.length - 0.5), class: "baseline" }));
+    if (mark.colour === "change")
+      area.append(
+        Chart.make("line", { x1: zero, x2: zero, y1: y(-0.5), y2: y(mark.values.length - 0.5), class: "baseline" }),
+      );
   }
 
   function boxes(area, mark, number, of, x, y) {
-    const thick = (0.74 * Math.abs(y(1) - y(0))) / of, colour = Chart.colour(mark.colour);
+    const thick = (0.74 * Math.abs(y(1) - y(0))) / of,
+      colour = Chart.colour(mark.colour);
     mark.figures.forEach(([low, first, median, third, high], row) => {
       if (median === null) return;
-      const middle = y(row) + (number - (of - 1) / 2) * thick, half = thick * 0.4;
+      const middle = y(row) + (number - (of - 1) / 2) * thick,
+        half = thick * 0.4;
       const group = Chart.make("g", { style: `stroke:${colour};fill:${colour}` });
       group.append(Chart.make("line", { x1: x(low), x2: x(high), y1: middle, y2: middle }));
-      group.append(Chart.make("rect", { x: x(first), y: middle - half, width: Math.max(x(third) - x(first), 0.5), height: 2 * half, "fill-opacity": 0.3 }));
-      group.append(Chart.make("line", { x1: x(median), x2: x(median), y1: middle - half, y2: middle + half, "stroke-width": 2.5 }));
+      group.append(
+        Chart.make("rect", {
+          x: x(first),
+          y: middle - half,
+          width: Math.max(x(third) - x(first), 0.5),
+          height: 2 * half,
+          "fill-opacity": 0.3,
+        }),
+      );
+      group.append(
+        Chart.make("line", { x1: x(median), x2: x(median), y1: middle - half, y2: middle + half, "stroke-width": 2.5 }),
+      );
       group.append(Chart.make("circle", { cx: x(mark.means[row]), cy: middle, r: 2.8, stroke: "none" }));
       area.append(group);
     });
@@ -90,9 +141,14 @@ const Marks = (() => {
 
   // The smallest and largest value of a map.
   function limits(mark) {
-    let low = Infinity, high = -Infinity;
+    let low = Infinity,
+      high = -Infinity;
     for (const row of mark.values)
-      for (const v of row) if (v !== null && (!mark.scale.log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); }
+      for (const v of row)
+        if (v !== null && (!mark.scale.log || v > 0)) {
+          low = Math.min(low, v);
+          high = Math.max(high, v);
+        }
     if (low > high) [low, high] = [0, 1];
     if (mark.scale.kind === "count" && !mark.scale.log) low = 0;
     low = mark.scale.low ?? low;
@@ -111,18 +167,38 @@ const Marks = (() => {
       const [a, b] = [y(mark.y[i]), y(mark.y[i + 1])];
       for (let j = 0; j < row.length; j++) {
         if (row[j] === null) continue;
-        const level = Math.round(24 * share(mark, row[j])), first = j;
-        if (row.length > 60) while (j + 1 < row.length && row[j + 1] !== null && Math.round(24 * share(mark, row[j + 1])) === level) j++;
+        const level = Math.round(24 * share(mark, row[j])),
+          first = j;
+        if (row.length > 60)
+          while (j + 1 < row.length && row[j + 1] !== null && Math.round(24 * share(mark, row[j + 1])) === level) j++;
         const [c, d] = [x(mark.x[first]), x(mark.x[j + 1])];
-        area.append(Chart.make("rect", { x: round(c), y: round(Math.min(a, b)), width: round(d - c + 0.3), height: round(Math.abs(b - a) + 0.3), style: `fill:${blend(row.length > 60 ? level / 24 : share(mark, row[j]), mark.diverging)}` }));
+        area.append(
+          Chart.make("rect", {
+            x: round(c),
+            y: round(Math.min(a, b)),
+            width: round(d - c + 0.3),
+            height: round(Math.abs(b - a) + 0.3),
+            style: `fill:${blend(row.length > 60 ? level / 24 : share(mark, row[j]), mark.diverging)}`,
+          }),
+        );
       }
     });
   }
 
   function drawScale(svg, mark, left, top, length) {
-    const [low, high] = mark.limits ?? limits(mark), steps = 32, group = Chart.make("g", { class: "axes" });
+    const [low, high] = mark.limits ?? limits(mark),
+      steps = 32,
+      group = Chart.make("g", { class: "axes" });
     for (let i = 0; i < steps; i++)
-      group.append(Chart.make("rect", { x: left, y: top + length - ((i + 1) * length) / steps, width: 10, height: length / steps + 0.5, style: `fill:${blend((i + 0.5) / steps, mark.diverging)}` }));
+      group.append(
+        Chart.make("rect", {
+          x: left,
+          y: top + length - ((i + 1) * length) / steps,
+          width: 10,
+          height: length / steps + 0.5,
+          style: `fill:${blend((i + 0.5) / steps, mark.diverging)}`,
+        }),
+      );
     const place = Chart.scale(mark.scale, low, high, top + length, top);
     let before = Infinity;
     for (const [value, text] of Ticks.find(mark.scale, low, high, 5)) {

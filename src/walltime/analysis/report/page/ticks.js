@@ -2,8 +2,31 @@
 const Ticks = (() => {
   const DAY = 86400;
   const DURATIONS = [1, 10, 60, 600, 3600, 21600, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
-  const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
-    DAY, 2 * DAY, 5 * DAY, 7 * DAY, 10 * DAY, 20 * DAY];
+  const STEPS = [
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    10800,
+    21600,
+    43200,
+    DAY,
+    2 * DAY,
+    5 * DAY,
+    7 * DAY,
+    10 * DAY,
+    20 * DAY,
+  ];
   const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
   const grouped = (value, digits = 0) =>
@@ -17,14 +40,22 @@ const Ticks = (() => {
 
   function number(value) {
     const size = Math.abs(value);
-    for (const [limit, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]])
+    for (const [limit, letter] of [
+      [1e12, "T"],
+      [1e9, "G"],
+      [1e6, "M"],
+    ])
       if (size >= limit) return `${trim(value / limit)} ${letter}`;
     return size >= 1000 ? grouped(value) : trim(value);
   }
 
   function duration(value) {
     const size = Math.abs(value);
-    for (const [limit, unit, name] of [[2 * DAY, DAY, "d"], [7200, 3600, "h"], [120, 60, "min"]])
+    for (const [limit, unit, name] of [
+      [2 * DAY, DAY, "d"],
+      [7200, 3600, "h"],
+      [120, 60, "min"],
+    ])
       if (size >= limit || (size >= unit && size % unit === 0))
         return `${size / unit < 10000 ? trim(value / unit) : grouped(value / unit)} ${name}`;
     return `${trim(value)} s`;
@@ -37,8 +68,14 @@ const Ticks = (() => {
     const two = (n) => String(n).padStart(2, "0");
     if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
     if (seconds < 59.5) return `${seconds.toFixed(0)} s`;
-    if (seconds < 3599.5) { const s = Math.round(seconds); return `${Math.floor(s / 60)}:${two(s % 60)} min`; }
-    if (seconds < 2 * DAY) { const m = Math.round(seconds / 60); return `${Math.floor(m / 60)}:${two(m % 60)} h`; }
+    if (seconds < 3599.5) {
+      const s = Math.round(seconds);
+      return `${Math.floor(s / 60)}:${two(s % 60)} min`;
+    }
+    if (seconds < 2 * DAY) {
+      const m = Math.round(seconds / 60);
+      return `${Math.floor(m / 60)}:${two(m % 60)} h`;
+    }
     return `${(seconds / DAY).toFixed(1)} d`;
   }
 
@@ -50,8 +87,10 @@ const Ticks = (() => {
       return `day ${Math.floor(seconds / DAY)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}:${two(rest % 60)}`;
     }
     const d = new Date(1000 * (seconds + clock.shift));
-    return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()} ` +
-      `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`;
+    return (
+      `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()} ` +
+      `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`
+    );
   }
 
   function write(axis, value, step = 0) {
@@ -71,7 +110,8 @@ const Ticks = (() => {
   }
 
   function roundStep(span, count) {
-    const rough = span / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = span / Math.max(count, 1),
+      power = 10 ** Math.floor(Math.log10(rough));
     for (const factor of [1, 2, 5, 10]) if (power * factor >= rough * 0.999999) return power * factor;
     return power * 10;
   }
@@ -83,7 +123,9 @@ const Ticks = (() => {
   }
 
   function multiples(low, high, step) {
-    const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9), out = [];
+    const first = Math.ceil(low / step - 1e-9),
+      last = Math.floor(high / step + 1e-9),
+      out = [];
     for (let i = first; i <= last; i++) out.push(Number((i * step).toPrecision(14)));
     return out;
   }
@@ -109,16 +151,20 @@ const Ticks = (() => {
       const size = step ?? DAY * roundStep((high - low) / DAY, count);
       return multiples(low, high, size).map((v) => [v, writeDay(v, size)]);
     }
-    const begin = low + clock.shift, end = high + clock.shift;
+    const begin = low + clock.shift,
+      end = high + clock.shift;
     let found = [];
     if (step === null || step > 7 * DAY) found = monthStarts(begin, end, count);
     if (!found.length) found = multiples(begin, end, step ?? 28 * DAY);
-    const fine = step !== null && step < DAY, years = high - low > 300 * DAY;
+    const fine = step !== null && step < DAY,
+      years = high - low > 300 * DAY;
     return found.map((v) => [v - clock.shift, writeDate(v, fine, years)]);
   }
 
   function writeDay(value, step) {
-    const day = Math.floor(value / DAY), rest = value - day * DAY, two = (n) => String(n).padStart(2, "0");
+    const day = Math.floor(value / DAY),
+      rest = value - day * DAY,
+      two = (n) => String(n).padStart(2, "0");
     if (step >= DAY) return grouped(value / DAY);
     if (!rest) return `${grouped(day)} d`;
     const text = `${Math.floor(rest / 3600)}:${two(Math.floor((rest % 3600) / 60))}`;
@@ -126,7 +172,8 @@ const Ticks = (() => {
   }
 
   function writeDate(value, fine, years) {
-    const d = new Date(1000 * value), two = (n) => String(n).padStart(2, "0");
+    const d = new Date(1000 * value),
+      two = (n) => String(n).padStart(2, "0");
     if (years) return `${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()}`;
     const [h, m, s] = [d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()];
     if (fine && (h || m || s)) return s ? `${two(h)}:${two(m)}:${two(s)}` : `${two(h)}:${two(m)}`;
@@ -134,7 +181,9 @@ const Ticks = (() => {
   }
 
   function monthStarts(begin, end, count) {
-    const first = new Date(1000 * begin), months = (end - begin) / (30.4 * DAY), found = [];
+    const first = new Date(1000 * begin),
+      months = (end - begin) / (30.4 * DAY),
+      found = [];
     const every = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((s) => months / s <= count) ?? 12000;
     let number = first.getUTCFullYear() * 12 + first.getUTCMonth();
     number += (every - (number % every)) % every;
