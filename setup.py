@@ -1,5 +1,6 @@
 """The compiled modules. All else is in pyproject.toml, which cannot say "compile these .py files with Cython"."""
 
+import glob
 import os
 import sys
 
@@ -106,4 +107,11 @@ extensions = cythonize(
     build_dir="build/c-checked" if CHECKED else "build/c",
     nthreads=JOBS if sys.platform == "linux" else 0,
 )
-setup(ext_modules=extensions, options={"build_ext": {"parallel": JOBS}})
+# Not a module: a shared library that is preloaded into Slurm's controller. Built as one so that wheels carry it.
+vtime = Extension(
+    "walltime.slurm.libvtime",
+    sorted(glob.glob("src/walltime/slurm/vtime/*.c")),
+    depends=["src/walltime/slurm/vtime/vtime.h"],
+    extra_compile_args=["-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
+)
+setup(ext_modules=[*extensions, vtime], options={"build_ext": {"parallel": JOBS}})

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from walltime.core.errors import InputError
+from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import format_duration
 from walltime.core.workload import Workload
 
@@ -241,14 +241,24 @@ def run(scenario: Scenario, *, observer: Observer | None = None, label: str | No
     from walltime.policy import registry
     from walltime.scenario import resolve
 
-    if scenario.engine != "native":
-        raise InputError("this version has no such engine", value=scenario.engine, choices=("native",))
     registry.check(scenario)
+    engine = find_engine(scenario.engine)
+    if problems := engine.unsupported(scenario):
+        raise UnsupportedError(engine.NAME, problems)
     workload = scenario.read_workload()
     resolved = resolve(scenario, workload)
+    return Result(resolved, engine.run(resolved, workload, observer), label or describe_policy(resolved))
+
+
+def find_engine(name: str) -> Any:
+    """The engine of that name: a module with `NAME`, `unsupported(scenario)` and `run(scenario, workload, observer)`."""
+    if name == "slurm":
+        from walltime.slurm import engine
+
+        return engine
     from walltime.engine import native
 
-    return Result(resolved, native.run(resolved, workload, observer), label or describe_policy(resolved))
+    return native
 
 
 def load(path: str | Path) -> Result:

@@ -2,7 +2,8 @@
 
 Rules, by their names in a Violation:
 capacity (never more cores in use than a cluster has; at one instant ends come before starts), early (no start before
-submission or eligibility), limit (no attempt beyond its request, where overruns are killed), interval (no negative
+submission or eligibility), limit (no attempt beyond its request, where overruns are killed, but for the slack of an
+engine that looks at limits only now and then), interval (no negative
 lengths, no two allocations of one job at once, attempts in order), identity (every job once, every allocation a known
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
 job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
@@ -108,7 +109,7 @@ def _check_limit(tables: Tables, found: list[Violation]) -> None:
         return
     first = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (attempt[1:] != attempt[:-1])])
     held, limit = np.add.reduceat(length, first), tables.time["requested_time"][row[first]]
-    beyond = (limit != ABSENT) & (held > limit)
+    beyond = (limit != ABSENT) & (held > limit + tables.slack)
     report(found, "limit", beyond, tables.owner[order][first], tables.begin[order][first], "runs beyond its request")
 
 
@@ -167,6 +168,7 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
     finished = tables.is_state("completed", "timeout", "failed")
     rejected, running, waiting = (tables.is_state(name) for name in ("rejected", "running", "waiting"))
     timeout = tables.is_state("timeout")
+    at_limit = (held.last >= times["requested_time"]) & (held.last <= times["requested_time"] + tables.slack)
     useful = np.rint(held.time - tables.lost * SECOND / np.maximum(tables.cores, 1)).astype(np.int64)
     spent = end - times["submit"] - held.time
     rules = (
@@ -185,7 +187,7 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
             "is running but its allocation has ended",
         ),
         ("state", held.closing != (ended & held.any), end, "did not finish exactly once"),
-        ("state", timeout & tables.kill & (held.last != times["requested_time"]), end, "timed out, not at its limit"),
+        ("state", timeout & tables.kill & ~at_limit, end, "timed out, not at its limit"),
         ("state", timeout & (not tables.kill), end, "timed out although overruns are extended"),
         ("agreement", has_start != held.any, start, "has a start without an allocation, or the other way round"),
         ("agreement", ran & (start != held.first_start), start, "does not start with its first allocation"),

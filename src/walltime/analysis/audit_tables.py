@@ -45,9 +45,11 @@ class Tables:
         if not self.clusters:
             raise InputError("an audit needs the clusters' cores: {name: cores}")
         self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
+        self.slack = round(float(facts.get("limit_slack") or 0) * SECOND)
         self.until = facts.get("until")
         self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
-        whole = [(self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
+        rounded = bool(facts.get("rounded_cores"))  # jobs may get more cores than they ask for
+        whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
         self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
         jobs, allocations = pair
         self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))

@@ -13,6 +13,7 @@ from walltime.cli.plot import plot
 from walltime.cli.policies import policies
 from walltime.cli.report import report
 from walltime.cli.run import run
+from walltime.cli.slurm import app as slurm_app
 from walltime.cli.workload import app as workload_app
 from walltime.cli.workload_model import anonymise, fit, generate
 from walltime.cli.workload_model import compare as compare_workloads
@@ -33,6 +34,7 @@ for modelling in (fit, generate, anonymise):
     workload_app.command()(modelling)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
+app.add_typer(slurm_app, name="slurm")
 
 
 def _show_version(wanted: bool) -> None:

@@ -178,12 +178,11 @@ def _check_choices(options: Options) -> None:
 
 def _check_engine(scenario: Scenario) -> None:
     """Refuse what the engine cannot honour, by name."""
-    if scenario.engine != "native":
-        raise InputError("this version has no such engine", value=scenario.engine, choices=("native",))
-    from walltime.engine import native
+    from walltime.api import find_engine
 
-    if problems := native.unsupported(scenario):
-        raise UnsupportedError(native.NAME, problems)
+    engine = find_engine(scenario.engine)
+    if problems := engine.unsupported(scenario):
+        raise UnsupportedError(engine.NAME, problems)
 
 
 def _read_source(options: Options) -> Any:

@@ -131,13 +131,12 @@ def simulate_one(
     With `watch` the state of the system is drawn instead.
     """
     from walltime.analysis.metrics import summarise
-    from walltime.api import Result
-    from walltime.engine import native
+    from walltime.api import Result, find_engine
 
     first = int(workload.columns["submit"][0]) if len(workload) else 0
     looking = (
         watch.show(name, workload) if watch is not None else show_progress(name, len(workload), first, quiet=quiet)
     )
     with looking as bar:
-        record = native.run(scenario, workload, bar)
+        record = find_engine(scenario.engine).run(scenario, workload, bar)
     return Result(scenario, record, name, summary=summarise(record, **window))

@@ -1,0 +1,241 @@
+"""The controller as a process: its folder, its start, its end, and what it said before it died."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from walltime.core.errors import EngineError, InputError
+from walltime.slurm import warden
+from walltime.slurm.packages import Installation, find_library
+
+START_UP = 60.0
+"""Real seconds within which a controller has to say its first word."""
+PAGE = 4096
+_ROOM = 256 << 20
+_TOLD = 15
+_NOISE = re.compile(r"state file|state save file|mpi/pmix|MPI: Cannot")
+"""What every controller complains about that starts in an empty folder."""
+
+
+class ControllerError(EngineError):
+    """The controller ended or fell silent; the message carries the end of its log."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a controller is started with.
+
+    `conf` is the text of slurm.conf with the marks {folder}, {port}, {node_port} and {plugins}; `files` are other files
+    beside it, `state` those of the folder in which it saves its state, by name. `people` are lines for the users and
+    groups of the site. `start` is the first instant in microseconds, `cost` the virtual seconds charged for a second
+    of computing.
+    """
+
+    conf: str
+    files: dict[str, str] = field(default_factory=dict)
+    state: dict[str, bytes] = field(default_factory=dict)
+    people: str = ""
+    start: int = 0
+    timezone: str = "UTC"
+    cost: float = 0.0
+    port: int | None = None
+    virtual: bool = True
+
+
+class Controller:
+    """A running controller; a context manager that leaves nothing behind."""
+
+    def __init__(self, installation: Installation, setting: Setting) -> None:
+        self.installation = installation
+        self.setting = setting
+        self.folder = Path(tempfile.mkdtemp(prefix="walltime-slurm-", dir=_choose_base()))
+        self.process = 0
+        self.control: socket.socket | None = None
+        self._warden: subprocess.Popen[bytes] | None = None
+        self._pipe: socket.socket | None = None
+        self._clock: mmap.mmap | None = None
+        try:
+            self.nodes = _listen()
+            self.port = _choose_port(setting.port)
+            self._write_files()
+            self._launch()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Controller:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    @property
+    def node_port(self) -> int:
+        """Where all the nodes listen."""
+        return int(self.nodes.getsockname()[1])
+
+    @property
+    def now(self) -> int:
+        """The virtual clock in microseconds."""
+        assert self._clock is not None
+        return int(struct.unpack_from("q", self._clock, 0)[0])
+
+    def count(self) -> dict[str, int]:
+        """The library's counters."""
+        assert self._clock is not None
+        names = ("idles", "messages", "switches", "advances", "threads")
+        return dict(zip(names, struct.unpack_from("5q", self._clock, 8), strict=True))
+
+    def cpu_seconds(self) -> float:
+        """Processor time that the controller has used."""
+        try:
+            fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def environment(self, user: int | None = None) -> dict[str, str]:
+        """What Slurm's own commands need to speak to this controller, with its clock and its users."""
+        settings = {
+            "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.installation.libraries)),
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            "LD_PRELOAD": str(find_library()),
+            "VTIME_CLOCK": str(self.folder / "clock"),
+            "VTIME_PEOPLE": str(self.folder / "people"),
+            "TZ": self.setting.timezone,
+        }
+        if user is not None:
+            settings["VTIME_USER"] = str(user)
+        return settings
+
+    def log(self) -> str:
+        """Everything that the controller wrote, its standard output first."""
+        parts = [self.folder / "output", self.folder / "slurmctld.log"]
+        return "".join(part.read_text(errors="replace") for part in parts if part.exists())
+
+    def fail(self, what: str) -> ControllerError:
+        """The error for a controller that has ended or does not answer, with the last words that matter."""
+        lines = [line for line in self.log().splitlines() if line.strip() and not _NOISE.search(line)]
+        telling = [line for line in lines if re.search(r"fatal|error|vtime:|slurmctld\(|\.so", line)] or lines
+        told = "".join(f"\n  {line}" for line in telling[-_TOLD:])
+        return ControllerError(f"{what}; the end of its log:{told}" if told else f"{what}; its log is empty")
+
+    def close(self) -> None:
+        """End the controller and everything it started, and remove its folder; may be called twice."""
+        for thing in (self.control, getattr(self, "nodes", None), self._pipe):
+            if thing is not None:
+                thing.close()
+        if self._warden is not None:
+            try:
+                self._warden.wait(10)
+            except subprocess.TimeoutExpired:
+                self._warden.kill()
+                self._warden.wait()
+        warden.remove(str(self.folder))
+
+    def _write_files(self) -> None:
+        marks = {
+            "folder": str(self.folder),
+            "port": str(self.port),
+            "node_port": str(self.node_port),
+            "plugins": str(self.installation.plugins),
+        }
+        for name in ("state", "spool", "bin"):
+            (self.folder / name).mkdir()
+        text = re.sub(r"\{(folder|port|node_port|plugins)\}", lambda match: marks[match[1]], self.setting.conf)
+        (self.folder / "slurm.conf").write_text(text)
+        (self.folder / "people").write_text(self.setting.people)
+        (self.folder / "clock").write_bytes(bytes(PAGE))
+        for name, content in self.setting.files.items():
+            (self.folder / name).write_text(content)
+        for name, data in self.setting.state.items():
+            (self.folder / "state" / name).write_bytes(data)
+        (self.folder / "bin" / "slurmctld").symlink_to(self.installation.controller)  # it looks at its own name
+        with (self.folder / "clock").open("r+b") as file:
+            self._clock = mmap.mmap(file.fileno(), PAGE)
+
+    def _launch(self) -> None:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._pipe, other = socket.socketpair()
+        with server, other:
+            server.bind(str(self.folder / "control"))
+            server.listen(1)
+            command = [sys.executable, "-I", "-S", warden.__file__, str(self.folder), str(other.fileno())]
+            command += ["/usr/bin/env", "-i", *(f"{key}={value}" for key, value in self._own_environment().items())]
+            command += [str(self.folder / "bin" / "slurmctld"), "-D"]  # the environment is for it, not for the warden
+            self._warden = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
+            other.close()
+            self.process = int(self._pipe.recv(32).split()[0])
+            if self.setting.virtual:
+                self.control = self._accept(server)
+
+    def _accept(self, server: socket.socket) -> socket.socket:
+        server.settimeout(START_UP)
+        try:
+            return server.accept()[0]
+        except TimeoutError:
+            raise self.fail("the controller did not start") from None
+
+    def _own_environment(self) -> dict[str, str]:
+        settings = self.environment() | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+        if self.setting.virtual:
+            settings["VTIME_CONTROL"] = str(self.folder / "control")
+            settings["VTIME_START"] = str(self.setting.start)
+            if self.setting.cost:
+                settings["VTIME_COST"] = repr(self.setting.cost)
+        else:
+            del settings["LD_PRELOAD"]
+        return settings
+
+    def has_ended(self) -> bool:
+        """Whether the controller's process is gone."""
+        try:
+            state = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        return state in "ZX"
+
+
+def _choose_base() -> str | None:
+    """Memory rather than a disk, where there is room: the controller saves its state every few seconds."""
+    memory = "/dev/shm"
+    if os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free > _ROOM:
+        return memory
+    return None
+
+
+def _listen() -> socket.socket:
+    server = socket.socket()
+    server.bind(("127.0.0.1", 0))
+    server.listen(4096)
+    server.setblocking(False)
+    return server
+
+
+def _choose_port(wanted: int | None) -> int:
+    """A free port of the loopback; raises InputError where the one that is wanted is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted or 0))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"the controller's port cannot be used ({reason})", value=wanted) from None
+        return int(probe.getsockname()[1])
+
+
+def stop_on_termination() -> None:
+    """Turn SIGTERM and SIGHUP into an orderly end, as Ctrl-C is."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))

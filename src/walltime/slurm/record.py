@@ -1,0 +1,127 @@
+"""From what became of the jobs to the tables of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
+from walltime.core.time import SECOND
+from walltime.core.workload import Workload
+from walltime.slurm.site import Node, Site
+from walltime.slurm.submission import Attempt, Job
+
+LIMIT_SLACK = 100.0
+"""Seconds by which a job may outlive its request: limits are whole minutes, and looked at every half minute."""
+
+
+def build_tables(
+    jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The jobs table in order of submission, and the allocations table in order of start."""
+    placed = _Places(site.nodes, site.linear)
+    return _jobs(jobs, workload, cluster, base), _allocations(jobs, cluster, base, placed)
+
+
+def _jobs(jobs: Sequence[Job], workload: Workload, cluster: str, base: int) -> pl.DataFrame:
+    figures = [_measure(job, base) for job in jobs]
+    columns: dict[str, Any] = workload_columns(workload)
+    state = np.array([STATES.index(_publish(job)) for job in jobs], np.int32)
+
+    def times(name: str) -> pl.Series:
+        return time_series(name, np.array([figure[name] for figure in figures], np.int64))
+
+    held = [len(job.attempts[-1].nodes) if job.attempts else None for job in jobs]
+    columns |= {
+        "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, 0), [cluster]),
+        "submit": time_series("submit", workload.column("submit")),
+        "requested_time": time_series("requested_time", workload.column("requested_time")),
+        "cores": pl.Series("cores", workload.column("cores")),
+        "nodes": pl.Series("nodes", held, dtype=pl.Int64).fill_null(columns["nodes"]),
+        **{name: times(name) for name in ("eligible", "start", "end", "run_time", "wait")},
+        "state": label_series("state", state, list(STATES)),
+        "restarts": pl.Series("restarts", [figure["restarts"] for figure in figures], dtype=pl.Int64),
+        "backfilled": pl.Series("backfilled", [job.backfilled for job in jobs], dtype=pl.Boolean),
+        "lost_core_seconds": pl.Series(
+            "lost_core_seconds", [figure["lost"] / SECOND for figure in figures], dtype=pl.Float64
+        ),
+        "phase": constant("phase", None, len(jobs)),
+        "workflow": constant("workflow", None, len(jobs)),
+    }
+    return pl.DataFrame([columns[name].alias(name) for name in JOBS])
+
+
+def _publish(job: Job) -> str:
+    return "waiting" if job.state == "future" else job.state
+
+
+def _measure(job: Job, base: int) -> dict[str, int]:
+    """Times in microseconds since the trace's zero, -1 where there is none."""
+    submit = job.submit - base
+    arrived = submit if job.submitted is None else job.submitted - base
+    eligible = -1 if job.state == "rejected" else max(arrived, -1 if job.begin is None else job.begin - base)
+    closed = [attempt for attempt in job.attempts if attempt.end is not None]
+    held = sum((attempt.end or 0) - attempt.start for attempt in closed)
+    start = job.attempts[0].start - base if job.attempts else -1
+    end = job.end - base if job.end is not None and job.state != "rejected" else -1
+    useful = closed[-1:] if job.state in ("completed", "timeout", "failed", "cancelled") else []
+    used = sum((attempt.end or 0) - attempt.start for attempt in useful)
+    cores = int(job.request.get("min_cpus", 1))
+    running = job.state == "running"
+    wait = (job.attempts[-1].start - base - submit - held) if running else end - submit - held
+    return {
+        "eligible": min(eligible, start) if start >= 0 else eligible,
+        "start": start,
+        "end": end,
+        "run_time": used if job.attempts else -1,
+        "wait": wait if job.attempts and (end >= 0 or running) else -1,
+        "restarts": len(job.attempts) - (1 if job.attempts and job.state != "waiting" else 0),
+        "lost": (held - used) * cores,
+    }
+
+
+class _Places:
+    """How allocations write their nodes: `0-3:24,7:5`, by the nodes' numbers in the site's order."""
+
+    def __init__(self, nodes: Sequence[Node], linear: bool) -> None:
+        self.number = {node.name: place for place, node in enumerate(nodes)}
+        self.sizes = [node.cpus for node in nodes]
+        self.linear = linear
+
+    def write(self, attempt: Attempt) -> tuple[str, int]:
+        """The text, and the sum of the cores."""
+        pairs = sorted(
+            (self.number[name], self.sizes[self.number[name]] if self.linear else cpus)
+            for name, cpus in zip(attempt.nodes, attempt.cpus, strict=True)
+        )
+        runs: list[list[int]] = []
+        for node, cpus in pairs:
+            if runs and runs[-1][1] + 1 == node and runs[-1][2] == cpus:
+                runs[-1][1] = node
+            else:
+                runs.append([node, node, cpus])
+        texts = [f"{first}:{cpus}" if first == last else f"{first}-{last}:{cpus}" for first, last, cpus in runs]
+        return ",".join(texts), sum(cpus for _, cpus in pairs)
+
+
+def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) -> pl.DataFrame:
+    rows = [(attempt.start, place, turn, job, attempt) for place, job in enumerate(jobs) for turn, attempt in
+            enumerate(job.attempts)]  # fmt: skip
+    rows.sort(key=lambda row: row[:3])
+    written = [places.write(row[4]) for row in rows]
+    outcome = np.array([STATES.index(row[4].outcome) for row in rows], np.int32)
+    ends = [-1 if row[4].end is None else row[4].end - base for row in rows]
+    columns = {
+        "job_id": pl.Series("job_id", [row[3].label for row in rows], dtype=pl.Int64),
+        "attempt": pl.Series("attempt", [row[2] for row in rows], dtype=pl.Int64),
+        "cluster": label_series("cluster", np.zeros(len(rows), np.int32), [cluster]),
+        "start": time_series("start", np.array([row[0] - base for row in rows], np.int64)),
+        "end": time_series("end", np.array(ends, np.int64)),
+        "cores": pl.Series("cores", [cores for _, cores in written], dtype=pl.Int64),
+        "nodes": pl.Series("nodes", [text for text, _ in written], dtype=pl.String),
+        "outcome": label_series("outcome", outcome, list(STATES)),
+    }
+    return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

@@ -1,0 +1,322 @@
+"""The simulation itself: submits the jobs of a trace, stands for every node, and ends jobs when their time has come."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from walltime.core.time import SECOND
+from walltime.slurm.controller import Controller
+from walltime.slurm.dialect import Dialect, Launch, Registration, Request
+from walltime.slurm.errors import explain
+from walltime.slurm.hostlist import expand
+from walltime.slurm.link import Link
+from walltime.slurm.site import Node, Site
+from walltime.slurm.submission import Attempt, Job
+
+PATIENCE = 2 * 86_400 * SECOND
+"""Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""
+STEP = 3600 * SECOND
+OUTCOMES = {
+    **{"COMPLETED": "completed", "TIMEOUT": "timeout", "CANCELLED": "cancelled", "PREEMPTED": "cancelled"},
+    **{"DEADLINE": "cancelled", "NODE_FAIL": "failed", "FAILED": "failed", "BOOT_FAIL": "failed"},
+    "OUT_OF_MEMORY": "failed",
+}
+"""How a result calls the controller's states."""
+
+
+class Rank(IntEnum):
+    """What comes first at one instant."""
+
+    REGISTRATION = 0
+    END = 1
+    CANCELLATION = 2
+    COMMAND = 3
+    SUBMISSION = 4
+
+
+class Progress(Protocol):
+    """Whoever wants a sign of life, about ten times a second."""
+
+    def progress(self, now: int, submitted: int, ended: int) -> None:
+        """The clock in microseconds since the trace's zero, jobs that have entered, jobs that have left."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something an administrator does at an instant (microseconds since 1970)."""
+
+    time: int
+    act: Callable[[], None]
+
+
+class Simulation:
+    """One run. `base` is the trace's zero in microseconds since 1970."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        site: Site,
+        jobs: Sequence[Job],
+        base: int,
+        progress: Progress | None = None,
+        commands: Iterable[Command] = (),
+        link: type[Link] = Link,
+    ) -> None:
+        self.site = site
+        self.jobs = jobs
+        self.base = base
+        self.dialect: Dialect = controller.installation.dialect
+        self.controller = controller
+        self.link = link(controller, self.dialect, self)
+        self.link.tick = self._tell
+        self.numbered: dict[int, Job] = {}
+        self.arrays: dict[tuple[int, int], Job] = {}
+        self.foreign: dict[int, Job] = {}
+        self.left = 0
+        self.running = 0
+        self._labels = {job.label: job for job in jobs}
+        self._progress = progress
+        self._told = 0.0
+        self._agenda: list[tuple[int, Rank, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._entries = 0
+        self._registering = False
+        self._finished_read = 0
+        for job in jobs:
+            self._plan(job.submit, Rank.SUBMISSION, self._submit, job)
+        for command in commands:
+            self._plan(command.time, Rank.COMMAND, command.act)
+
+    # ---- time
+
+    def run(self, until: int | None = None) -> None:
+        """Go on until every job has left, or to `until` (microseconds since 1970)."""
+        quiet_since = None
+        while until is None or self.link.now < until:
+            if self._do_due():
+                quiet_since = None
+                continue
+            if not self._agenda and not self.running:
+                self._read_finished()
+                if self.left >= len(self.jobs) + len(self.foreign):
+                    return
+                quiet_since = self.link.now if quiet_since is None else quiet_since
+                if until is None and self.link.now - quiet_since >= PATIENCE:
+                    return
+            following = self._agenda[0][0] if self._agenda else self.link.now + STEP
+            self.link.advance(following if until is None else min(following, until))
+            self._tell()
+
+    def start(self) -> None:
+        """Bring the controller up; it asks its nodes to report at once."""
+        self.link.start()
+
+    def _do_due(self) -> bool:
+        """Do the first thing on the agenda if its time has come."""
+        if not self._agenda or self._agenda[0][0] > self.link.now:
+            return False
+        _, _, _, act, arguments = heapq.heappop(self._agenda)
+        act(*arguments)
+        return True
+
+    def _plan(self, at: int, rank: Rank, act: Callable[..., None], *arguments: Any) -> None:
+        self._entries += 1
+        heapq.heappush(self._agenda, (at, rank, self._entries, act, arguments))
+
+    def _tell(self) -> None:
+        if self._progress is not None and time.monotonic() - self._told > 0.1:
+            self._told = time.monotonic()
+            self._progress.progress(self.link.now - self.base, len(self.numbered), self.left)
+
+    # ---- users
+
+    def _submit(self, job: Job) -> None:
+        request = dict(job.request)
+        if job.dependencies:
+            request["dependency"] = self._translate(job.dependencies)
+        answer = self.link.call(self.dialect.SUBMIT, self.dialect.job_description.pack(request))
+        job.submitted = self.link.now
+        if answer.kind != self.dialect.SUBMITTED:
+            self._reject(job, self.dialect.read_return_code(answer.body))
+            return
+        job.number, code = self.dialect.read_submission(answer.body)
+        if job.number == 0:
+            job.number = None
+            self._reject(job, code)
+            return
+        job.state = "waiting"
+        self.numbered[job.number] = job
+        if job.cancel is not None:
+            self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
+
+    def _reject(self, job: Job, code: int) -> None:
+        job.state, job.reason = "rejected", explain(code)
+        self.left += 1
+
+    def _cancel(self, job: Job) -> None:
+        if job.state not in ("waiting", "running") or job.number is None:
+            return
+        waiting = job.state == "waiting"
+        self.link.call(self.dialect.KILL_JOB, self.dialect.pack_kill(job.number))
+        if waiting and job.state == "waiting":
+            self._leave(job, "cancelled")
+
+    def _translate(self, text: str) -> str | None:
+        """Dependencies over the trace's numbers as dependencies over the controller's; others are no hindrance."""
+
+        def replace(match: re.Match[str]) -> str:
+            known = (self._labels.get(int(number)) for number in re.findall(r"\d+", match[2]))
+            numbers = [str(job.number) for job in known if job is not None and job.number is not None]
+            return f"{match[1]}:{':'.join(numbers)}" if numbers else ""
+
+        parts = [re.sub(r"(\w+)((?::\d+)+)", replace, part.strip()) for part in text.split(",")]
+        return ",".join(part for part in parts if part) or None
+
+    def _leave(self, job: Job, state: str) -> None:
+        job.state, job.end = state, self.link.now
+        self.left += 1
+
+    # ---- nodes
+
+    def answer(self, request: Request) -> bytes:
+        """Answers the controller in the name of all nodes that a request is meant for."""
+        dialect, kind = self.dialect, request.kind
+        others = expand(request.forward) if request.forward else []
+        code = 0
+        if kind == dialect.PING:
+            return dialect.pack_answer(dialect.PING_ANSWER, dialect.pack_ping_answer(), others, request.version)
+        if kind == dialect.REGISTER_YOURSELF:
+            self._plan_registration()
+        elif kind == dialect.BATCH_LAUNCH:
+            self._launch(dialect.read_launch(request.body))
+        elif kind in (dialect.TERMINATE_JOB, dialect.KILL_TIME_LIMIT, dialect.KILL_PREEMPTED, dialect.ABORT_JOB):
+            self._terminate(*dialect.read_end(request.body))
+            code = dialect.ALREADY_COMPLETE
+        elif kind == dialect.SUSPEND:
+            self._suspend(*dialect.read_suspension(request.body))
+        body = dialect.pack_return_code(code)
+        return dialect.pack_answer(dialect.RETURN_CODE, body, others, request.version)
+
+    def _plan_registration(self) -> None:
+        if not self._registering:
+            self._registering = True
+            self._plan(self.link.now, Rank.REGISTRATION, self._register)
+
+    def _register(self) -> None:
+        for node in self.site.nodes:
+            body = self.dialect.pack_registration(_describe(node, self.link.now // SECOND, self.base // SECOND))
+            self.link.call(self.dialect.NODE_REGISTRATION, body)
+        self._registering = False
+
+    def _launch(self, launch: Launch) -> None:
+        job = self._find(launch)
+        attempt = Attempt(self.link.now, expand(launch.nodes), launch.cpus)
+        job.attempts.append(attempt)
+        job.state = "running"
+        self.running += 1
+        if job.run is not None:
+            self._plan(attempt.start + self._length(job, attempt), Rank.END, self._complete, job, attempt, 0)
+
+    def _length(self, job: Job, attempt: Attempt) -> int:
+        assert job.run is not None
+        return job.run
+
+    def _find(self, launch: Launch) -> Job:
+        """The job that is launched; one that nobody of the trace submitted is added to the foreign ones."""
+        if launch.array is not None and (launch.array, launch.task) in self.arrays:
+            job = self.arrays[launch.array, launch.task]
+            self.numbered[launch.job] = job
+            job.number = launch.job
+        if launch.job not in self.numbered:
+            self.numbered[launch.job] = self.foreign[launch.job] = _adopt(launch, self.link.now)
+        return self.numbered[launch.job]
+
+    def _complete(self, job: Job, attempt: Attempt, stopped: int) -> None:
+        """The job's script ends, unless it was ended or stopped meanwhile."""
+        if attempt.end is not None or attempt.stopped != stopped or job.number is None:
+            return
+        self._close(job, attempt, "completed")
+        self._leave(job, "completed")
+        self.link.call(self.dialect.BATCH_COMPLETE, self.dialect.pack_completion(job.number, attempt.nodes[0]))
+
+    def _close(self, job: Job, attempt: Attempt, outcome: str) -> None:
+        attempt.end, attempt.outcome = self.link.now, outcome
+        job.state = "waiting"
+        self.running -= 1
+
+    def _terminate(self, number: int, state: int) -> None:
+        """The controller ends a job: at its limit, for another job, because a node fails, at somebody's request."""
+        job = self.numbered.get(number)
+        if job is None or not job.attempts or job.attempts[-1].end is not None:
+            return
+        name = self.dialect.STATES[state & 0xFF] if state & 0xFF < len(self.dialect.STATES) else "FAILED"
+        again = bool(state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
+        self._close(job, job.attempts[-1], "failed" if again else OUTCOMES[name])
+        if not again:
+            self._leave(job, OUTCOMES[name])
+
+    def _suspend(self, number: int, stop: bool) -> None:
+        """The controller stops a running job, or lets it go on: its end moves by the time in between."""
+        job = self.numbered.get(number)
+        if job is None or not job.attempts or job.attempts[-1].end is not None:
+            return
+        attempt, now = job.attempts[-1], self.link.now
+        if stop:
+            attempt.stopped -= now
+        else:
+            attempt.stopped += now
+            if job.run is not None:
+                at = attempt.start + self._length(job, attempt) + attempt.stopped
+                self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
+
+    # ---- the end
+
+    def _read_finished(self) -> None:
+        """Jobs that left without a word to a node (cancelled while they waited, say), by the controller's record."""
+        path = self.controller.folder / "jobs"
+        if not path.exists():
+            return
+        with path.open() as file:
+            file.seek(self._finished_read)
+            text = file.read()
+            self._finished_read = file.tell()
+        for match in re.finditer(r"^JobId=(\d+) .*?JobState=(\w+)", text, re.MULTILINE):
+            job = self.numbered.get(int(match[1]))
+            if job is not None and job.state == "waiting" and match[2] in OUTCOMES:
+                self._leave(job, OUTCOMES[match[2]])
+
+    def note_backfilled(self) -> None:
+        """Mark the jobs that the backfill scheduler started, by the controller's log."""
+        for match in re.finditer(r"backfill: _start_job: Started JobId=(?:\d+_\d+\()?(\d+)", self.controller.log()):
+            job = self.numbered.get(int(match[1]))
+            if job is not None:
+                job.backfilled = True
+
+
+def _describe(node: Node, now: int, booted: int) -> Registration:
+    return Registration(
+        name=node.name,
+        time=now,
+        booted=min(booted, now),
+        cpus=node.cpus,
+        boards=node.boards,
+        sockets=node.sockets,
+        cores=node.cores,
+        threads=node.threads,
+        memory=node.memory,
+        tmp_disk=node.tmp_disk,
+        features=node.features,
+        gres=node.gres,
+    )
+
+
+def _adopt(launch: Launch, now: int) -> Job:
+    """A job that somebody submitted by hand; it runs for WALLTIME_RUN_TIME seconds, or until its limit."""
+    given = dict(item.partition("=")[::2] for item in launch.environment).get("WALLTIME_RUN_TIME", "")
+    run = round(float(given) * SECOND) if re.fullmatch(r"\d+(\.\d+)?", given) else None
+    return Job(row=-1, label=launch.job, submit=now, run=run, request={}, number=launch.job, submitted=now)

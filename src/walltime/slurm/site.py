@@ -1,0 +1,128 @@
+"""A site as a controller needs it: its configuration, its nodes, its accounts; and what a simulation imposes on it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from dataclasses import dataclass, field
+
+from walltime.slurm.associations import Associations
+
+FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugins}"
+"""Marks that are replaced when the controller is started."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as it reports for service. Memory and disk in megabytes; `gres` is (name, type, count) for each kind."""
+
+    name: str
+    cpus: int
+    boards: int = 1
+    sockets: int = 1
+    cores: int = 1
+    threads: int = 1
+    memory: int = 1
+    tmp_disk: int = 0
+    features: str | None = None
+    gres: tuple[tuple[str, str | None, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something in a site's configuration that cannot hold in a simulation, and why."""
+
+    key: str
+    old: str | None
+    new: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        what = f"{self.key}: {self.old} -> {self.new}" if self.new is not None else f"{self.key}={self.old} dropped"
+        return f"{what} ({self.reason})"
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that one controller is configured with.
+
+    `settings` are the lines of slurm.conf that are the site's own, `nodes` in the controller's order. `linear` says
+    whether nodes are given as a whole. `changes` tells what was replaced or dropped, for the person.
+    """
+
+    name: str
+    settings: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    partitions: tuple[str, ...] = ("batch",)
+    default_partition: str | None = "batch"
+    linear: bool = False
+    associations: Associations | None = None
+    files: dict[str, str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    overtime: float = 0.0
+    """Minutes that a job may run beyond its limit; infinite where overruns are not killed."""
+
+
+def imposed_settings(site: Site) -> dict[str, str]:
+    """What every simulated controller is told, whatever the site says; the reasons are in `REASONS`."""
+    user = pwd.getpwuid(os.getuid()).pw_name
+    settings = {
+        "ClusterName": site.name,
+        "SlurmctldHost": "localhost(127.0.0.1)",
+        "SlurmctldPort": PORT,
+        "SlurmdPort": NODE_PORT,
+        "AuthType": "auth/none",
+        "CredType": "cred/none",
+        "SlurmUser": user,
+        "SlurmdUser": user,
+        "PluginDir": PLUGINS,
+        "StateSaveLocation": f"{FOLDER}/state",
+        "SlurmdSpoolDir": f"{FOLDER}/spool",
+        "SlurmctldPidFile": f"{FOLDER}/slurmctld.pid",
+        "SlurmctldLogFile": f"{FOLDER}/slurmctld.log",
+        "SlurmctldDebug": "info",
+        "ProctrackType": "proctrack/pgid",
+        "TaskPlugin": "task/none",
+        "SwitchType": "switch/none",
+        "MpiDefault": "none",
+        "JobAcctGatherType": "jobacct_gather/none",
+        "JobCompType": "jobcomp/filetxt",
+        "JobCompLoc": f"{FOLDER}/jobs",
+        "AccountingStorageType": "accounting_storage/none",
+        "ReturnToService": "2",
+        "SlurmdTimeout": "0",
+        "InactiveLimit": "0",
+        "MessageTimeout": "100",
+        "TreeWidth": "1",
+        "CommunicationParameters": "NoCtldInAddrAny",
+        "LaunchParameters": "disable_send_gids",
+        "MailProg": "/bin/true",
+    }
+    if site.associations is not None:
+        settings["AccountingStorageType"] = "accounting_storage/slurmdbd"
+        settings["AccountingStorageHost"] = "127.0.0.1"
+        settings["AccountingStoragePort"] = "1"  # nobody listens there: the controller goes by what it has saved
+    return settings
+
+
+PATHS = "a folder of the simulation's own"
+IDENTITY = "the simulation is alone on the loopback, and needs no secret"
+NODES = "one process stands for all nodes, and runs nothing"
+ACCOUNTING = "no database: associations come from a file, usage is counted from the start"
+TIME = "time stands still while messages travel"
+REASONS = {
+    **dict.fromkeys(("SlurmctldHost", "SlurmctldPort", "SlurmdPort", "CommunicationParameters"), IDENTITY),
+    **dict.fromkeys(("AuthType", "CredType", "SlurmUser", "SlurmdUser"), IDENTITY),
+    **dict.fromkeys(("PluginDir", "StateSaveLocation", "SlurmdSpoolDir", "SlurmctldPidFile"), PATHS),
+    **dict.fromkeys(("SlurmctldLogFile", "SlurmctldDebug", "JobCompType", "JobCompLoc"), PATHS),
+    **dict.fromkeys(("ProctrackType", "TaskPlugin", "SwitchType", "MpiDefault", "JobAcctGatherType"), NODES),
+    **dict.fromkeys(("LaunchParameters", "TreeWidth", "ReturnToService", "MailProg"), NODES),
+    **dict.fromkeys(("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort"), ACCOUNTING),
+    **dict.fromkeys(("SlurmdTimeout", "InactiveLimit", "MessageTimeout"), TIME),
+}
+
+
+def write_conf(site: Site) -> str:
+    """The text of slurm.conf, with the marks that are replaced at the start."""
+    imposed = [f"{key}={value}" for key, value in imposed_settings(site).items()]
+    return "\n".join((*imposed, *site.settings)) + "\n"

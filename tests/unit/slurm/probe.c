@@ -1,0 +1,130 @@
+/* A little threaded program that does what a controller does: sleeps, waits for conditions with and without a time,
+   locks, joins, polls. Every line it prints begins with the clock, in milliseconds since the start. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long began;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t book = PTHREAD_RWLOCK_INITIALIZER;
+static int items;
+
+static long long now(void) {
+    struct timeval t;
+    gettimeofday(&t, 0);
+    return t.tv_sec * 1000LL + t.tv_usec / 1000;
+}
+
+static void say(const char *who, const char *what) {
+    printf("%lld %s %s\n", now() - began, who, what);
+    fflush(stdout);
+}
+
+static void *sleeper(void *name) {
+    for (int i = 0; i < 3; i++) {
+        usleep(1000 * atoi((char *)name + 1));
+        say(name, "wakes");
+    }
+    return 0;
+}
+
+static void *producer(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        sleep(100);
+        pthread_mutex_lock(&lock);
+        items++;
+        pthread_cond_signal(&filled);
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+
+static void *consumer(void *name) {
+    pthread_mutex_lock(&lock);
+    for (int taken = 0; taken < 3;) {
+        struct timespec until = {time(0) + 70, 0};
+        int code = items ? 0 : pthread_cond_timedwait(&filled, &lock, &until);
+        if (items) {
+            items--;
+            taken++;
+            say(name, "takes");
+        } else say(name, code == ETIMEDOUT ? "is impatient" : "was woken for nothing");
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+static void *writer(void *name) {
+    pthread_rwlock_wrlock(&book);
+    say(name, "writes");
+    sleep(5);
+    pthread_rwlock_unlock(&book);
+    return 0;
+}
+
+static void *reader(void *name) {
+    pthread_rwlock_rdlock(&book);
+    say(name, "reads");
+    sleep(2);
+    pthread_rwlock_unlock(&book);
+    return 0;
+}
+
+static void *listener(void *name) {
+    int pair[2];
+    pipe(pair);
+    struct pollfd file = {.fd = pair[0], .events = POLLIN};
+    int ready = poll(&file, 1, 12345);
+    say(name, ready == 0 ? "heard nothing" : "heard something");
+    return 0;
+}
+
+static int run_threads(void) {
+    const char *names[] = {"s700", "s300", "s300", "c", "p", "w1", "r1", "r2", "w2", "l"};
+    void *(*bodies[])(void *) = {sleeper, sleeper, sleeper, consumer, producer, writer, reader, reader, writer, listener};
+    pthread_t threads[10];
+    for (int i = 0; i < 10; i++) pthread_create(&threads[i], 0, bodies[i], (void *)names[i]);
+    for (int i = 0; i < 10; i++) pthread_join(threads[i], 0);
+    sleep(1000000);
+    say("main", "ends");
+    return 0;
+}
+
+/* A thread talks to a peer outside; no virtual time passes before the answer. */
+static int talk(const char *number) {
+    char word[16] = {0};
+    int file = atoi(number);
+    if (write(file, "ping", 4) != 4) return 1;
+    struct pollfd wait = {.fd = file, .events = POLLIN};
+    poll(&wait, 1, 1000);
+    if (read(file, word, sizeof word - 1) < 0) return 1;
+    say("main", word);
+    return 0;
+}
+
+int main(int count, char **words) {
+    const char *what = count > 1 ? words[1] : "threads";
+    began = now();
+    if (!strcmp(what, "threads")) return run_threads();
+    if (!strcmp(what, "talk")) return talk(words[2]);
+    if (!strcmp(what, "date")) printf("%ld\n", (long)time(0));
+    if (!strcmp(what, "who")) {
+        struct passwd *p = getpwnam(words[2]);
+        printf("%s %ld ", words[2], p ? (long)p->pw_uid : -1L);
+        printf("%s\n", getpwuid(20001) ? getpwuid(20001)->pw_name : "-");
+    }
+    if (!strcmp(what, "spin"))
+        for (long long until = now() + atoll(words[2]); now() < until;) ;
+    if (!strcmp(what, "forever")) for (;;) sleep(10);
+    return 0;
+}
