@@ -246,12 +246,12 @@ def run(scenario: Scenario, *, observer: Observer | None = None, label: str | No
     if problems := engine.unsupported(scenario):
         raise UnsupportedError(engine.NAME, problems)
     workload = scenario.read_workload()
-    resolved = resolve(scenario, workload)
+    resolved = resolve(engine.complete(scenario), workload)
     return Result(resolved, engine.run(resolved, workload, observer), label or describe_policy(resolved))
 
 
 def find_engine(name: str) -> Any:
-    """The engine of that name: a module with `NAME`, `unsupported(scenario)` and `run(scenario, workload, observer)`."""
+    """The engine of that name: a module with `NAME`, `unsupported(scenario)`, `complete(scenario)`, `run(...)`."""
     if name == "slurm":
         from walltime.slurm import engine
 
@@ -290,6 +290,8 @@ def describe_policy(scenario: Scenario) -> str:
     from walltime.policy import registry
     from walltime.scenario import Scheduler
 
+    if scenario.slurm is not None and scenario.slurm.conf is not None:
+        return Path(scenario.slurm.conf).name
     names = []
     for cluster in scenario.clusters:
         known = (preset for preset in registry.presets() if Scheduler(**preset.parts) == cluster.scheduler)

@@ -106,6 +106,7 @@ def _unused(workload: Workload) -> tuple[str, ...]:
 
 def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Scenario]]:
     """The jobs, read once for all policies, and the scenarios with their machine's size and every part honoured."""
+    from walltime.api import find_engine
     from walltime.scenario import resolve
 
     first = next(iter(plan.scenarios.values()))
@@ -114,7 +115,8 @@ def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Sce
     begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
     if first.until is not None and first.until < begin:
         raise InputError(f"until is before the first submission, which is at {begin:g} s", value=first.until)
-    return workload, {name: resolve(scenario, workload) for name, scenario in plan.scenarios.items()}
+    completed = {name: find_engine(scenario.engine).complete(scenario) for name, scenario in plan.scenarios.items()}
+    return workload, {name: resolve(scenario, workload) for name, scenario in completed.items()}
 
 
 def simulate_one(

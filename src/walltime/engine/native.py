@@ -59,9 +59,16 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems.append(("clusters", "all clusters have the same rhythm: instant or event"))
     if len(scenario.clusters) > 1 and scenario.broker is None:
         problems.append(("broker", "several clusters need one"))
+    if scenario.slurm is not None:
+        problems.append(("slurm", "is for the slurm engine"))
     if scenario.users is not None:
         problems.append(("users", f"{scenario.users.name}: no model of users yet"))
     return problems
+
+
+def complete(scenario: Scenario) -> Scenario:
+    """The scenario with what the engine alone can tell of it: here, nothing."""
+    return scenario
 
 
 def run(

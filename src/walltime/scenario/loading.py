@@ -20,6 +20,10 @@ from walltime.scenario.problems import dotted, explain
 from walltime.scenario.source import Source, read_source
 
 
+_FILES = ("conf", "associations", "qos", "events")
+"""Keys of `slurm` that name a file."""
+
+
 def load(path: str | Path, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a YAML file; raises InputError with file, line, key, value and choices.
 
@@ -131,11 +135,13 @@ def dump(scenario: Scenario) -> str:
         workload["trace"] = os.path.abspath(scenario.workload.trace)
     data: dict[str, Any] = {"walltime": scenario.walltime, "seed": scenario.seed, "engine": scenario.engine}
     data["workload"] = workload
-    data |= {"cluster": clusters[0]} if len(clusters) == 1 else {"clusters": clusters}
+    if scenario.slurm is None or scenario.slurm.conf is None:  # else slurm.conf says what the cluster is
+        data |= {"cluster": clusters[0]} if len(clusters) == 1 else {"clusters": clusters}
     data["broker"] = scenario.broker and scenario.broker.short()
     data["execution"] = {"model": scenario.execution.model.short(), "overrun": scenario.execution.overrun}
     data["users"] = scenario.users and scenario.users.short()
     data["record"] = scenario.record.model_dump()
+    data["slurm"] = scenario.slurm and _drop_none(_absolute(scenario.slurm.model_dump(exclude_defaults=True)))
     data["until"] = scenario.until
     return yaml.safe_dump(_drop_none(data), sort_keys=False, allow_unicode=True)
 
@@ -156,6 +162,10 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def _absolute(slurm: dict[str, Any]) -> dict[str, Any]:
+    return {key: os.path.abspath(value) if key in _FILES else value for key, value in slurm.items()}
+
+
 def _short_nodes(cluster: Cluster) -> Any:
     groups = [group.short() for group in cluster.nodes or ()]
     return groups[0] if len(groups) == 1 else groups or None
@@ -166,7 +176,16 @@ def _drop_none(mapping: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
-    """The data with the file's own trace path joined to its folder; one given by --set is the caller's."""
+    """The data with the file's own paths joined to its folder; those given by --set are the caller's."""
+    slurm = data.get("slurm")
+    if isinstance(slurm, dict) and "slurm" not in replaced:
+        own = {key: value for key, value in slurm.items() if key in _FILES and isinstance(value, str) and value.strip()}
+        joined = {
+            key: str(folder / os.path.expanduser(value.strip()))
+            for key, value in own.items()
+            if f"slurm.{key}" not in replaced
+        }
+        data = data | {"slurm": slurm | joined}
     workload = data.get("workload")
     if any(key in ("workload", "workload.trace") for key in replaced):
         return data

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.scenario.controller import Controller
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
@@ -267,6 +268,7 @@ class Scenario(Model):
     execution: Execution = Field(default_factory=lambda: Execution(), description="How a started job unfolds.")
     users: Part | None = Field(default=None, description="A model of users who react to the system.")
     record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
+    slurm: Controller | None = Field(default=None, description="Of the slurm engine: what the controller is told.")
     until: Duration | None = Field(
         default=None,
         description="Stop at this time after the trace's zero: seconds, `90s`, `15m`, `1.5h`, `2d`, `1-12:00:00`.",

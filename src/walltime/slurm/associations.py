@@ -1,10 +1,210 @@
-"""Accounts, users, qualities of service and their limits, and the files from which a controller takes them."""
+"""Accounts, users, qualities of service and their limits: from `sacctmgr dump` and `sacctmgr show qos` to plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from walltime.core.errors import InputError
+
+ASSOCIATION_LIMITS = (
+    *("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpJobsAccrue", "GrpSubmitJobs", "GrpWall"),
+    *("MaxTRESPerJob", "MaxTRESPerNode", "MaxTRESMinsPerJob", "MaxTRESRunMins", "MaxJobs", "MaxJobsAccrue"),
+    *("MaxSubmitJobs", "MaxWallDurationPerJob", "MinPrioThreshold", "Priority"),
+)
+QOS_LIMITS = (
+    *("Priority", "GraceTime", "Preempt", "PreemptExemptTime", "PreemptMode", "Flags", "UsageThres", "UsageFactor"),
+    *("LimitFactor", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpJobsAccrue", "GrpSubmit", "GrpWall"),
+    *("MaxTRES", "MaxTRESPerNode", "MaxTRESMins", "MaxWall", "MaxTRESPU", "MaxJobsPU", "MaxSubmitPU", "MaxTRESPA"),
+    *("MaxJobsPA", "MaxSubmitPA", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "MaxJobsAccruePA", "MaxJobsAccruePU"),
+    *("MinTRES", "MinPrioThres"),
+)
+_SHORT = {
+    "share": "fairshare",
+    "maxnodesperjob": "maxtresperjob",
+    "maxcpusperjob": "maxtresperjob",
+    "maxwall": "maxwalldurationperjob",
+    "maxwalldurationperjob": "maxwalldurationperjob",
+    "maxtresmins": "maxtresminsperjob",
+    "maxtres": "maxtresperjob",
+    "grpsubmit": "grpsubmitjobs",
+    "maxsubmit": "maxsubmitjobs",
+}
+
+
+@dataclass(frozen=True)
+class Association:
+    """A user in an account, or an account itself (`user` None): its share and its limits, as the site writes them."""
+
+    account: str
+    user: str | None = None
+    parent: str = "root"
+    share: int | None = 1
+    """None: the parent's."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    qos: tuple[str, ...] = ()
+    default_qos: str | None = None
+    partition: str | None = None
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Quality:
+    """A quality of service."""
+
+    name: str
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def preempts(self) -> tuple[str, ...]:
+        return tuple(name for name in self.limits.get("Preempt", "").split(",") if name)
 
 
 @dataclass(frozen=True)
 class Associations:
-    """Who may run what; see the next revision of this module."""
+    """Who may run what. `entries` has every account before what is below it; `root` is understood."""
+
+    entries: tuple[Association, ...] = ()
+    qualities: tuple[Quality, ...] = (Quality("normal"),)
+    root: Association = Association("root", parent="")
+
+    def __post_init__(self) -> None:
+        known = {quality.name for quality in self.qualities}
+        for entry in (self.root, *self.entries):
+            for name in (*entry.qos, *([entry.default_qos] if entry.default_qos else [])):
+                if name not in known:
+                    raise InputError(f"{entry.user or entry.account} has a QOS that is not described", value=name,
+                                     choices=sorted(known))  # fmt: skip
+        for quality in self.qualities:
+            for name in quality.preempts:
+                if name not in known:
+                    raise InputError(f"the QOS {quality.name} preempts one that is not described", value=name)
+
+    @property
+    def users(self) -> list[str]:
+        """Every user once, in order of appearance."""
+        return list(dict.fromkeys(entry.user for entry in self.entries if entry.user))
+
+
+def read_associations(dump: str | Path, qos: str | Path | None = None) -> Associations:
+    """From the outputs of `sacctmgr dump CLUSTER` and `sacctmgr -P show qos`; raises InputError with the line."""
+    qualities = read_qualities(qos) if qos is not None else ()
+    reader = _DumpReader(str(dump))
+    reader.read()
+    names = {quality.name for quality in qualities}
+    if qos is None:  # without their descriptions, the names alone: no limits, no priority
+        mentioned = ["normal", *(name for entry in (reader.root, *reader.entries) for name in entry.qos)]
+        qualities = tuple(Quality(name) for name in dict.fromkeys(mentioned))
+    elif "normal" not in names:
+        qualities = (Quality("normal"), *qualities)
+    return Associations(tuple(reader.entries), tuple(qualities), reader.root)
+
+
+class _DumpReader:
+    """Lines such as `User - 'ann':DefaultAccount='physics':Fairshare=2`, each below the last `Parent`."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.entries: list[Association] = []
+        self.root = Association("root", parent="")
+        self.parent = "root"
+        self.accounts = {"root"}
+
+    def read(self) -> None:
+        for number, line in enumerate(read_text(self.file).splitlines(), 1):
+            stripped = line.strip()
+            if stripped and not stripped.startswith("#"):
+                self._read_line(stripped, number)
+        if not any(entry.user for entry in self.entries):
+            raise InputError("no user is in it; it should be the output of `sacctmgr dump`", file=self.file)
+
+    def _read_line(self, line: str, number: int) -> None:
+        match = re.match(r"(\w+)\s*-\s*'?([^':]+)'?\s*(?::(.*))?$", line)
+        if not match:
+            raise InputError("not a line of `sacctmgr dump`", value=line, file=self.file, line=number)
+        kind, name, rest = match[1].lower(), match[2].strip(), match[3] or ""
+        options = _read_options(rest)
+        if kind == "cluster":
+            self.root = self._make("root", None, "", options)
+        elif kind == "parent":
+            if name not in self.accounts:
+                raise InputError("the parent is not described before", value=name, file=self.file, line=number)
+            self.parent = name
+        elif kind in ("account", "project"):
+            self.accounts.add(name)
+            self.entries.append(self._make(name, None, self.parent, options))
+        elif kind == "user":
+            if name != "root":
+                self.entries.append(self._make(self.parent, name, self.parent, options))
+        else:
+            kinds = ("Cluster", "Parent", "Account", "User")
+            raise InputError("unknown kind of line", value=match[1], file=self.file, line=number, choices=kinds)
+
+    def _make(self, account: str, user: str | None, parent: str, options: dict[str, str]) -> Association:
+        share = options.get("fairshare", "1")
+        limits = {name: options[name.lower()] for name in ASSOCIATION_LIMITS if options.get(name.lower())}
+        return Association(
+            account,
+            user,
+            parent,
+            None if share.lower() == "parent" or share == "2147483647" else int(float(share)),
+            limits,
+            tuple(name.lstrip("+") for name in options.get("qos", "").split(",") if name),
+            options.get("defaultqos") or None,
+            options.get("partition") or None,
+            user is not None and options.get("defaultaccount", account) == account,
+        )
+
+
+def _read_options(text: str) -> dict[str, str]:
+    """`Key=value:Key='a,b'` with the keys in small letters."""
+    options = {}
+    for match in re.finditer(r"(\w+)=('[^']*'|[^:]*)(?::|$)", text):
+        key = match[1].lower()
+        value = match[2].strip("'")
+        if key == "maxnodesperjob":
+            value = f"node={value}"
+        elif key == "maxcpusperjob":
+            value = f"cpu={value}"
+        options[_SHORT.get(key, key)] = value
+    return options
+
+
+def read_qualities(path: str | Path) -> tuple[Quality, ...]:
+    """From the output of `sacctmgr -P show qos` (columns between bars, their names in the first line)."""
+    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
+    if not lines or not lines[0][1].lower().startswith("name|"):
+        raise InputError("not the output of `sacctmgr -P show qos` (its first line begins with Name|)", file=path)
+    heads = [head.strip() for head in lines[0][1].split("|")]
+    known = {name.lower(): name for name in QOS_LIMITS} | {"prio": "Priority", "mintresperjob": "MinTRES"}
+    found = []
+    for number, line in lines[1:]:
+        cells = line.split("|")
+        if len(cells) != len(heads):
+            what = f"has {len(cells)} columns instead of {len(heads)}"
+            raise InputError(what, value=line, file=path, line=number)
+        values = {known[head.lower()]: cell for head, cell in zip(heads, cells, strict=True) if head.lower() in known}
+        found.append(Quality(cells[0], {name: value.strip() for name, value in values.items() if value.strip()}))
+    return tuple(found)
+
+
+def read_text(path: str | Path) -> str:
+    """A text file; raises InputError for one that cannot be read."""
+    try:
+        return Path(path).read_text()
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read ({error})", file=path) from None
+
+
+def make_flat(users: Iterable[str], shares: Mapping[str, int] | None = None) -> Associations:
+    """Every user with an account of the same name below root, all with equal shares unless told otherwise."""
+    given = shares or {}
+    entries: list[Association] = []
+    for user in users:
+        entries.append(Association(f"acct-{user}", share=given.get(user, 1)))
+        entries.append(Association(f"acct-{user}", user, f"acct-{user}", is_default=True))
+    return Associations(tuple(entries))

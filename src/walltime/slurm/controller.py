@@ -126,8 +126,8 @@ class Controller:
 
     def fail(self, what: str) -> ControllerError:
         """The error for a controller that has ended or does not answer, with the last words that matter."""
-        lines = [line for line in self.log().splitlines() if line.strip() and not _NOISE.search(line)]
-        telling = [line for line in lines if re.search(r"fatal|error|vtime:|slurmctld\(|\.so", line)] or lines
+        lines = [line for line in self.log().splitlines() if line.strip()]
+        telling = [line for line in lines if is_telling(line)] or lines
         told = "".join(f"\n  {line}" for line in telling[-_TOLD:])
         return ControllerError(f"{what}; the end of its log:{told}" if told else f"{what}; its log is empty")
 
@@ -205,6 +205,11 @@ class Controller:
         except OSError:
             return True
         return state in "ZX"
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line of the log may say what went wrong."""
+    return bool(re.search(r"fatal|error|vtime:|slurmctld\(|\.so", line)) and not _NOISE.search(line)
 
 
 def _choose_base() -> str | None:

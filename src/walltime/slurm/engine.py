@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,13 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
-from walltime.scenario import Scenario
-from walltime.slurm.controller import Controller, ControllerError, Setting
+from walltime.scenario import Cluster, Scenario
+from walltime.slurm import conf
+from walltime.slurm.associations import read_associations
+from walltime.slurm.controller import Controller, ControllerError, Setting, is_telling
 from walltime.slurm.packages import find_installation
 from walltime.slurm.record import LIMIT_SLACK, build_tables
+from walltime.slurm.savedstate import save
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
@@ -29,7 +35,7 @@ WARM_UP = 120 * SECOND
 """From the controller's start to the trace's first job: nodes report, and every thread has found its rhythm."""
 TRIES = 5
 
-__all__ = ["NAME", "Options", "Run", "run", "start", "unsupported"]
+__all__ = ["NAME", "Options", "Run", "complete", "make_site", "run", "start", "unsupported"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ class Run:
             "oracle": False,
             "ignored": self._ignored(),
             "overrun": scenario.execution.overrun,
+            "rounded_cores": True,
             "limit_slack": LIMIT_SLACK + 60 * min(self.site.overtime, 1e9),
             "until": scenario.until,
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
@@ -106,25 +113,70 @@ def run(scenario: Scenario, workload: Workload, observer: Progress | None = None
     """Simulate a resolved scenario on its workload, read and with its requests filled."""
     began = time.perf_counter(), time.process_time()
     _check(scenario, workload)
-    started = start(translate(scenario), workload, observer, options)
+    if options is None:
+        options = Options(cost=0.0 if scenario.slurm is None else scenario.slurm.cost)
+    started = start(make_site(scenario), workload, observer, options)
     with started.controller:
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until)
         return started.record(scenario, began)
 
 
-def start(site: Site, workload: Workload, observer: Progress | None = None, options: Options | None = None) -> Run:
+def make_site(scenario: Scenario) -> Site:
+    """The site that a scenario means: its slurm.conf's, or one that says what the scenario says."""
+    given = scenario.slurm
+    if given is None or given.conf is None:
+        site = translate(scenario)
+        return site if given is None else replace(site, settings=_set(site.settings, given.settings))
+    associations = None if given.associations is None else read_associations(given.associations, given.qos)
+    return conf.make_site(
+        conf.read_conf(given.conf), associations, given.settings, given.drop_unknown, given.partitions
+    )
+
+
+def _set(lines: tuple[str, ...], settings: Mapping[str, str]) -> tuple[str, ...]:
+    """The lines with some settings replaced."""
+    named = {conf.find_setting(name): value for name, value in settings.items()}
+    kept = [line for line in lines if line.partition("=")[0] not in named]
+    return (*(f"{name}={value}" for name, value in named.items()), *kept)
+
+
+def complete(scenario: Scenario) -> Scenario:
+    """The scenario with its cluster as slurm.conf describes it."""
+    if scenario.slurm is None or scenario.slurm.conf is None:
+        return scenario
+    if scenario.clusters[0].total_cores is not None:
+        raise InputError("slurm.conf says what the cluster is; leave cores and nodes out", value=scenario.slurm.conf)
+    site = make_site(scenario)
+    groups = [{"count": len(list(run)), "cores": cores} for cores, run in groupby(node.cpus for node in site.nodes)]
+    sharing = "whole" if site.linear else "shared"
+    cluster = Cluster.model_validate({"name": site.name, "nodes": groups, "sharing": sharing})
+    return scenario.model_copy(update={"clusters": (cluster,)})
+
+
+def start(
+    site: Site,
+    workload: Workload,
+    observer: Progress | None = None,
+    options: Options | None = None,
+) -> Run:
     """A controller of the site that is up at its first instant, with the workload on its agenda."""
     options = options or Options()
     installation = find_installation()
     base = round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
-    jobs = make_jobs(workload, site, installation.dialect, base)
+    people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
+    jobs = make_jobs(workload, site, installation.dialect, base, people)
     first = jobs[0].submit if jobs else base
+    begin = (first - WARM_UP) // SECOND * SECOND
+    own = ("gres/gpu",) if site.has("gpu") else ()
     setting = Setting(
         conf=write_conf(site),
         files=site.files,
-        people=People(workload.label_names("user")).lines(),
-        start=(first - WARM_UP) // SECOND * SECOND,
+        state={}
+        if site.associations is None
+        else save(site.associations, site.name, begin // SECOND, people.numbers, own),
+        people=people.lines(),
+        start=begin,
         timezone=workload.origin.timezone or "UTC",
         cost=options.cost,
         port=options.port,
@@ -136,13 +188,24 @@ def start(site: Site, workload: Workload, observer: Progress | None = None, opti
             simulation.start()
             return Run(controller, simulation, site, jobs, workload, base)
         except ControllerError as error:
+            refusal = _find_refusal(controller.log())
             controller.close()
+            if refusal:
+                raise InputError(f"the controller refuses its configuration: {refusal}", file=site.file) from None
             if "in use" not in str(error) or options.port is not None or attempt == TRIES - 1:
                 raise
         except BaseException:
             controller.close()
             raise
     raise AssertionError("unreachable")
+
+
+def _find_refusal(log: str) -> str | None:
+    """Why a controller stopped at its start, where its configuration is to blame."""
+    if "in use" in log or "fatal:" not in log:
+        return None
+    told = [re.sub(r"^(\[[^]]*\] |slurmctld: )", "", line) for line in log.splitlines() if is_telling(line)]
+    return "; ".join(dict.fromkeys(told))
 
 
 def _check(scenario: Scenario, workload: Workload) -> None:

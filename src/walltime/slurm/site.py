@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from walltime.slurm.associations import Associations
@@ -59,8 +60,19 @@ class Site:
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    queues: Mapping[str, str] = field(default_factory=dict)
+    """The partition for a queue of the trace that is none; `*` for all others."""
+    file: str | None = None
+    """The slurm.conf that it was read from."""
     overtime: float = 0.0
     """Minutes that a job may run beyond its limit; infinite where overruns are not killed."""
+    counts_memory: bool = False
+    """Whether memory is given out, so that a job has to ask for it."""
+    licences: bool = False
+
+    def has(self, gres: str) -> bool:
+        """Whether some node has a generic resource."""
+        return any(name == gres for node in self.nodes for name, _, _ in node.gres)
 
 
 def imposed_settings(site: Site) -> dict[str, str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.slurm.dialect import Dialect
@@ -52,86 +54,113 @@ class Job:
 
 
 class People:
-    """The users of a workload as the controller knows them: names and numbers."""
+    """The users of a workload and of a site as the controller knows them: names and numbers.
 
-    def __init__(self, names: list[str]) -> None:
-        self.names = [re.sub(r"[^\w.@-]", "_", name) or "nobody" for name in names]
-        self.names = [f"u{name}" if name[0].isdigit() else name for name in self.names]
+    A name that is a number, as in traces that hide who people are, gets a letter in front.
+    """
+
+    def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
+        self.names = [self.spell(name) for name in names]
+        self.numbers = {name: FIRST_USER + place for place, name in enumerate([*self.names, *others, "unknown"])}
+
+    @staticmethod
+    def spell(name: str) -> str:
+        clean = re.sub(r"[^\w.@-]", "_", name) or "nobody"
+        return f"u{clean}" if clean[0].isdigit() else clean
 
     def number(self, code: int) -> int:
-        """The user's number; the trace's unknown user is one of them."""
-        return FIRST_USER + (code if code >= 0 else len(self.names))
+        """The user's number by the code in the workload; the trace's unknown user is one of them."""
+        return self.numbers[self.names[code] if code >= 0 else "unknown"]
 
     def lines(self) -> str:
         """The users as lines of the people file."""
-        known = [f"{name}:{self.number(code)}:{FIRST_USER}" for code, name in enumerate(self.names)]
-        return "".join(f"{line}\n" for line in [*known, f"unknown:{self.number(-1)}:{FIRST_USER}"])
+        return "".join(f"{name}:{number}:{FIRST_USER}\n" for name, number in self.numbers.items())
 
 
-def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int) -> list[Job]:
-    """All jobs, in order of submission; `base` is the trace's zero in microseconds since 1970."""
-    columns = {name: workload.column(name) for name in _COLUMNS}
-    labels = {name: workload.label_names(name) for name in ("user", "account", "queue", "qos")}
-    people = People(labels["user"])
-    return [_make_job(row, columns, labels, people, site, dialect, base) for row in range(len(workload))]
-
-
-_COLUMNS = (
+_LABELS = ("user", "account", "queue", "qos", "constraint", "licences", "resources")
+_NUMBERS = (
     *("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "cores_per_node", "memory", "gpus"),
-    *("user", "account", "queue", "qos", "dependencies", "begin", "cancel", "name"),
+    *("memory_per_node", "memory_per_core", "gpus_per_node", "begin", "cancel", "exclusive"),
 )
 
 
-def _make_job(
-    row: int,
-    columns: dict[str, Any],
-    labels: dict[str, list[str]],
-    people: People,
-    site: Site,
-    dialect: Dialect,
-    base: int,
-) -> Job:
-    def value(name: str) -> int:
-        return int(columns[name][row])
+class Rows:
+    """A workload, job by job."""
 
-    def label(name: str) -> str | None:
-        return labels[name][value(name)] if value(name) >= 0 else None
+    def __init__(self, workload: Workload) -> None:
+        self.columns = {name: workload.column(name) for name in (*_LABELS, *_NUMBERS)}
+        self.labels = {name: workload.label_names(name) for name in _LABELS}
+        self.names, self.dependencies = workload.column("name"), workload.column("dependencies")
 
-    run, begin, cancel, submit = value("run_time"), value("begin"), value("cancel"), value("submit")
-    queue = label("queue") if label("queue") in site.partitions else None
-    account, qos = (label("account"), label("qos")) if site.associations is not None else (None, None)
-    defaults = (dialect.DEFAULT_ACCOUNT * (account is None)) | (dialect.DEFAULT_QOS * (qos is None))
-    request: dict[str, Any] = {
-        "name": columns["name"][row] or str(value("job_id")),
+    def number(self, name: str, row: int) -> int:
+        return int(self.columns[name][row])
+
+    def label(self, name: str, row: int) -> str | None:
+        code = int(self.columns[name][row])
+        return self.labels[name][code] if code >= 0 else None
+
+
+def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int, people: People) -> list[Job]:
+    """All jobs, in order of submission; `base` is the trace's zero in microseconds since 1970."""
+    rows = Rows(workload)
+    rows.labels["queue"] = [_find_partition(name, site) for name in rows.labels["queue"]]
+    return [_make_job(rows, row, site, dialect, base, people) for row in range(len(workload))]
+
+
+def _find_partition(queue: str, site: Site) -> str:
+    """The partition that a queue of the trace stands for, or several with commas between; raises InputError."""
+    rest = site.queues.get("*")
+    names = [site.queues.get(name, name if name in site.partitions else rest or name) for name in queue.split(",")]
+    for name in names:
+        if name not in site.partitions:
+            what = "the trace has a queue that is no partition; --map QUEUE=PARTITION says where its jobs go (* for all)"
+            raise InputError(what, value=name, choices=site.partitions)
+    return ",".join(dict.fromkeys(names))
+
+
+def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, people: People) -> Job:
+    run, begin, cancel, submit = (rows.number(name, row) for name in ("run_time", "begin", "cancel", "submit"))
+    request = {
+        "name": rows.names[row] or str(rows.number("job_id", row)),
         "alloc_node": "localhost",
         "environment": ["WALLTIME=1"],
         "script": "#!/bin/sh\n",
         "work_dir": "/",
-        "std_out": "/dev/null",
-        "std_err": "/dev/null",
-        "std_in": "/dev/null",
-        "time_limit": max(1, -(-value("requested_time") // MINUTE)),
-        "user": people.number(value("user")),
+        **dict.fromkeys(("std_out", "std_err", "std_in"), "/dev/null"),
+        "time_limit": max(1, -(-rows.number("requested_time", row) // MINUTE)),
+        "user": people.number(rows.number("user", row)),
         "group": FIRST_USER,
         "select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES,
-        "partition": queue,
-        "account": account,
-        "qos": qos,
-        "flags": defaults | dialect.DEFAULT_KEY | (dialect.DEFAULT_PARTITION * (queue is None)),
         "begin": (base + begin) // SECOND if begin > submit else 0,
-        **_shape(value("cores"), value("nodes"), value("cores_per_node")),
-        **_resources(value("memory"), value("gpus"), value("cores"), value("nodes"), site, dialect),
+        **_belonging(rows, row, site, dialect),
+        **_shape(*(rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))),
+        **_resources(rows, row, site, dialect),
     }
     return Job(
         row=row,
-        label=value("job_id"),
+        label=rows.number("job_id", row),
         submit=base + submit,
         run=run if run >= 0 else None,
         request=request,
         cancel=base + cancel if cancel >= 0 else None,
         begin=base + begin if begin > submit else None,
-        dependencies=columns["dependencies"][row],
+        dependencies=rows.dependencies[row],
     )
+
+
+def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
+    """Where the job waits and who pays; what is not told is the site's default."""
+    known = site.associations is not None
+    queue = rows.label("queue", row) or site.queues.get("*")
+    account, qos = (rows.label(name, row) if known else None for name in ("account", "qos"))
+    defaults = {
+        dialect.DEFAULT_PARTITION: queue,
+        dialect.DEFAULT_ACCOUNT: account,
+        dialect.DEFAULT_QOS: qos,
+        dialect.DEFAULT_KEY: None,
+    }
+    flags = sum(flag for flag, given in defaults.items() if given is None)
+    return {"partition": queue, "account": account, "qos": qos, "flags": flags}
 
 
 def _shape(cores: int, nodes: int, each: int) -> dict[str, int]:
@@ -144,14 +173,36 @@ def _shape(cores: int, nodes: int, each: int) -> dict[str, int]:
     return shape
 
 
-def _resources(memory: int, gpus: int, cores: int, nodes: int, site: Site, dialect: Dialect) -> dict[str, Any]:
-    """Memory and GPUs where the site's nodes have them; elsewhere they are not asked for, as the record says."""
+def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
+    """Memory, GPUs and the rest where the site has them; elsewhere they are not asked for, as the record says."""
     wanted: dict[str, Any] = {}
-    if memory > 0 and any(node.memory > 1 for node in site.nodes):
-        wanted["memory"] = dialect.MEMORY_PER_CPU | -(-memory // (cores * MEGABYTE))
-    if gpus > 0 and any(node.gres for node in site.nodes):
-        if nodes > 0 and gpus % nodes == 0:
-            wanted["tres_per_node"] = f"gres:gpu:{gpus // nodes}"
-        else:
-            wanted["tres_per_job"] = f"gres:gpu:{gpus}"
+    if site.counts_memory:
+        wanted |= _memory(rows, row, dialect)
+    if site.has("gpu"):
+        wanted |= _gpus(rows, row)
+    if rows.label("licences", row) and site.licences:
+        wanted["licenses"] = rows.label("licences", row)
+    if rows.label("constraint", row) and any(node.features for node in site.nodes):
+        wanted["features"] = rows.label("constraint", row)
+    if rows.number("exclusive", row) > 0:
+        wanted["shared"] = 0
     return wanted
+
+
+def _memory(rows: Rows, row: int, dialect: Dialect) -> dict[str, int]:
+    """In megabytes, rounded up: on each node, or with each core."""
+    total, node, core = (rows.number(name, row) for name in ("memory", "memory_per_node", "memory_per_core"))
+    if node > 0:
+        return {"memory": -(-node // MEGABYTE)}
+    if core > 0:
+        return {"memory": dialect.MEMORY_PER_CPU | -(-core // MEGABYTE)}
+    return {"memory": dialect.MEMORY_PER_CPU | -(-total // (rows.number("cores", row) * MEGABYTE))} if total > 0 else {}
+
+
+def _gpus(rows: Rows, row: int) -> dict[str, str]:
+    total, node, nodes = (rows.number(name, row) for name in ("gpus", "gpus_per_node", "nodes"))
+    if node <= 0 and nodes > 0 and total % nodes == 0:
+        node = total // nodes
+    if node > 0:
+        return {"tres_per_node": f"gres:gpu:{node}"}
+    return {"tres_per_job": f"gres:gpu:{total}"} if total > 0 else {}

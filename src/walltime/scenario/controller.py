@@ -1,0 +1,65 @@
+"""How the slurm engine is to run: a site's own configuration, and what an experiment changes in it."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from walltime.scenario.values import Flag, Model, Name
+
+
+def _cost(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise ValueError("must be a number of 0 or more")
+    return float(value)
+
+
+def _settings(value: Any) -> dict[str, str]:
+    """Values as slurm.conf writes them; YAML makes numbers and booleans of some."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a mapping of settings")
+    return {str(key): "yes" if item is True else "no" if item is False else str(item) for key, item in value.items()}
+
+
+class Controller(Model):
+    """What the real Slurm controller is told, where the engine is `slurm`."""
+
+    conf: Name | None = Field(
+        default=None,
+        description="A site's slurm.conf, used as it is but for what cannot hold in a simulation; it says what the "
+        "machine is and how it schedules. A relative path starts at the scenario file's folder.",
+    )
+    associations: Name | None = Field(
+        default=None, description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`."
+    )
+    qos: Name | None = Field(
+        default=None, description="Qualities of service: the output of `sacctmgr -P show qos`; with `associations`."
+    )
+    settings: Annotated[dict[str, str], BeforeValidator(_settings)] = Field(
+        default_factory=dict, description="Settings of slurm.conf that replace the file's own, by name."
+    )
+    partitions: dict[str, Name] = Field(
+        default_factory=dict, description="The partition for each queue of the trace that is none; `*` for all others."
+    )
+    events: Name | None = Field(
+        default=None,
+        description="What an administrator does meanwhile: lines of a time and a Slurm command, such as "
+        "`2h scontrol update nodename=n[1-4] state=down reason=failed`.",
+    )
+    drop_unknown: Flag = Field(default=False, description="Go on without options that this Slurm does not know.")
+    cost: Annotated[float, BeforeValidator(_cost)] = Field(
+        default=0.0,
+        description="Simulated seconds that a second of the controller's own computing takes; 0: none, and the same "
+        "result every time.",
+    )
+
+    @model_validator(mode="after")
+    def _needs_conf(self) -> Controller:
+        if self.qos is not None and self.associations is None:
+            raise PydanticCustomError("qos", "has qos without associations")
+        if self.conf is None and (self.associations or self.partitions):
+            raise PydanticCustomError("conf", "has associations or partitions but no conf")
+        return self
