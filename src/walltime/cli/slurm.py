@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from walltime.cli.console import emit, say
+from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.scenario import Scenario
+
+SITE = "The site"
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -39,7 +45,6 @@ def install(
 
     A Slurm that is installed on the system is used before the cached one.
     """
-    from walltime.core.errors import InputError
     from walltime.slurm import packages
 
     if missing:
@@ -52,3 +57,161 @@ def install(
     folder = packages.install()
     found = packages.find_installation()
     say(f"Slurm {found.product} is in {folder}")
+
+
+TRACE = typer.Argument(metavar="TRACE | SCENARIO.yaml", help="A trace, or a scenario whose engine is slurm.")
+CONF = typer.Option("--conf", metavar="FILE", help="The site's slurm.conf.", rich_help_panel=SITE)
+ASSOCIATIONS = typer.Option(
+    metavar="FILE", help="Accounts, shares and limits: the output of `sacctmgr dump CLUSTER`.", rich_help_panel=SITE
+)
+QOS = typer.Option("--qos", metavar="FILE", help="The output of `sacctmgr -P show qos`.", rich_help_panel=SITE)
+SETTINGS = typer.Option(
+    "--set", metavar="KEY=VALUE", help="Replace a setting of slurm.conf; may be repeated.", rich_help_panel=SITE
+)
+MAP = typer.Option(
+    "--map",
+    metavar="QUEUE=PARTITION",
+    help="Where the jobs of a queue of the trace go that is no partition; * for all others. May be repeated.",
+    rich_help_panel=SITE,
+)
+EVENTS = typer.Option(
+    metavar="FILE",
+    help="What an administrator does meanwhile: lines such as `2h scontrol update nodename=n1 state=drain reason=x`.",
+    rich_help_panel=SITE,
+)
+DROP = typer.Option(
+    "--drop-unknown", help="Go on without options that this Slurm does not know.", rich_help_panel=SITE
+)
+COST = typer.Option(
+    metavar="X",
+    help="Charge X simulated seconds for a second of the controller's computing, so that its time limits take effect; "
+    "results then differ from run to run. [dim](default: 0)[/]",
+    rich_help_panel=SITE,
+)
+UNTIL = typer.Option(metavar="T", help="Stop at this time after the trace's zero: seconds, 12h, 30d.")
+PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [dim](default: any free one)[/]")
+
+
+def _compose(
+    source: str,
+    conf: str | None,
+    associations: str | None,
+    qos: str | None,
+    settings: list[str] | None,
+    maps: list[str] | None,
+    events: str | None,
+    drop_unknown: bool,
+    cost: float | None,
+    until: str | None,
+    missing_request: str | None,
+) -> Scenario:
+    """The scenario that the options ask for; what is given replaces what a scenario file says."""
+    from pathlib import Path
+
+    from walltime.scenario.loading import from_source
+    from walltime.scenario.source import Source, missing_file, read_source
+
+    path = Path(source)
+    if not path.exists():
+        raise missing_file(path)
+    is_file = path.suffix.lower() in (".yaml", ".yml")
+    base = read_source(path) if is_file else Source({"workload": {"trace": str(path)}}, None)
+    written = base.data.get("slurm") if isinstance(base.data, dict) else None
+    if conf is None and not is_file:
+        raise InputError("--conf names the site's slurm.conf; `walltime run --engine slurm` does without one")
+    given = {
+        "slurm.conf": conf,
+        "slurm.associations": associations,
+        "slurm.qos": qos,
+        "slurm.events": events,
+        "slurm.cost": cost,
+        "slurm.drop_unknown": drop_unknown or None,
+        "until": until,
+        "workload.missing_request": missing_request,
+    }
+    chosen: list[tuple[str, Any]] = [("engine", "slurm")]
+    if not isinstance(written, dict):
+        chosen.append(("slurm", {key.removeprefix("slurm."): v for key, v in given.items()
+                                 if key.startswith("slurm.") and v is not None}))  # fmt: skip
+        given = {key: value for key, value in given.items() if not key.startswith("slurm.")}
+    chosen += [(key, value) for key, value in given.items() if value is not None]
+    for key, texts in (("settings", settings), ("partitions", maps)):
+        if texts:
+            before = written.get(key, {}) if isinstance(written, dict) else {}
+            chosen.append((f"slurm.{key}", {**before, **dict(_split(text) for text in texts)}))
+    return from_source(base, chosen)
+
+
+def _split(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise InputError("takes KEY=VALUE", value=text)
+    return key.strip(), value.strip()
+
+
+@app.command()
+def run(
+    source: Annotated[str, TRACE],
+    conf: Annotated[str | None, CONF] = None,
+    associations: Annotated[str | None, ASSOCIATIONS] = None,
+    qos: Annotated[str | None, QOS] = None,
+    settings: Annotated[list[str] | None, SETTINGS] = None,
+    maps: Annotated[list[str] | None, MAP] = None,
+    events: Annotated[str | None, EVENTS] = None,
+    drop_unknown: Annotated[bool, DROP] = False,
+    cost: Annotated[float | None, COST] = None,
+    until: Annotated[str | None, UNTIL] = None,
+    missing_request: Annotated[
+        str | None, typer.Option(metavar="exact|max|model", help="For jobs without a requested time.")
+    ] = None,
+    output: Annotated[str | None, typer.Option(metavar="DIR", help="Write the result folder DIR.")] = None,
+    format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
+    port: Annotated[int | None, PORT] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Simulate a trace on a site as its own slurm.conf describes it, decided by the real controller.
+
+    What cannot hold in a simulation (paths, ports, prologs, ...) is replaced, and told.
+    """
+    from walltime.cli.site import run_site
+
+    scenario = _compose(
+        source, conf, associations, qos, settings, maps, events, drop_unknown, cost, until, missing_request
+    )
+    session = run_site(scenario, source, output, port=port, force=force, format=format, quiet=quiet or as_json)
+    if as_json:
+        emit(session.as_data())
+    elif not quiet:
+        session.show()
+
+
+@app.command()
+def shell(
+    source: Annotated[str, TRACE],
+    conf: Annotated[str | None, CONF] = None,
+    until: Annotated[str | None, UNTIL] = None,
+    associations: Annotated[str | None, ASSOCIATIONS] = None,
+    qos: Annotated[str | None, QOS] = None,
+    settings: Annotated[list[str] | None, SETTINGS] = None,
+    maps: Annotated[list[str] | None, MAP] = None,
+    events: Annotated[str | None, EVENTS] = None,
+    drop_unknown: Annotated[bool, DROP] = False,
+    command: Annotated[
+        str | None, typer.Option("--command", "-c", metavar="TEXT", help="Run this instead of a shell.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--as", metavar="USER", help="Speak to the controller as a user of the trace.")
+    ] = None,
+    port: Annotated[int | None, PORT] = None,
+) -> None:
+    """A shell in which squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel ask the simulated controller.
+
+    Time stands still at --until; `advance 2h` lets it pass. A job submitted by hand runs until its limit, or for the
+    seconds in WALLTIME_RUN_TIME.
+    """
+    from walltime.cli.site import enter_shell
+
+    scenario = _compose(source, conf, associations, qos, settings, maps, events, drop_unknown, None, until, None)
+    raise typer.Exit(enter_shell(scenario, command, user, port))

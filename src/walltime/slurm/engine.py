@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -35,7 +37,7 @@ WARM_UP = 120 * SECOND
 """From the controller's start to the trace's first job: nodes report, and every thread has found its rhythm."""
 TRIES = 5
 
-__all__ = ["NAME", "Options", "Run", "complete", "make_site", "run", "start", "unsupported"]
+__all__ = ["NAME", "Options", "Run", "complete", "freeze", "make_site", "run", "start", "unsupported"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Run:
     jobs: list[Job]
     workload: Workload
     base: int
+    people: People
 
     def record(self, scenario: Scenario, began: tuple[float, float]) -> Record:
         """What has happened so far, as a result keeps it."""
@@ -113,13 +116,32 @@ def run(scenario: Scenario, workload: Workload, observer: Progress | None = None
     """Simulate a resolved scenario on its workload, read and with its requests filled."""
     began = time.perf_counter(), time.process_time()
     _check(scenario, workload)
-    if options is None:
-        options = Options(cost=0.0 if scenario.slurm is None else scenario.slurm.cost)
+    with freeze(scenario, workload, observer, options) as started:
+        return started.record(scenario, began)
+
+
+@contextmanager
+def freeze(
+    scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
+) -> Iterator[Run]:
+    """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context."""
+    from walltime.slurm.frozen import Frozen, read_events
+
+    given = scenario.slurm
+    options = options or Options(cost=0.0 if given is None else given.cost)
+    events = read_events(given.events) if given is not None and given.events is not None else []
     started = start(make_site(scenario), workload, observer, options)
     with started.controller:
+        if events:
+            administrator = Frozen(started, folder="administrator")
+            for when, command, line in events:
+                place = {"file": given.events if given else None, "line": line}
+                started.simulation.plan_command(
+                    started.base + when, functools.partial(administrator.execute, command, place)
+                )
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until)
-        return started.record(scenario, began)
+        yield started
 
 
 def make_site(scenario: Scenario) -> Site:
@@ -186,7 +208,7 @@ def start(
         try:
             simulation = Simulation(controller, site, jobs, base, observer)
             simulation.start()
-            return Run(controller, simulation, site, jobs, workload, base)
+            return Run(controller, simulation, site, jobs, workload, base, people)
         except ControllerError as error:
             refusal = _find_refusal(controller.log())
             controller.close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import selectors
 import socket
 import struct
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from walltime.core.time import NEVER
 from walltime.slurm.controller import Controller
@@ -94,21 +95,23 @@ class Link:
         self._selector.register(connection, selectors.EVENT_READ, lambda: self._read_answer(call))
         return call
 
-    def attend(self, extra: socket.socket, ready: Callable[[], bool]) -> None:
-        """Stay at this instant and serve whoever asks, until `extra` is readable and `ready` says so."""
-        state = [False]
+    def attend(self, *files: Any) -> None:
+        """Stay at this instant and serve whoever asks the controller, until one of the files is readable.
 
-        def look() -> None:
-            state[0] = ready()
-
-        self._selector.register(extra, selectors.EVENT_READ, look)
+        Time moves only by the short naps that the controller takes while it answers.
+        """
+        ready: list[Any] = []
+        for file in files:
+            self._selector.register(file, selectors.EVENT_READ, functools.partial(ready.append, file))
         try:
-            while not state[0]:
+            while not ready:
                 self._pump_once(None)
                 if self._idle is not None and self._idle[3] > 0:  # a caller waits while its handler naps
                     self._grant(self._next())
+            self._pump(lambda: self._idle is not None)
         finally:
-            self._selector.unregister(extra)
+            for file in files:
+                self._selector.unregister(file)
 
     # ---- inside
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Protocol
 
@@ -47,14 +46,6 @@ class Progress(Protocol):
         """The clock in microseconds since the trace's zero, jobs that have entered, jobs that have left."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """Something an administrator does at an instant (microseconds since 1970)."""
-
-    time: int
-    act: Callable[[], None]
-
-
 class Simulation:
     """One run. `base` is the trace's zero in microseconds since 1970."""
 
@@ -65,7 +56,6 @@ class Simulation:
         jobs: Sequence[Job],
         base: int,
         progress: Progress | None = None,
-        commands: Iterable[Command] = (),
         link: type[Link] = Link,
     ) -> None:
         self.site = site
@@ -89,8 +79,6 @@ class Simulation:
         self._finished_read = 0
         for job in jobs:
             self._plan(job.submit, Rank.SUBMISSION, self._submit, job)
-        for command in commands:
-            self._plan(command.time, Rank.COMMAND, command.act)
 
     # ---- time
 
@@ -111,6 +99,10 @@ class Simulation:
             following = self._agenda[0][0] if self._agenda else self.link.now + STEP
             self.link.advance(following if until is None else min(following, until))
             self._tell()
+
+    def plan_command(self, at: int, act: Callable[[], None]) -> None:
+        """Something that an administrator does at an instant (microseconds since 1970)."""
+        self._plan(at, Rank.COMMAND, act)
 
     def start(self) -> None:
         """Bring the controller up; it asks its nodes to report at once."""

@@ -61,7 +61,8 @@ class People:
 
     def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
         self.names = [self.spell(name) for name in names]
-        self.numbers = {name: FIRST_USER + place for place, name in enumerate([*self.names, *others, "unknown"])}
+        known = dict.fromkeys([*self.names, *others, "unknown"])
+        self.numbers = {name: FIRST_USER + place for place, name in enumerate(known)}
 
     @staticmethod
     def spell(name: str) -> str:
@@ -73,8 +74,9 @@ class People:
         return self.numbers[self.names[code] if code >= 0 else "unknown"]
 
     def lines(self) -> str:
-        """The users as lines of the people file."""
-        return "".join(f"{name}:{number}:{FIRST_USER}\n" for name, number in self.numbers.items())
+        """The users, all of one group, as lines of the people file."""
+        users = "".join(f"{name}:{number}:{FIRST_USER}\n" for name, number in self.numbers.items())
+        return f"@users:{FIRST_USER}:\n{users}"
 
 
 _LABELS = ("user", "account", "queue", "qos", "constraint", "licences", "resources")

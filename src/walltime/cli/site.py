@@ -1,0 +1,110 @@
+"""A site's trace under its own slurm.conf: prepared, simulated, shown; or frozen, with a shell beside it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from walltime.cli.console import err, say
+from walltime.cli.plan import choose_targets
+from walltime.cli.progress import show_progress, show_status
+from walltime.cli.session import Session
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.time import SECOND
+
+if TYPE_CHECKING:
+    from walltime.core.workload import Workload
+    from walltime.scenario import Scenario
+    from walltime.slurm.engine import Options
+
+
+def run_site(
+    scenario: Scenario,
+    source: str,
+    output: str | None,
+    *,
+    port: int | None,
+    force: bool,
+    format: str,
+    quiet: bool,
+) -> Session:
+    """Simulate, and write the result when it is there."""
+    from walltime.analysis.metrics import summarise
+    from walltime.api import Result, describe_policy
+    from walltime.slurm import engine
+
+    name = describe_policy(scenario)
+    targets = choose_targets(output, [name], force=force, format=format)
+    scenario, workload = prepare(scenario, quiet=quiet)
+    if not quiet:
+        tell_changes(scenario)
+    session = Session(Path(source).name)
+    first = int(workload.columns["submit"][0]) if len(workload) else 0
+    with show_progress(name, len(workload), first, quiet=quiet) as bar:
+        record = engine.run(scenario, workload, bar, make_options(scenario, port))
+    session.results[name] = Result(scenario, record, name, summary=summarise(record))
+    for target in targets.values():
+        session.results[name].save(target, format=format, force=force)
+        session.written[name] = target
+    return session
+
+
+def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
+    """The scenario with its cluster, every word of it honoured, and its jobs."""
+    from walltime.scenario import resolve
+    from walltime.slurm import engine
+    from walltime.slurm.controller import stop_on_termination
+
+    if problems := engine.unsupported(scenario):
+        raise UnsupportedError(engine.NAME, problems)
+    completed = engine.complete(scenario)
+    with show_status("reading the workload ...", quiet=quiet):
+        workload = scenario.workload.read(scenario.seed)
+    begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
+    if scenario.until is not None and scenario.until < begin:
+        raise InputError(f"until is before the first submission, which is at {begin:g} s", value=scenario.until)
+    stop_on_termination()
+    return resolve(completed, workload), workload
+
+
+def make_options(scenario: Scenario, port: int | None) -> Options:
+    """How to run it."""
+    from walltime.slurm.engine import Options
+
+    return Options(cost=0.0 if scenario.slurm is None else scenario.slurm.cost, port=port)
+
+
+def tell_changes(scenario: Scenario) -> None:
+    """What of the site's configuration cannot hold, on standard error."""
+    from walltime.slurm.engine import make_site
+
+    changes = make_site(scenario).changes
+    if not changes:
+        return
+    err().print(f"Changed in {scenario.slurm.conf if scenario.slurm else 'slurm.conf'}:", markup=False)
+    for text in dict.fromkeys(str(change) for change in changes):
+        err().print(f"  {text}", markup=False, soft_wrap=True)
+
+
+def enter_shell(scenario: Scenario, command: str | None, user: str | None, port: int | None) -> int:
+    """Simulate up to the scenario's `until`, then give a person or a command the frozen controller."""
+    from walltime.slurm import engine
+    from walltime.slurm.frozen import Frozen
+
+    scenario, workload = prepare(scenario, quiet=command is not None)
+    first = int(workload.columns["submit"][0]) if len(workload) else 0
+    began = time.perf_counter()
+    with show_progress("to the instant", len(workload), first) as bar:
+        frozen_run = engine.freeze(scenario, workload, bar, make_options(scenario, port))
+        with frozen_run as started:
+            frozen = Frozen(started, user)
+            shell = os.environ.get("SHELL") or "/bin/sh"
+            if command is None:
+                say(f"Simulated up to {frozen.instant()} in {time.perf_counter() - began:.1f} s. Time stands still.")
+                say("squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel work; `advance 1h` goes on; `exit`.")
+            try:
+                return frozen.enter([shell] if command is None else ["/bin/sh", "-c", command])
+            finally:
+                frozen.close()
