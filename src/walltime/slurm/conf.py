@@ -119,7 +119,7 @@ def _read_lines(path: Path, depth: int) -> Iterator[Line]:
         text = re.sub(r"(?<!\\)#.*", "", raw).replace("\\#", "#").rstrip()
         begin = begin or number
         if text.endswith("\\"):
-            joined += text[:-1] + " "
+            joined += text[:-1]
             continue
         whole, at = (joined + text).strip(), begin
         joined, begin = "", 0

@@ -101,6 +101,7 @@ def translate(scenario: Scenario) -> Site:
         *_write_selection(linear, _counts_memory(cluster)),
         *_write_scheduler(cluster),
         f"OverTimeLimit={'UNLIMITED' if extend else 0}",
+        "EnforcePartLimits=ALL",
         "MinJobAge=60",
         "MaxJobCount=500000",
         *(["GresTypes=gpu"] if any(node.gres for node in nodes) else []),

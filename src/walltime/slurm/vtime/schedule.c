@@ -24,6 +24,7 @@
 
 int active, clock_only, control = -1, touched = 1, connections;
 double cost;
+int64_t slack;
 __thread struct thread *self;
 
 static struct page own_page;
@@ -107,7 +108,7 @@ int vtime_block(void *object, int64_t deadline) {
     int kept = errno;
     self->state = BLOCKED;
     self->object = object;
-    self->deadline = deadline;
+    self->deadline = deadline == NEVER ? NEVER : deadline + slack;
     self->order = ++orders;
     self->reason = 0;
     hand_over();
@@ -122,7 +123,7 @@ int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer) {
     self->peer = peer;
     self->object = 0;
     self->order = ++orders;
-    self->deadline = milliseconds < 0 ? NEVER : page->now + milliseconds * 1000LL;
+    self->deadline = milliseconds < 0 ? NEVER : page->now + milliseconds * 1000LL + slack;
     hand_over();
     if (self->reason < 0) {
         errno = EINTR;
@@ -388,9 +389,11 @@ __attribute__((constructor)) static void start(void) {
     }
     connect_manager(manager);
     if (clock) map_clock(clock, 1);
-    const char *begin = getenv("VTIME_START"), *charge = getenv("VTIME_COST");
+    const char *begin = getenv("VTIME_START"), *charge = getenv("VTIME_COST"),
+               *late = getenv("VTIME_SLACK");
     page->now = horizon = begin ? atoll(begin) : 0;
     cost = charge ? atof(charge) : 0;
+    slack = late ? atoll(late) : 0;
     unsetenv("VTIME_CONTROL"); /* the programs that this one starts live in real time */
     unsetenv("LD_PRELOAD");
     self = calloc(1, sizeof *self);

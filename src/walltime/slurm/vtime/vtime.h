@@ -49,6 +49,7 @@ extern int control;         /* socket to the manager */
 extern int touched;         /* something was exchanged with a peer since the last grant */
 extern int connections;     /* accepted and not yet closed */
 extern double cost;         /* virtual seconds charged for a second of computing; 0: none */
+extern int64_t slack;       /* microseconds by which every sleep is longer than asked, as on a real machine */
 extern __thread struct thread *self;
 
 void vtime_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

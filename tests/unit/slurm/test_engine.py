@@ -1,0 +1,238 @@
+"""The engine on small workloads: what the real controller decides, and what the engine makes of it."""
+
+import contextlib
+import os
+import pathlib
+import re
+import socket
+
+import pytest
+
+from walltime import Workload, simulate
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.scenario import parse
+from walltime.slurm import engine
+from walltime.slurm.controller import Controller, ControllerError, Setting
+from walltime.slurm.site import Node, Site, write_conf
+from walltime.slurm.translate import translate, unsupported
+
+pytestmark = pytest.mark.usefixtures("slurm")
+
+
+def burst(**more):
+    """Jobs that come in one second, and some that end in one."""
+    size = 24
+    columns = {
+        "submit": [0] * 8 + [60] * 8 + [200 + 40 * i for i in range(8)],
+        "run_time": [100, 100, 100, 300, 300, 30, 600, 1000] * 3,
+        "requested_time": [120, 240, 120, 600, 300, 60, 300, 1200] * 3,
+        "cores": [4, 8, 1, 16, 2, 4, 1, 8] * 3,
+        "user": ["ann", "bo", "cy"] * 8,
+    }
+    assert all(len(values) == size for values in columns.values())
+    return Workload.from_columns(**columns | more)
+
+
+def run(workload, **settings):
+    return simulate(workload, engine="slurm", **settings)
+
+
+@pytest.mark.parametrize("sharing", ["shared", "whole"])
+def test_a_legal_schedule_the_same_every_time(sharing):
+    first = run(burst(), nodes="4x8", cluster__sharing=sharing)
+    assert first.audit() == []
+    assert set(first.jobs["state"]) == {"completed", "timeout"}  # the seventh of eight asks for half of what it needs
+    assert first.jobs["backfilled"].any()
+    assert run(burst(), nodes="4x8", cluster__sharing=sharing).digest == first.digest
+    assert first.record.facts["engine"].startswith("slurm 22.05")
+
+
+def test_a_pool_of_cores_is_one_node():
+    result = run(burst(), cores=32)
+    assert result.audit() == []
+    assert result.record.facts["clusters"] == {"cluster": 32}
+
+
+def test_limits_cancellations_begins_and_dependencies():
+    jobs = Workload.from_columns(
+        submit=[0, 0, 0, 0, 0],
+        run_time=[50, 500, 20, 20, 400],
+        requested_time=[60, 120, 60, 60, 600],
+        cores=[1, 1, 1, 1, 1],
+        begin=[None, None, 300, None, None],
+        cancel=[None, None, None, None, 100],
+        dependencies=["", "", "", "afterany:2", ""],
+    )
+    result = run(jobs, nodes="4x8")
+    table = result.jobs
+    assert table["state"].to_list() == ["completed", "timeout", "completed", "completed", "cancelled"]
+    assert 120 <= table["run_time"][1] <= 220  # limits are looked at every half minute
+    assert 300 <= table["start"][2] <= 305
+    assert table["start"][3] >= table["end"][1]
+    assert table["end"][4] == pytest.approx(100, abs=1)
+    assert result.audit() == []
+
+
+def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():
+    jobs = Workload.from_columns(submit=[0, 0], run_time=[5, 5], requested_time=[60, 60], cores=[64, 1])
+    result = run(jobs, nodes="4x8")
+    assert result.jobs["state"].to_list() == ["rejected", "completed"]
+    assert list(result.record.facts["rejected_reasons"].values()) == [1]
+
+
+def test_a_simulation_can_be_cut_off_and_gone_on_with():
+    cut = run(burst(), nodes="4x8", until=400)
+    assert {"running", "waiting"} <= set(cut.jobs["state"])
+    assert cut.audit() == []
+    whole = run(burst(), nodes="4x8")
+    begun = cut.jobs["start"].drop_nulls()
+    assert begun.to_list() == whole.jobs["start"].to_list()[: len(begun)] or set(begun) <= set(whole.jobs["start"])
+
+
+def test_memory_gpus_and_features_are_honoured():
+    jobs = Workload.from_columns(
+        submit=[0] * 4,
+        run_time=[100] * 4,
+        requested_time=[120] * 4,
+        cores=[1] * 4,
+        gpus=[2, 2, 0, 0],
+        memory=[None, None, 6 << 30, 6 << 30],
+        constraint=["", "", "big", "big"],
+    )
+    nodes = [{"count": 1, "cores": 8, "memory": "8G", "gpus": 2}, {"count": 1, "cores": 8, "memory": "8G",
+             "name": "b", "features": ["big"]}]  # fmt: skip
+    result = run(jobs, cluster={"nodes": nodes})
+    start = result.jobs["start"].to_list()
+    assert abs(start[0] - start[1]) >= 100  # two GPUs are there once
+    assert abs(start[2] - start[3]) >= 100  # and so is the memory
+    assert result.allocations.sort("job_id")["nodes"].to_list() == ["0:1", "0:1", "1:1", "1:1"]
+
+
+def test_queues_become_partitions():
+    jobs = burst(queue=["short", "long"] * 12)
+    queues = {"short": {"priority": 5, "nodes": ["n[0-1]"], "max_time": "20m"}, "long": {"default": True}}
+    result = run(jobs, cluster={"nodes": "4x8", "queues": queues})
+    places = result.allocations.join(result.jobs.select("job_id", "queue"), on="job_id")
+    short = [text for text, queue in zip(places["nodes"], places["queue"], strict=True) if queue == "short"]
+    assert short
+    assert all(int(node) <= 1 for text in short for node in re.findall(r"(\d+)(?:-\d+)?:", text))
+    assert result.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "keys"),
+    [
+        ({"cluster": {"cores": 8, "scheduler": {"order": "sjf"}}}, ["cluster.scheduler.order"]),
+        ({"cluster": {"cores": 8, "scheduler": {"backfill": "aggressive"}}}, ["cluster.scheduler.backfill"]),
+        ({"cluster": {"cores": 8, "scheduler": {"estimate": "perfect"}}}, ["cluster.scheduler.estimate"]),
+        ({"cluster": {"nodes": "2x4", "scheduler": {"place": "first-fit"}}}, ["cluster.scheduler.place"]),
+        ({"cluster": {"cores": 100_000}}, ["cluster.cores"]),
+        ({"cluster": {"nodes": [{"count": 1, "cores": 2, "speed": 2.0}]}}, ["cluster.nodes"]),
+        ({"cluster": {"cores": 8, "queues": {"q": {"running_jobs": 3}}}}, ["cluster.queues.q.running_jobs"]),
+        ({"cluster": {"cores": 8, "limits": [{"per": "user", "running_jobs": 3}]}}, ["cluster.limits"]),
+        ({"clusters": [{"name": "a", "cores": 1}, {"name": "b", "cores": 1}]}, ["clusters"]),
+    ],
+)
+def test_what_it_cannot_honour_is_refused_by_name(scenario, keys):
+    made = parse({"workload": {"table": burst()}, "engine": "slurm", **scenario})
+    assert [key for key, _ in unsupported(made)] == keys
+    with pytest.raises(UnsupportedError, match=re.escape(keys[0])):
+        simulate(made)
+
+
+def test_backfilling_is_said_in_the_controllers_words():
+    def lines(backfill):
+        data = {"workload": {"table": burst()}, "engine": "slurm",
+                "cluster": {"cores": 8, "scheduler": {"backfill": backfill}}}  # fmt: skip
+        return "\n".join(translate(parse(data)).settings)
+
+    assert "sched/builtin" in lines("none")
+    assert "bf_job_part_count_reserve=1" in lines("easy")
+    assert "bf_job_part_count_reserve=5" in lines({"name": "depth", "depth": 5})
+    assert "bf_job_part_count_reserve" not in lines("conservative")
+
+
+# ---- processes, ports and files
+
+
+def small_site(*more):
+    lines = ("NodeName=n1 NodeAddr=127.0.0.1 CPUs=4 CoresPerSocket=4 State=UNKNOWN", *more,
+             "PartitionName=batch Nodes=ALL Default=YES State=UP")  # fmt: skip
+    return Site("test", lines, (Node("n1", 4, cores=4),))
+
+
+def listening(pids):
+    """(address, port) of every listening socket of the processes."""
+    inodes = set()
+    for pid in pids:
+        for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # the descriptor of this very listing
+                match = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file))
+                inodes |= {match[1]} if match else set()
+    found = []
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[9] in inodes and (fields[3] == "0A" or table.startswith("udp")):
+                found.append((table, fields[1].partition(":")[0]))
+    return found
+
+
+def test_nothing_listens_beyond_the_loopback():
+    started = engine.start(small_site(), burst())
+    with started.controller:
+        started.simulation.run(started.base)
+        sockets = listening([os.getpid(), started.controller.process])
+    assert len(sockets) >= 2  # the controller, and the nodes
+    assert set(sockets) <= {("tcp", "0100007F")}
+
+
+def test_nothing_is_left_after_the_end():
+    started = engine.start(small_site(), burst())
+    controller = started.controller
+    assert controller.folder.exists()
+    controller.close()
+    assert not controller.folder.exists()
+    assert controller.has_ended()
+
+
+def test_a_configuration_that_the_controller_refuses():
+    site = small_site("SelectType=select/magic")
+    before = set(os.listdir("/dev/shm"))
+    with pytest.raises(InputError, match="select/magic"):
+        engine.start(site, burst())
+    assert {name for name in os.listdir("/dev/shm") if name.startswith("walltime")} <= before
+
+
+def test_a_taken_port_is_refused():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=str(port)):
+            engine.start(small_site(), burst(), options=engine.Options(port=port))
+
+
+def test_a_controller_that_dies_is_reported_with_its_log():
+    started = engine.start(small_site(), burst())
+    with started.controller as controller:
+        started.simulation.run(started.base)
+        os.kill(controller.process, 11)
+        with pytest.raises(ControllerError, match=r"ended(.|\n)*signal 11"):
+            started.simulation.run()
+
+
+def test_another_release_is_refused(slurm):
+    from dataclasses import replace
+
+    with pytest.raises(InputError, match=r"23\.11.*22\.05"):
+        _ = replace(slurm, product="23.11.1").dialect
+
+
+def test_real_time_without_the_library(slurm):
+    """The process alone, as the measurements against real time use it."""
+    setting = Setting(conf=write_conf(small_site()), virtual=False)
+    with Controller(slurm, setting) as controller:
+        assert not controller.has_ended()
+        folder = controller.folder
+    assert not folder.exists()
