@@ -61,7 +61,7 @@ def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
         raise UnsupportedError(engine.NAME, problems)
     completed = engine.complete(scenario)
     with show_status("reading the workload ...", quiet=quiet):
-        workload = scenario.workload.read(scenario.seed)
+        workload = scenario.read_workload()
     begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
     if scenario.until is not None and scenario.until < begin:
         raise InputError(f"until is before the first submission, which is at {begin:g} s", value=scenario.until)

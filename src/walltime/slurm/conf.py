@@ -237,11 +237,10 @@ def _settle_accounting(
     chosen: dict[str, str], kept: dict[str, str], associations: Associations | None, changes: list[Change]
 ) -> None:
     """Without associations nothing of theirs can be enforced."""
-    enforce = kept.get("AccountingStorageEnforce")
-    if associations is None and enforce:
-        del kept["AccountingStorageEnforce"]
-        reason = "needs associations: --associations FILE, the output of `sacctmgr dump`"
-        changes.append(Change("AccountingStorageEnforce", enforce, None, reason))
+    for name in ("AccountingStorageEnforce", "AccountingStorageTRES"):
+        if associations is None and name in kept:
+            reason = "needs associations: --associations FILE, the output of `sacctmgr dump`"
+            changes.append(Change(name, kept.pop(name), None, reason))
     if associations is None and chosen.get("PriorityType") == "priority/multifactor":
         for name in ("PriorityWeightAge", "PriorityWeightFairshare"):
             if chosen.get(name, "0") not in ("0", ""):

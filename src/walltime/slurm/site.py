@@ -101,7 +101,6 @@ def imposed_settings(site: Site) -> dict[str, str]:
         "JobCompType": "jobcomp/filetxt",
         "JobCompLoc": f"{FOLDER}/jobs",
         "AccountingStorageType": "accounting_storage/none",
-        "ReturnToService": "2",
         "SlurmdTimeout": "0",
         "InactiveLimit": "0",
         "MessageTimeout": "100",
@@ -128,7 +127,7 @@ REASONS = {
     **dict.fromkeys(("PluginDir", "StateSaveLocation", "SlurmdSpoolDir", "SlurmctldPidFile"), PATHS),
     **dict.fromkeys(("SlurmctldLogFile", "SlurmctldDebug", "JobCompType", "JobCompLoc"), PATHS),
     **dict.fromkeys(("ProctrackType", "TaskPlugin", "SwitchType", "MpiDefault", "JobAcctGatherType"), NODES),
-    **dict.fromkeys(("LaunchParameters", "TreeWidth", "ReturnToService", "MailProg"), NODES),
+    **dict.fromkeys(("LaunchParameters", "TreeWidth", "MailProg"), NODES),
     **dict.fromkeys(("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort"), ACCOUNTING),
     **dict.fromkeys(("SlurmdTimeout", "InactiveLimit", "MessageTimeout"), TIME),
 }

@@ -102,6 +102,7 @@ def translate(scenario: Scenario) -> Site:
         *_write_scheduler(cluster),
         f"OverTimeLimit={'UNLIMITED' if extend else 0}",
         "EnforcePartLimits=ALL",
+        "ReturnToService=1",
         "MinJobAge=60",
         "MaxJobCount=500000",
         *(["GresTypes=gpu"] if any(node.gres for node in nodes) else []),

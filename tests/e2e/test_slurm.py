@@ -1,0 +1,178 @@
+"""`walltime slurm` as a person uses it: a site's configuration, a frozen controller, mistakes, sudden ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command_line import Command, start
+
+from walltime.core.errors import InputError
+from walltime.slurm.packages import find_installation
+
+SITE = Path(__file__).parents[2] / "examples" / "site"
+CONF = (SITE / "slurm.conf").read_text()
+FILES = ("--associations", SITE / "associations.dump", "--qos", SITE / "qos.txt")
+
+
+@pytest.fixture(autouse=True)
+def slurm() -> None:
+    try:
+        find_installation()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    """Four users, three partitions, some GPUs."""
+    rows = ["job_id,submit,run_time,requested_time,cores,user,queue,qos,gpus"]
+    for i in range(60):
+        user, queue = ("ann", "bo", "cy", "di")[i % 4], ("batch", "short", "batch", "gpu")[i // 4 % 4]
+        qos, gpus = "urgent" if i % 8 == 0 else "", 1 + i % 4 if queue == "gpu" else 0
+        rows.append(f"{i + 1},{60 * i},{300 + 100 * (i % 7)},{1800},{(1, 4, 16, 64)[i % 4]},{user},{queue},{qos},{gpus}")
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_doctor(command: Command) -> None:
+    told = command("slurm", "doctor").done().out
+    assert "22.05" in told
+    assert "missing" not in told
+
+
+def test_a_site_is_simulated_and_its_changes_told(command: Command, jobs: Path, tmp_path: Path) -> None:
+    done = command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--output", "out").done()
+    assert "Prolog=/etc/slurm/prolog.sh dropped" in done.err
+    assert "60 jobs on 512 cores" in done.out
+    assert "legal" in command("audit", "out").done().out
+    again = command("run", "out/scenario.yaml", "--output", "again").done()
+    assert again.code == 0
+    digests = [json.loads((tmp_path / name / "summary.json").read_text())["digest"] for name in ("out", "again")]
+    assert digests[0] == digests[1]
+
+
+def test_a_setting_is_replaced(command: Command, jobs: Path) -> None:
+    def mean_wait(*options: object) -> float:
+        told = command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, *options, "--json").done().out
+        return float(json.loads(told)["runs"][0]["summary"]["mean_wait"])
+
+    assert mean_wait("--set", "SchedulerType=sched/builtin") != mean_wait()
+
+
+def test_the_frozen_controller_answers(command: Command, jobs: Path) -> None:
+    script = "squeue -h -o '%i %u %T'; sinfo -h -o '%P %D'; sshare -a -h; sprio -h; sdiag; date -u +%s; advance 10m; date -u +%s"
+    told = command("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "40m", "-c", script).done()
+    assert "ann RUNNING" in told.out
+    assert "batch* 28" in told.out
+    assert "physics" in told.out
+    assert "Jobs submitted:" in told.out
+    seconds = [int(line) for line in told.out.splitlines() if line.isdigit()]
+    assert [round((at - 1_704_067_200) / 60) for at in seconds] == [40, 50]
+
+
+def test_jobs_are_submitted_and_cancelled_by_hand(command: Command, jobs: Path) -> None:
+    script = (
+        "WALLTIME_RUN_TIME=90 sbatch --parsable -n 1 -t 10 --wrap true; advance 1m; squeue -h -n wrap -o '%T %u';"
+        "advance 3m; squeue -h -n wrap -o '%T' -t COMPLETED; id=$(sbatch --parsable -n 1 -t 10 --wrap true);"
+        "advance 1m; scancel $id; advance 1m; squeue -h -j $id -t all -o '%T'; scancel $(squeue -h -u ann -t R -o %i | head -1)"
+    )
+    told = command("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "20m", "--as", "bo", "-c",
+                   script)  # fmt: skip
+    assert "RUNNING bo" in told.done().out
+    assert "COMPLETED" in told.out
+    assert "CANCELLED" in told.out
+    assert "denied" in told.err  # bo may not cancel what is ann's
+
+
+def test_an_administrator_intervenes(command: Command, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "events").write_text(
+        "10m scontrol update nodename=cn[001-028] state=down reason=failed   # everything fails\n"
+        "30m scontrol update nodename=cn[001-028] state=resume\n"
+        "30m scontrol create reservation starttime=now duration=60 nodes=cn001 users=root\n"
+    )
+    arguments = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES)
+    command(*arguments, "--events", "events", "--output", "out", "--format", "csv").done()
+    assert "legal" in command("audit", "out").done().out
+    lines = (tmp_path / "out" / "jobs.csv").read_text().splitlines()
+    restarts = [int(line.split(",")[lines[0].split(",").index("restarts")]) for line in lines[1:]]
+    assert max(restarts) >= 1  # what ran on the nodes was put back into the queue
+    (tmp_path / "events").write_text("10m scontrol update nodename=nowhere state=down reason=x\n")
+    command(*arguments, "--events", "events", "-q").refused("events:1:", "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("NodeName=cn", "NodeNam=cn"), ("slurm.conf:45:", "NodeNam", "--drop-unknown")),
+        (("SelectType=select/cons_tres", "SelectType=select/magic"), ("slurm.conf", "select/magic")),
+        (("SelectType=", "SelectType "), ("slurm.conf:23:", "Key=Value")),
+        (("PriorityMaxAge=2-0", "PriorityMaxAge=soon"), ("slurm.conf", "PriorityMaxAge")),
+        (("SchedulerParameters=bf_interval=60", "SchedulerParameters=bf_intervall=60"), ("bf_interval", "slurm.conf:22:")),
+    ],
+)
+def test_a_wrong_configuration_is_named(
+    command: Command, jobs: Path, tmp_path: Path, change: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    assert change[0] in CONF
+    (tmp_path / "slurm.conf").write_text(CONF.replace(*change))
+    command("slurm", "run", jobs, "--conf", "slurm.conf", *FILES, "-q").refused(*words)
+
+
+def test_wrong_words(command: Command, jobs: Path, tmp_path: Path) -> None:
+    command("slurm", "run", jobs).refused("--conf")
+    command("slurm", "run", jobs, "--conf", "nothing.conf").refused("nothing.conf", "no such file")
+    command("slurm", "run", "nothing.csv", "--conf", SITE / "slurm.conf").refused("nothing.csv")
+    command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", "--qos", SITE / "qos.txt").refused("associations")
+    command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", "--set", "Wonder=1", "-q").refused("Wonder")
+    (tmp_path / "odd.csv").write_text("submit,run_time,requested_time,queue\n0,10,60,debug\n")
+    command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q").refused("debug", "--map")
+    command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q", "--map", "debug=batch").done()
+
+
+def test_without_the_packages(command: Command, jobs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WALLTIME_CACHE", str(tmp_path / "empty"))
+    if find_quietly() is not None:
+        pytest.skip("Slurm is installed on the system itself")
+    command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", "-q").refused("walltime slurm install")
+    assert command("slurm", "doctor").code == 2
+
+
+def find_quietly() -> object:
+    try:
+        return find_installation()
+    except InputError:
+        return None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_sudden_end_leaves_nothing(jobs: Path, tmp_path: Path, number: signal.Signals) -> None:
+    before = traces_of_ours()
+    arguments = ("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "30m")
+    process = start(tmp_path, *arguments, "-c", "touch begun; exec sleep 1000")
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    assert traces_of_ours() != before
+    os.kill(process.pid, number)
+    process.wait()
+    if number != signal.SIGKILL:
+        assert process.returncode == 130
+    for _ in range(2000):  # the warden needs a moment after the kernel has told it
+        if traces_of_ours() == before:
+            break
+        time.sleep(0.01)
+    assert traces_of_ours() == before
+
+
+def traces_of_ours() -> set[str]:
+    """Folders and processes of simulated controllers."""
+    found = {name for name in os.listdir("/dev/shm") if name.startswith("walltime-slurm-")}
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return found | {line.strip() for line in listed.splitlines() if "walltime-slurm-" in line}
