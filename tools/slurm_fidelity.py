@@ -1,8 +1,8 @@
 """How true is the slurm engine? Measurements that take minutes, each a command that prints its figures.
 
-    python tools/slurm_fidelity.py real --traces 2 --runs 5     virtual time against the same controller in real time
-    python tools/slurm_fidelity.py repeat --runs 5              the same trace again and again, on six configurations
-    python tools/slurm_fidelity.py native                       the six configurations on both engines
+python tools/slurm_fidelity.py real --traces 2 --runs 5     virtual time against the same controller in real time
+python tools/slurm_fidelity.py repeat --runs 5              the same trace again and again, on six configurations
+python tools/slurm_fidelity.py native                       the six configurations on both engines
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from walltime.slurm.controller import Controller, Setting
 from walltime.slurm.dialect import Request
 from walltime.slurm.link import Call, Link
 from walltime.slurm.packages import find_installation
-from walltime.slurm.savedstate import save
 from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
@@ -135,7 +134,9 @@ def measure_real(traces: int, runs: int, first: int) -> None:
         for name, pairs in (("real against real", among), ("virtual against real", against)):
             for label, values in zip(("starts apart (s)", "means apart (s)", "pairs swapped"), zip(*pairs, strict=True),
                                      strict=True):  # fmt: skip
-                print(f"  {name:22s} {label:18s} mean {statistics.mean(values):7.2f}  max {max(values):7.2f}", flush=True)
+                print(
+                    f"  {name:22s} {label:18s} mean {statistics.mean(values):7.2f}  max {max(values):7.2f}", flush=True
+                )
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:

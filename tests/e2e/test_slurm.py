@@ -35,7 +35,9 @@ def jobs(tmp_path: Path) -> Path:
     for i in range(60):
         user, queue = ("ann", "bo", "cy", "di")[i % 4], ("batch", "short", "batch", "gpu")[i // 4 % 4]
         qos, gpus = "urgent" if i % 8 == 0 else "", 1 + i % 4 if queue == "gpu" else 0
-        rows.append(f"{i + 1},{60 * i},{300 + 100 * (i % 7)},{1800},{(1, 4, 16, 64)[i % 4]},{user},{queue},{qos},{gpus}")
+        rows.append(
+            f"{i + 1},{60 * i},{300 + 100 * (i % 7)},{1800},{(1, 4, 16, 64)[i % 4]},{user},{queue},{qos},{gpus}"
+        )
     path = tmp_path / "jobs.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
@@ -67,7 +69,8 @@ def test_a_setting_is_replaced(command: Command, jobs: Path) -> None:
 
 
 def test_the_frozen_controller_answers(command: Command, jobs: Path) -> None:
-    script = "squeue -h -o '%i %u %T'; sinfo -h -o '%P %D'; sshare -a -h; sprio -h; sdiag; date -u +%s; advance 10m; date -u +%s"
+    questions = "squeue -h -o '%i %u %T'; sinfo -h -o '%P %D'; sshare -a -h; sprio -h; sdiag"
+    script = f"{questions}; date -u +%s; advance 10m; date -u +%s"
     told = command("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "40m", "-c", script).done()
     assert "ann RUNNING" in told.out
     assert "batch* 28" in told.out
@@ -81,7 +84,8 @@ def test_jobs_are_submitted_and_cancelled_by_hand(command: Command, jobs: Path) 
     script = (
         "WALLTIME_RUN_TIME=90 sbatch --parsable -n 1 -t 10 --wrap true; advance 1m; squeue -h -n wrap -o '%T %u';"
         "advance 3m; squeue -h -n wrap -o '%T' -t COMPLETED; id=$(sbatch --parsable -n 1 -t 10 --wrap true);"
-        "advance 1m; scancel $id; advance 1m; squeue -h -j $id -t all -o '%T'; scancel $(squeue -h -u ann -t R -o %i | head -1)"
+        "advance 1m; scancel $id; advance 1m; squeue -h -j $id -t all -o '%T';"
+        "scancel $(squeue -h -u ann -t R -o %i | head -1); true"
     )
     told = command("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "20m", "--as", "bo", "-c",
                    script)  # fmt: skip
@@ -114,7 +118,10 @@ def test_an_administrator_intervenes(command: Command, jobs: Path, tmp_path: Pat
         (("SelectType=select/cons_tres", "SelectType=select/magic"), ("slurm.conf", "select/magic")),
         (("SelectType=", "SelectType "), ("slurm.conf:23:", "Key=Value")),
         (("PriorityMaxAge=2-0", "PriorityMaxAge=soon"), ("slurm.conf", "PriorityMaxAge")),
-        (("SchedulerParameters=bf_interval=60", "SchedulerParameters=bf_intervall=60"), ("bf_interval", "slurm.conf:22:")),
+        (
+            ("SchedulerParameters=bf_interval=60", "SchedulerParameters=bf_intervall=60"),
+            ("bf_interval", "slurm.conf:22:"),
+        ),
     ],
 )
 def test_a_wrong_configuration_is_named(

@@ -103,7 +103,9 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
             shell = os.environ.get("SHELL") or "/bin/sh"
             if command is None:
                 say(f"Simulated up to {frozen.instant()} in {time.perf_counter() - began:.1f} s. Time stands still.")
-                say("squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel work; `advance 1h` goes on; `exit`.")
+                say(
+                    "squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel work; `advance 1h` goes on; `exit`."
+                )
             try:
                 return frozen.enter([shell] if command is None else ["/bin/sh", "-c", command])
             finally:

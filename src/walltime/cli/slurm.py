@@ -79,9 +79,7 @@ EVENTS = typer.Option(
     help="What an administrator does meanwhile: lines such as `2h scontrol update nodename=n1 state=drain reason=x`.",
     rich_help_panel=SITE,
 )
-DROP = typer.Option(
-    "--drop-unknown", help="Go on without options that this Slurm does not know.", rich_help_panel=SITE
-)
+DROP = typer.Option("--drop-unknown", help="Go on without options that this Slurm does not know.", rich_help_panel=SITE)
 COST = typer.Option(
     metavar="X",
     help="Charge X simulated seconds for a second of the controller's computing, so that its time limits take effect; "

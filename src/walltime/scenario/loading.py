@@ -19,7 +19,6 @@ from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
 from walltime.scenario.source import Source, read_source
 
-
 _FILES = ("conf", "associations", "qos", "events")
 """Keys of `slurm` that name a file."""
 

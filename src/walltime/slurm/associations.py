@@ -1,4 +1,4 @@
-"""Accounts, users, qualities of service and their limits: from `sacctmgr dump` and `sacctmgr show qos` to plain data."""
+"""Accounts, users, qualities of service and their limits: from the outputs of `sacctmgr` to plain data."""
 
 from __future__ import annotations
 

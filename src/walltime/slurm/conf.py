@@ -43,7 +43,9 @@ DROPPED = {
     **dict.fromkeys(("AccountingStorageLoc", "JobCompHost", "JobCompPass", "JobCompPort", "JobCompUser"), PEERS),
     **dict.fromkeys(("JobCompParams", "AuthAltTypes", "AuthAltParameters", "AuthInfo"), PEERS),
     **dict.fromkeys(("JobCredentialPrivateKey", "JobCredentialPublicCertificate", "CryptoType"), PEERS),
-    **dict.fromkeys(("SlurmdLogFile", "SlurmdPidFile", "SlurmdDebug", "SlurmdSyslogDebug", "SlurmdParameters"), MACHINE),
+    **dict.fromkeys(
+        ("SlurmdLogFile", "SlurmdPidFile", "SlurmdDebug", "SlurmdSyslogDebug", "SlurmdParameters"), MACHINE
+    ),
     **dict.fromkeys(("SlurmctldSyslogDebug", "SlurmSchedLogFile", "SlurmSchedLogLevel", "DebugFlags"), MACHINE),
     **dict.fromkeys(("TaskPluginParam", "JobContainerType", "SwitchParameters", "MpiParams", "UsePAM"), MACHINE),
     **dict.fromkeys(("LaunchType", "BcastParameters", "BcastExclude", "SbcastParameters", "X11Parameters"), MACHINE),
@@ -175,6 +177,7 @@ def make_site(
         overtime=float("inf") if overtime.upper() == "UNLIMITED" else float(overtime),
         counts_memory="memory" in chosen.get("SelectTypeParameters", "").lower(),
         licences="Licenses" in chosen,
+        max_array=int(chosen.get("MaxArraySize", "1001")),
     )
 
 

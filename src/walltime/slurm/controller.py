@@ -22,7 +22,7 @@ from walltime.slurm.packages import Installation, find_library
 START_UP = 60.0
 """Real seconds within which a controller has to say its first word."""
 SLACK = 90
-"""Microseconds by which a sleep is longer than asked for, as measured on Linux (50 of them are the kernel's timer slack).
+"""Microseconds by which a sleep is longer than asked for, as measured on Linux (50 are the kernel's timer slack).
 
 The controller's main loop makes a second of ten sleeps, so that its beat slips against the wall clock by a millisecond
 a second. Without it every job would end in the very instant of a beat, and always lose or win that race.

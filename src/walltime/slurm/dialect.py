@@ -195,8 +195,10 @@ class Dialect:
     def pack_completion(self, job: int, host: str) -> bytes:
         return u8(0) + u32(job) + u32(0) + u32(0) + u32(0) + text(host)
 
-    def pack_kill(self, job: int, signal: int = 9) -> bytes:
-        return u32(job) + u32(NO_VAL) + u32(NO_VAL) + text(str(job)) + text(None) + u16(signal) + u16(0)
+    def pack_kill(self, job: str, signal: int = 9) -> bytes:
+        """For a job by its number or, as a task of an array, by `12_3`."""
+        number = int(job.partition("_")[0])
+        return u32(number) + u32(NO_VAL) + u32(NO_VAL) + text(job) + text(None) + u16(signal) + u16(0)
 
     def read_submission(self, body: bytes) -> tuple[int, int]:
         """(job number, code): what the controller answers to a submission."""
@@ -259,7 +261,6 @@ class Dialect:
         return job, reader.u16() == 0
 
 
-
 def frame(message: bytes) -> bytes:
     return u32(len(message)) + message
 
@@ -287,4 +288,3 @@ def find_dialect(product: str) -> Dialect:
     if release not in DIALECTS:
         raise InputError("this release of Slurm is not spoken here", value=product, choices=tuple(DIALECTS))
     return DIALECTS[release]
-

@@ -112,7 +112,9 @@ class Run:
         return counts
 
 
-def run(scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None) -> Record:
+def run(
+    scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
+) -> Record:
     """Simulate a resolved scenario on its workload, read and with its requests filled."""
     began = time.perf_counter(), time.process_time()
     _check(scenario, workload)

@@ -117,9 +117,9 @@ class Frozen:
         given = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
         for name in COMMANDS:
             if self._path(name).exists():
-                self._write(name, f"exec env {given} {shlex.quote(str(self._path(name)))} \"$@\"")
-        self._write("date", f"exec env {given} /usr/bin/date \"$@\"")
-        self._write("advance", f"exec {shlex.quote(sys.executable)} -I {shlex.quote(remote.__file__)} \"$@\"")
+                self._write(name, f'exec env {given} {shlex.quote(str(self._path(name)))} "$@"')
+        self._write("date", f'exec env {given} /usr/bin/date "$@"')
+        self._write("advance", f'exec {shlex.quote(sys.executable)} -I {shlex.quote(remote.__file__)} "$@"')
 
     def _write(self, name: str, line: str) -> None:
         path = self.commands / name

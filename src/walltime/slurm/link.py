@@ -187,5 +187,3 @@ def _receive(connection: socket.socket, size: int) -> bytes | None:
             return None
         data += piece
     return data
-
-

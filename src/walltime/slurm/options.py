@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-SETTINGS = """
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+SETTINGS = _words("""
 AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageExternalHost AccountingStorageHost
 AccountingStorageLoc AccountingStorageParameters AccountingStoragePass AccountingStoragePort AccountingStorageTRES
 AccountingStorageType AccountingStorageUser AccountingStoreFlags AccountingStoreJobComment AcctGatherEnergyType
@@ -36,21 +41,21 @@ StateSaveLocation SuspendExcNodes SuspendExcParts SuspendProgram SuspendRate Sus
 SwitchParameters SwitchType TCPTimeout TaskEpilog TaskPlugin TaskPluginParam TaskProlog TmpFS TopologyParam
 TopologyPlugin TrackWCKey TreeWidth UnkillableStepProgram UnkillableStepTimeout UsePAM VSizeFactor WaitTime
 X11Parameters DownNodes FrontendName NodeName NodeSet PartitionName
-""".split()
+""")
 
-NODE = """
+NODE = _words("""
 NodeName BcastAddr Boards CPUSpecList CPUs CoreSpecCount CoresPerSocket CpuBind Feature Features Gres MemSpecLimit
 NodeAddr NodeHostname Port Procs RealMemory Reason Sockets SocketsPerBoard State TRESWeights ThreadsPerCore TmpDisk
 Weight
-""".split()
+""")
 
-PARTITION = """
+PARTITION = _words("""
 PartitionName AllocNodes AllowAccounts AllowGroups AllowQos Alternate CpuBind DefCPUPerGPU DefMemPerCPU DefMemPerGPU
 DefMemPerNode Default DefaultTime DenyAccounts DenyQos DisableRootJobs ExclusiveUser GraceTime Hidden LLN
 MaxCPUsPerNode MaxMemPerCPU MaxMemPerNode MaxNodes MaxTime MinNodes Nodes OverSubscribe OverTimeLimit PreemptMode
 Priority PriorityJobFactor PriorityTier QOS ReqResv ResumeTimeout RootOnly SelectTypeParameters Shared State
 SuspendTime SuspendTimeout TRESBillingWeights
-""".split()
+""")
 
 LINES = {
     "nodename": NODE,
@@ -60,7 +65,7 @@ LINES = {
 }
 """Lines that describe one thing with several words, by their first word."""
 
-SCHEDULER_PARAMETERS = """
+SCHEDULER_PARAMETERS = _words("""
 allow_zero_lic assoc_limit_stop batch_sched_delay bb_array_stage_cnt bf_busy_nodes bf_continue bf_hetjob_immediate
 bf_hetjob_prio bf_interval bf_job_part_count_reserve bf_licenses bf_max_job_array_resv bf_max_job_assoc bf_max_job_part
 bf_max_job_start bf_max_job_test bf_max_job_user bf_max_job_user_part bf_max_time bf_min_age_reserve
@@ -73,5 +78,5 @@ no_backup_scheduling nohold_on_prolog_fail pack_serial_at_end partition_job_dept
 preempt_reorder_count preempt_send_user_signal preempt_strict_order preempt_youngest_first reduce_completing_frag
 requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes sched_interval sched_max_job_start sched_min_interval
 spec_cores_first step_retry_count step_retry_time time_min_as_soft_limit whole_hetjob whole_pack
-""".split()
+""")
 """The controller ignores others without a word, so they have to be told here."""

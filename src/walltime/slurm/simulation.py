@@ -16,7 +16,7 @@ from walltime.slurm.errors import explain
 from walltime.slurm.hostlist import expand
 from walltime.slurm.link import Link
 from walltime.slurm.site import Node, Site
-from walltime.slurm.submission import Attempt, Job
+from walltime.slurm.submission import Attempt, Job, group_arrays, task_of
 
 PATIENCE = 2 * 86_400 * SECOND
 """Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""
@@ -77,8 +77,8 @@ class Simulation:
         self._entries = 0
         self._registering = False
         self._finished_read = 0
-        for job in jobs:
-            self._plan(job.submit, Rank.SUBMISSION, self._submit, job)
+        for group in group_arrays(jobs, site.max_array):
+            self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
 
     # ---- time
 
@@ -123,38 +123,47 @@ class Simulation:
     def _tell(self) -> None:
         if self._progress is not None and time.monotonic() - self._told > 0.1:
             self._told = time.monotonic()
-            self._progress.progress(self.link.now - self.base, len(self.numbered), self.left)
+            self._progress.progress(self.link.now - self.base, len(self.numbered) + len(self.arrays), self.left)
 
     # ---- users
 
-    def _submit(self, job: Job) -> None:
-        request = dict(job.request)
-        if job.dependencies:
-            request["dependency"] = self._translate(job.dependencies)
+    def _submit(self, group: list[Job]) -> None:
+        """One job, or the tasks of an array, which are submitted as one."""
+        request = dict(group[0].request)
+        if group[0].dependencies:
+            request["dependency"] = self._translate(group[0].dependencies)
+        if len(group) > 1:
+            request["array"] = ",".join(str(task_of(job)) for job in group)
+            request["name"] = request["name"].rpartition("_")[0]
         answer = self.link.call(self.dialect.SUBMIT, self.dialect.job_description.pack(request))
-        job.submitted = self.link.now
-        if answer.kind != self.dialect.SUBMITTED:
-            self._reject(job, self.dialect.read_return_code(answer.body))
-            return
-        job.number, code = self.dialect.read_submission(answer.body)
-        if job.number == 0:
-            job.number = None
-            self._reject(job, code)
-            return
-        job.state = "waiting"
-        self.numbered[job.number] = job
-        if job.cancel is not None:
-            self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
+        if answer.kind == self.dialect.SUBMITTED:
+            number, code = self.dialect.read_submission(answer.body)
+        else:
+            number, code = 0, self.dialect.read_return_code(answer.body)
+        for job in group:
+            job.submitted = self.link.now
+            if number == 0:
+                job.state, job.reason = "rejected", explain(code)
+                self.left += 1
+                continue
+            job.state = "waiting"
+            self._name(job, number, task_of(job) if len(group) > 1 else None)
+            if job.cancel is not None:
+                self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
 
-    def _reject(self, job: Job, code: int) -> None:
-        job.state, job.reason = "rejected", explain(code)
-        self.left += 1
+    def _name(self, job: Job, number: int, task: int | None) -> None:
+        if task is None:
+            job.number, job.handle = number, str(number)
+            self.numbered[number] = job
+        else:
+            job.handle = f"{number}_{task}"
+            self.arrays[number, task] = job
 
     def _cancel(self, job: Job) -> None:
-        if job.state not in ("waiting", "running") or job.number is None:
+        if job.state not in ("waiting", "running") or job.handle is None:
             return
         waiting = job.state == "waiting"
-        self.link.call(self.dialect.KILL_JOB, self.dialect.pack_kill(job.number))
+        self.link.call(self.dialect.KILL_JOB, self.dialect.pack_kill(job.handle))
         if waiting and job.state == "waiting":
             self._leave(job, "cancelled")
 
@@ -163,7 +172,7 @@ class Simulation:
 
         def replace(match: re.Match[str]) -> str:
             known = (self._labels.get(int(number)) for number in re.findall(r"\d+", match[2]))
-            numbers = [str(job.number) for job in known if job is not None and job.number is not None]
+            numbers = [job.handle for job in known if job is not None and job.handle is not None]
             return f"{match[1]}:{':'.join(numbers)}" if numbers else ""
 
         parts = [re.sub(r"(\w+)((?::\d+)+)", replace, part.strip()) for part in text.split(",")]
@@ -220,10 +229,11 @@ class Simulation:
 
     def _find(self, launch: Launch) -> Job:
         """The job that is launched; one that nobody of the trace submitted is added to the foreign ones."""
-        if launch.array is not None and (launch.array, launch.task) in self.arrays:
-            job = self.arrays[launch.array, launch.task]
-            self.numbered[launch.job] = job
-            job.number = launch.job
+        if launch.array is not None and launch.task is not None:
+            job = self.arrays.get((launch.array, launch.task))
+            if job is not None:
+                self.numbered[launch.job] = job
+                job.number = launch.job
         if launch.job not in self.numbered:
             self.numbered[launch.job] = self.foreign[launch.job] = _adopt(launch, self.link.now)
         return self.numbered[launch.job]

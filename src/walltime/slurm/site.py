@@ -69,6 +69,7 @@ class Site:
     counts_memory: bool = False
     """Whether memory is given out, so that a job has to ask for it."""
     licences: bool = False
+    max_array: int = 1001
 
     def has(self, gres: str) -> bool:
         """Whether some node has a generic resource."""

@@ -44,7 +44,10 @@ class Job:
     cancel: int | None = None
     begin: int | None = None
     dependencies: str = ""
+    handle: str | None = None
+    """What the controller calls it: a number, or `12_3` for a task of an array."""
     number: int | None = None
+    """The number under which it runs; a task of an array has none before."""
     state: str = "future"
     reason: str = ""
     submitted: int | None = None
@@ -109,13 +112,42 @@ def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int, peopl
     return [_make_job(rows, row, site, dialect, base, people) for row in range(len(workload))]
 
 
+_TASK = re.compile(r"(.+)_(\d+)")
+
+
+def group_arrays(jobs: Iterable[Job], largest: int) -> list[list[Job]]:
+    """Jobs that were submitted together: `12_1`, `12_2`, ... alike but for their run times are one array.
+
+    An array's tasks have numbers below `largest`, the site's MaxArraySize; what is no array stands alone.
+    """
+    groups: list[list[Job]] = []
+    last: Any = None
+    for job in jobs:
+        match = _TASK.fullmatch(job.request["name"])
+        rest = {name: value for name, value in job.request.items() if name != "name"}
+        key = (match[1], job.submit, job.begin, job.dependencies, rest) if match and int(match[2]) < largest else None
+        if key is not None and key == last and task_of(job) not in {task_of(other) for other in groups[-1]}:
+            groups[-1].append(job)
+        else:
+            groups.append([job])
+        last = key
+    return groups
+
+
+def task_of(job: Job) -> int:
+    """The number of a task in its array."""
+    return int(job.request["name"].rpartition("_")[2])
+
+
 def _find_partition(queue: str, site: Site) -> str:
     """The partition that a queue of the trace stands for, or several with commas between; raises InputError."""
     rest = site.queues.get("*")
     names = [site.queues.get(name, name if name in site.partitions else rest or name) for name in queue.split(",")]
     for name in names:
         if name not in site.partitions:
-            what = "the trace has a queue that is no partition; --map QUEUE=PARTITION says where its jobs go (* for all)"
+            what = (
+                "the trace has a queue that is no partition; --map QUEUE=PARTITION says where its jobs go (* for all)"
+            )
             raise InputError(what, value=name, choices=site.partitions)
     return ",".join(dict.fromkeys(names))
 

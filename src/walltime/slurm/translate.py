@@ -19,6 +19,7 @@ from walltime.slurm.submission import MEGABYTE
 PARTITION = "batch"
 MOST_CPUS = 65_000
 """Of one node: the controller counts them in 16 bits."""
+MOST_TASKS = 100_001
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
 ORDERS = ("fcfs",)
@@ -105,6 +106,7 @@ def translate(scenario: Scenario) -> Site:
         "ReturnToService=1",
         "MinJobAge=60",
         "MaxJobCount=500000",
+        f"MaxArraySize={MOST_TASKS}",
         *(["GresTypes=gpu"] if any(node.gres for node in nodes) else []),
         *_write_licences(cluster),
         *write_nodes(nodes),
@@ -120,6 +122,7 @@ def translate(scenario: Scenario) -> Site:
         overtime=float("inf") if extend else 0.0,
         counts_memory=_counts_memory(cluster),
         licences=bool(cluster.licences),
+        max_array=MOST_TASKS,
     )
 
 

@@ -6,6 +6,7 @@ the kernel does for a process that is killed, it ends everything that descends f
 FOLDER. Standard library only, and as little of it as possible: this is part of the cost of every start.
 """
 
+import contextlib
 import ctypes
 import os
 import select
@@ -26,14 +27,10 @@ def remove(folder: str) -> None:
         if entry.is_dir(follow_symlinks=False):
             remove(entry.path)
         else:
-            try:
+            with contextlib.suppress(OSError):
                 os.unlink(entry.path)
-            except OSError:
-                pass
-    try:
+    with contextlib.suppress(OSError):
         os.rmdir(folder)
-    except OSError:
-        pass
 
 
 def start(folder: str, command: list[str]) -> int:
@@ -58,10 +55,8 @@ def end_descendants() -> None:
         with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as file:
             children = [int(text) for text in file.read().split()]
         for child in children:
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)
-            except OSError:
-                pass
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:
@@ -70,10 +65,8 @@ def end_descendants() -> None:
 
 def wait_for_end(pipe: int) -> None:
     """Until the other end is closed."""
-    try:
+    with contextlib.suppress(OSError):
         os.read(pipe, 1)
-    except OSError:
-        pass
 
 
 def main() -> None:

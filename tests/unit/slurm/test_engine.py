@@ -73,6 +73,26 @@ def test_limits_cancellations_begins_and_dependencies():
     assert result.audit() == []
 
 
+def test_an_array_is_submitted_as_one_and_runs_as_many():
+    jobs = Workload.from_columns(
+        submit=[0] * 5 + [10],
+        run_time=[100, 200, 300, 100, 100, 50],
+        requested_time=[600] * 6,
+        cores=[8] * 6,
+        name=["a_1", "a_2", "a_7", "a_8", "b", "after"],
+        cancel=[None, None, None, 20, None, None],
+        dependencies=["", "", "", "", "", "afterany:3"],
+    )
+    started = engine.start(translate(parse({"workload": {"table": jobs}, "cluster": {"nodes": "2x8"}})), jobs)
+    with started.controller:
+        started.simulation.run()
+    assert [job.handle for job in started.jobs[:5]] == ["1_1", "1_2", "1_7", "1_8", "2"]
+    assert [job.state for job in started.jobs] == ["completed"] * 3 + ["cancelled", "completed", "completed"]
+    lengths = [(job.attempts[0].end - job.attempts[0].start) / 1e6 for job in started.jobs if job.attempts]
+    assert lengths == [100, 200, 300, 100, 50]
+    assert started.jobs[5].attempts[0].start >= started.jobs[2].end
+
+
 def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():
     jobs = Workload.from_columns(submit=[0, 0], run_time=[5, 5], requested_time=[60, 60], cores=[64, 1])
     result = run(jobs, nodes="4x8")
