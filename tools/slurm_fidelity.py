@@ -248,6 +248,45 @@ def measure_repeat(runs: int) -> None:
         raise SystemExit("not the same every time")
 
 
+def measure_native() -> None:
+    """Scenarios that both engines honour: how far apart their schedules are."""
+    from walltime import simulate
+
+    day = make_day(1)
+    cases: dict[str, tuple[Workload, dict[str, object]]] = {
+        "whole nodes, easy": (day, {"nodes": "16x8", "cluster__sharing": "whole", "policy": "easy"}),
+        "shared nodes, easy": (day, {"nodes": "16x8", "policy": "easy"}),
+        "shared nodes, conservative": (day, {"nodes": "16x8", "policy": "conservative"}),
+        "shared nodes, no backfill": (day, {"nodes": "16x8", "policy": "fcfs"}),
+        "one pool of cores, easy": (day, {"cores": 128, "policy": "easy"}),
+        "overlapping queues": (
+            make_day(2, queues=True),
+            {
+                "cluster": {
+                    "nodes": "16x8",
+                    "queues": {
+                        "long": {"nodes": ["n[0-11]"], "default": True},
+                        "short": {"nodes": ["n[4-15]"], "max_time": "1h", "priority": 1},
+                    },
+                }
+            },
+        ),
+    }
+    print(f"{'':30s} {'mean wait (s)':>18s} {'starts apart (s)':>22s} {'utilization':>17s}")
+    print(f"{'':30s} {'native':>9s}{'slurm':>9s} {'median':>11s}{'mean':>11s} {'native':>9s}{'slurm':>8s}")
+    for name, (jobs, settings) in cases.items():
+        try:
+            native, slurm = (simulate(jobs, engine=which, **settings) for which in ("native", "slurm"))
+        except Exception as error:  # a part that one of the engines lacks: say which, and go on
+            print(f"{name:30s} {str(error).splitlines()[-1]}", flush=True)
+            continue
+        apart = np.abs(native.jobs["start"].to_numpy() - slurm.jobs["start"].to_numpy())
+        waits = [result.summary["mean_wait"] for result in (native, slurm)]
+        used = [result.summary["utilization"] for result in (native, slurm)]
+        print(f"{name:30s} {waits[0]:9.0f}{waits[1]:9.0f} {np.nanmedian(apart):11.0f}{np.nanmean(apart):11.0f} "
+              f"{used[0]:9.1%}{used[1]:8.1%}", flush=True)  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -257,9 +296,12 @@ def main() -> None:
     real.add_argument("--first", type=int, default=100, help="the first seed")
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--runs", type=int, default=5)
+    commands.add_parser("native")
     options = parser.parse_args()
     if options.command == "real":
         measure_real(options.traces, options.runs, options.first)
+    elif options.command == "native":
+        measure_native()
     else:
         measure_repeat(options.runs)
 

@@ -63,6 +63,16 @@ def name(path: Path) -> str:
 # ---- code
 
 
+def skip_without_slurm() -> None:
+    from walltime.core.errors import InputError
+    from walltime.slurm.packages import find_installation
+
+    try:
+        find_installation()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
 class Reader:
     """Somebody who types what a document says, in an empty folder."""
 
@@ -110,6 +120,8 @@ def plain(line: str) -> str:
 
 @pytest.mark.parametrize("document", [path for path in DOCUMENTS if any(map(is_checked, blocks(path)))], ids=name)
 def test_code_in_a_document_does_what_it_shows(document: Path, tmp_path: Path) -> None:
+    if "walltime slurm" in "".join(block.text for block in blocks(document) if block.info == "sh run"):
+        skip_without_slurm()
     reader = Reader(tmp_path)
     for block in blocks(document):
         if is_checked(block):

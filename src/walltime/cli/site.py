@@ -11,10 +11,12 @@ from walltime.cli.console import err, say
 from walltime.cli.plan import choose_targets
 from walltime.cli.progress import show_progress, show_status
 from walltime.cli.session import Session
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import EngineError, InputError, UnsupportedError
 from walltime.core.time import SECOND
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
     from walltime.slurm.engine import Options
@@ -25,17 +27,18 @@ def run_site(
     source: str,
     output: str | None,
     *,
-    port: int | None,
-    force: bool,
-    format: str,
-    quiet: bool,
+    label: str | None = None,
+    port: int | None = None,
+    force: bool = False,
+    format: str = "parquet",
+    quiet: bool = False,
 ) -> Session:
     """Simulate, and write the result when it is there."""
     from walltime.analysis.metrics import summarise
     from walltime.api import Result, describe_policy
     from walltime.slurm import engine
 
-    name = describe_policy(scenario)
+    name = label or describe_policy(scenario)
     targets = choose_targets(output, [name], force=force, format=format)
     scenario, workload = prepare(scenario, quiet=quiet)
     if not quiet:
@@ -59,7 +62,7 @@ def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
 
     if problems := engine.unsupported(scenario):
         raise UnsupportedError(engine.NAME, problems)
-    completed = engine.complete(scenario)
+    completed = scenario if scenario.clusters[0].total_cores is not None else engine.complete(scenario)
     with show_status("reading the workload ...", quiet=quiet):
         workload = scenario.read_workload()
     begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
@@ -110,3 +113,37 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
                 return frozen.enter([shell] if command is None else ["/bin/sh", "-c", command])
             finally:
                 frozen.close()
+
+
+def continue_run(
+    folder: str, output: str, until: str | None, *, force: bool, format: str, quiet: bool
+) -> Session:
+    """Replay a result's scenario, go on beyond its `until`, and make sure that the replay came to the same."""
+    from walltime.api import load
+    from walltime.cli.plan import parse_seconds
+
+    before = load(folder)
+    if before.scenario is None or before.scenario.engine != "slurm":
+        raise InputError("not a result of the slurm engine", file=folder)
+    cut = before.scenario.until
+    if cut is None:
+        raise InputError("this run came to its end; there is nothing to go on with", file=folder)
+    end = parse_seconds("--until", until)
+    if end is not None and end <= cut:
+        raise InputError(f"--until is not after {cut:g} s, where the run was cut off", value=until)
+    scenario = before.scenario.model_copy(update={"until": end})
+    session = run_site(scenario, folder, None, label=before.label, quiet=quiet)
+    (name,) = session.results
+    _check_replay(before.allocations, session.results[name].allocations, cut)
+    for target in choose_targets(output, [name], force=force, format=format).values():
+        session.results[name].save(target, format=format, force=force)
+        session.written[name] = target
+    return session
+
+
+def _check_replay(before: pl.DataFrame, after: pl.DataFrame, cut: float) -> None:
+    """Whether everything that had begun before the cut has begun at the same time on the same nodes."""
+    columns = ["job_id", "attempt", "start", "nodes"]
+    old, new = (table.filter(table["start"] < cut).select(columns).sort(columns[:2]) for table in (before, after))
+    if not old.equals(new):
+        raise EngineError("the replay came to other decisions than the run that it goes on with; was its input changed?")

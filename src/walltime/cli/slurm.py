@@ -165,6 +165,9 @@ def run(
     output: Annotated[str | None, typer.Option(metavar="DIR", help="Write the result folder DIR.")] = None,
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
+    label: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What comparisons call it. [dim](default: slurm.conf)[/]")
+    ] = None,
     port: Annotated[int | None, PORT] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -178,7 +181,8 @@ def run(
     scenario = _compose(
         source, conf, associations, qos, settings, maps, events, drop_unknown, cost, until, missing_request
     )
-    session = run_site(scenario, source, output, port=port, force=force, format=format, quiet=quiet or as_json)
+    hidden = quiet or as_json
+    session = run_site(scenario, source, output, label=label, port=port, force=force, format=format, quiet=hidden)
     if as_json:
         emit(session.as_data())
     elif not quiet:
@@ -213,3 +217,24 @@ def shell(
 
     scenario = _compose(source, conf, associations, qos, settings, maps, events, drop_unknown, None, until, None)
     raise typer.Exit(enter_shell(scenario, command, user, port))
+
+
+@app.command("continue")
+def go_on(
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a run that was cut off by --until.")],
+    output: Annotated[str, typer.Option(metavar="DIR", help="Write the result folder DIR.")],
+    until: Annotated[str | None, UNTIL] = None,
+    format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Go on with a run from the instant at which it was cut off.
+
+    The controller is brought to that instant by replaying, which gives the same decisions; that they are the same is
+    checked against the result.
+    """
+    from walltime.cli.site import continue_run
+
+    session = continue_run(result, output, until, force=force, format=format, quiet=quiet)
+    if not quiet:
+        session.show()
