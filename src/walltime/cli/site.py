@@ -146,4 +146,4 @@ def _check_replay(before: pl.DataFrame, after: pl.DataFrame, cut: float) -> None
     columns = ["job_id", "attempt", "start", "nodes"]
     old, new = (table.filter(table["start"] < cut).select(columns).sort(columns[:2]) for table in (before, after))
     if not old.equals(new):
-        raise EngineError("the replay came to other decisions than the run that it goes on with; was its input changed?")
+        raise EngineError("the replay came to other decisions than the run it goes on with; was the input changed?")
