@@ -128,17 +128,19 @@ class Link:
         self.controller.control.send(_GRANT.pack(max(until, now), sequence))
 
     def _pump(self, done: Callable[[], bool]) -> None:
-        heard, computed = time.monotonic(), self.controller.cpu_seconds()
+        silent_since, computed = None, 0.0
         while not done():
             if self._pump_once(0.1):
-                heard = time.monotonic()
+                silent_since = None
                 continue
             self.tick()
-            if time.monotonic() - heard > PATIENCE:
-                spent = self.controller.cpu_seconds()
-                if spent - computed < 0.5:
+            now = time.monotonic()
+            if silent_since is None:
+                silent_since, computed = now, self.controller.cpu_seconds()
+            elif now - silent_since > PATIENCE:
+                if self.controller.cpu_seconds() - computed < 0.5:
                     raise self.controller.fail("the controller hangs: it neither computes nor answers")
-                heard, computed = time.monotonic(), spent
+                silent_since = None
 
     def _pump_once(self, timeout: float | None) -> bool:
         ready = self._selector.select(timeout)

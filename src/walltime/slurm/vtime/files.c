@@ -28,8 +28,9 @@ static int wait_for_files(struct pollfd *files, nfds_t count, int milliseconds) 
         int connected = is_peer(files[i].fd);
         peer |= connected;
         if (files[i].events & POLLOUT) { /* log files and answers being written: done at once, nothing to yield for */
-            touched |= connected;
-            return REAL(poll)(files, count, milliseconds);
+            int ready = REAL(poll)(files, count, milliseconds);
+            touched |= connected && !(files[i].revents & (POLLERR | POLLHUP)); /* a refused connection told nobody */
+            return ready;
         }
     }
     if (milliseconds == 0) return REAL(poll)(files, count, 0);
