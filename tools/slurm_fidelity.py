@@ -31,7 +31,9 @@ from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
 
-LEAD = 12  # seconds between a real controller's start and the first submission
+LEAD = 10
+"""Seconds between a real controller's start and the first submission; each run has one more than the one before, because
+the backfill scheduler's beat of five seconds has no fixed relation to the users' clock."""
 
 
 class RealLink(Link):
@@ -88,10 +90,10 @@ def small_site() -> Site:
     )
 
 
-def run_real(site: Site, workload: Workload) -> list[Job]:
+def run_real(site: Site, workload: Workload, lead: int) -> list[Job]:
     """The same nodes and users, the same controller, without the library."""
     installation = find_installation()
-    base = (int(time.time()) + LEAD) * SECOND
+    base = (int(time.time()) + lead) * SECOND
     people = People(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     setting = Setting(conf=write_conf(site), people=people.lines(), virtual=False)
@@ -126,14 +128,14 @@ def measure_real(traces: int, runs: int, first: int) -> None:
     """All real runs at once: they wait more than they compute."""
     seeds = range(first, first + traces)
     with ProcessPoolExecutor(traces * runs) as pool:
-        real = {seed: [pool.submit(run_real_trace, seed) for _ in range(runs)] for seed in seeds}
+        real = {seed: [pool.submit(run_real_trace, seed, LEAD + turn) for turn in range(runs)] for seed in seeds}
         virtual = {seed: starts(run_virtual(small_site(), make_trace(seed))) for seed in seeds}
         for seed in seeds:
             report_real(seed, virtual[seed], [future.result() for future in real[seed]])
 
 
-def run_real_trace(seed: int) -> np.ndarray:
-    return starts(run_real(small_site(), make_trace(seed)))
+def run_real_trace(seed: int, lead: int) -> np.ndarray:
+    return starts(run_real(small_site(), make_trace(seed), lead))
 
 
 def report_real(seed: int, virtual: np.ndarray, real: list[np.ndarray]) -> None:

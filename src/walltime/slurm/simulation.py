@@ -217,6 +217,9 @@ class Simulation:
     def _launch(self, launch: Launch) -> None:
         job = self._find(launch)
         attempt = Attempt(self.link.now, expand(launch.nodes), launch.cpus)
+        if job.end is not None:  # it was ended with a failed node, and put back into the queue
+            job.end = None
+            self.left -= 1
         job.attempts.append(attempt)
         job.state = "running"
         self.running += 1

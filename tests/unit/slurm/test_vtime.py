@@ -131,8 +131,9 @@ def test_a_stale_grant_is_ignored(probe, tmp_path):
     manager = Manager(probe, tmp_path, "threads")
     sequence = manager.report()[2]
     manager.grant(NEVER - 1, sequence - 1)
+    manager.grant(START + 100_000, sequence)
     report = manager.report()
-    assert report[0] == START
+    assert report[0] == START + 100_000
     assert report[2] == sequence + 1
     manager.control.close()
     manager.process.communicate()

@@ -192,7 +192,9 @@ static int consult_manager(int64_t next) {
     static struct thread *owners[MOST_FILES];
     int64_t report[4] = {page->now, next, ++page->messages, connections};
     if (write(control, report, sizeof report) != sizeof report) _exit(0);
-    nfds_t count = 1;
+    nfds_t count;
+wait:
+    count = 1;
     files[0] = (struct pollfd){.fd = control, .events = POLLIN};
     for (struct thread *t = all; t; t = t->next)
         for (nfds_t i = 0; t->state == POLLING && i < t->file_count && count < MOST_FILES; i++) {
@@ -211,10 +213,9 @@ static int consult_manager(int64_t next) {
     if (woken || !files[0].revents) return woken;
     int64_t grant[2];
     if (read(control, grant, sizeof grant) != sizeof grant) _exit(0); /* the manager has gone */
-    if (grant[1] == page->messages) { /* else it answers an older report: a caller came in between */
-        horizon = grant[0];
-        touched = 0;
-    }
+    if (grant[1] != page->messages) goto wait; /* it answers an older report; the answer to this one will come */
+    horizon = grant[0];
+    touched = 0;
     return 0;
 }
 
