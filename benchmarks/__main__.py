@@ -19,7 +19,11 @@ from benchmarks import (
     case_orders,
     case_python,
     case_reading,
+<<<<<<< HEAD
     case_report,
+=======
+    case_slurm,
+>>>>>>> 1c57e71 (Slurm's documented rules as tests; a benchmark; the library's own page)
     case_startup,
 )
 from benchmarks.figures import WIDTH, Figure, headings
@@ -37,6 +41,7 @@ ALL = (
     case_command,
     case_report,
     case_startup,
+    case_slurm,
 )
 CASES = {case.CASE: case for case in ALL}
 

@@ -115,9 +115,7 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
                 frozen.close()
 
 
-def continue_run(
-    folder: str, output: str, until: str | None, *, force: bool, format: str, quiet: bool
-) -> Session:
+def continue_run(folder: str, output: str, until: str | None, *, force: bool, format: str, quiet: bool) -> Session:
     """Replay a result's scenario, go on beyond its `until`, and make sure that the replay came to the same."""
     from walltime.api import load
     from walltime.cli.plan import parse_seconds
