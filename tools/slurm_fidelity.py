@@ -32,7 +32,7 @@ from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
 
 LEAD = 10
-"""Seconds between a real controller's start and the first submission; each run has one more than the one before, because
+"""Seconds between a real controller's start and the first submission; each run has one more than the last, because
 the backfill scheduler's beat of five seconds has no fixed relation to the users' clock."""
 
 

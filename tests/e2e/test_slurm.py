@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -159,27 +160,30 @@ def find_quietly() -> object:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_sudden_end_leaves_nothing(jobs: Path, tmp_path: Path, number: signal.Signals) -> None:
-    before = traces_of_ours()
+def test_a_sudden_end_leaves_nothing(
+    jobs: Path, tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Path(tempfile.mkdtemp(prefix="w", dir="/tmp"))  # short: sockets have short names
+    monkeypatch.setenv("WALLTIME_RUNS", str(runs))
     arguments = ("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "30m")
     process = start(tmp_path, *arguments, "-c", "touch begun; exec sleep 1000")
     while not (tmp_path / "begun").exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
-    assert traces_of_ours() != before
+    assert len(traces_in(runs)) >= 3  # a folder, a warden, a controller
     os.kill(process.pid, number)
     process.wait()
     if number != signal.SIGKILL:
         assert process.returncode == 130
     for _ in range(2000):  # the warden needs a moment after the kernel has told it
-        if traces_of_ours() == before:
+        if not traces_in(runs):
             break
         time.sleep(0.01)
-    assert traces_of_ours() == before
+    assert traces_in(runs) == []
+    runs.rmdir()
 
 
-def traces_of_ours() -> set[str]:
-    """Folders and processes of simulated controllers."""
-    found = {name for name in os.listdir("/dev/shm") if name.startswith("walltime-slurm-")}
+def traces_in(runs: Path) -> list[str]:
+    """Folders of simulated controllers there, and processes that have to do with them."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return found | {line.strip() for line in listed.splitlines() if "walltime-slurm-" in line}
+    return [*os.listdir(runs), *(line.strip() for line in listed.splitlines() if str(runs) in line)]

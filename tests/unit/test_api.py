@@ -106,7 +106,7 @@ def test_what_is_given_replaces_what_the_scenario_says(jobs):
         ({"cores": 4, "missing_request": "guess"}, "exact"),
         ({"cores": 4, "until": "soon"}, "duration"),
         ({"cores": 4, "colour": "red"}, "unknown key"),
-        ({"cores": 4, "engine": "slurm"}, "engine"),
+        ({"cores": 4, "engine": "other"}, "engine"),
     ],
 )
 def test_wrong_input_is_told(jobs, given, match):
