@@ -167,12 +167,14 @@ def test_a_sudden_end_leaves_nothing(
     monkeypatch.setenv("WALLTIME_RUNS", str(runs))
     arguments = ("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "30m")
     process = start(tmp_path, *arguments, "-c", "touch begun; exec sleep 1000")
-    while not (tmp_path / "begun").exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    assert len(traces_in(runs)) >= 3  # a folder, a warden, a controller
-    os.kill(process.pid, number)
-    process.wait()
+    try:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        assert len(traces_in(runs)) >= 3  # a folder, a warden, a controller
+    finally:
+        os.kill(process.pid, number)
+        process.wait()
     if number != signal.SIGKILL:
         assert process.returncode == 130
     for _ in range(2000):  # the warden needs a moment after the kernel has told it
@@ -185,5 +187,5 @@ def test_a_sudden_end_leaves_nothing(
 
 def traces_in(runs: Path) -> list[str]:
     """Folders of simulated controllers there, and processes that have to do with them."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
     return [*os.listdir(runs), *(line.strip() for line in listed.splitlines() if str(runs) in line)]

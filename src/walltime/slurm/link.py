@@ -7,7 +7,8 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from walltime.core.time import NEVER
@@ -72,18 +73,20 @@ class Link:
 
     def advance(self, until: int) -> None:
         """Let time run to `until`, or to the instant at which the controller last exchanged a word with a node."""
-        self._grant(until)
-        self._pump(lambda: self._idle is not None)
+        with self._noticing_the_end():
+            self._grant(until)
+            self._pump(lambda: self._idle is not None)
 
     def call(self, kind: int, body: bytes, user: int = 0) -> Request:
         """A request's answer; time moves only as far as the controller's own short naps while it answers."""
-        call = self.send(kind, body, user)
-        while call.answer is None:
-            self._pump(lambda: self._idle is not None or call.answer is not None)
-            self._pump_once(0)
-            if call.answer is None and self._idle is not None:
-                self._grant(self._next())
-        self._pump(lambda: self._idle is not None)
+        with self._noticing_the_end():
+            call = self.send(kind, body, user)
+            while call.answer is None:
+                self._pump(lambda: self._idle is not None or call.answer is not None)
+                self._pump_once(0)
+                if call.answer is None and self._idle is not None:
+                    self._grant(self._next())
+            self._pump(lambda: self._idle is not None)
         return self.dialect.unpack(call.answer) if call.answer else Request(0, b"", None, 0)
 
     def send(self, kind: int, body: bytes, user: int = 0) -> Call:
@@ -114,6 +117,14 @@ class Link:
                 self._selector.unregister(file)
 
     # ---- inside
+
+    @contextmanager
+    def _noticing_the_end(self) -> Iterator[None]:
+        """A connection that breaks means that the controller has ended."""
+        try:
+            yield
+        except ConnectionError:
+            raise self.controller.fail("the controller ended") from None
 
     def _next(self) -> int:
         assert self._idle is not None
