@@ -19,11 +19,8 @@ from benchmarks import (
     case_orders,
     case_python,
     case_reading,
-<<<<<<< HEAD
     case_report,
-=======
     case_slurm,
->>>>>>> 1c57e71 (Slurm's documented rules as tests; a benchmark; the library's own page)
     case_startup,
 )
 from benchmarks.figures import WIDTH, Figure, headings
