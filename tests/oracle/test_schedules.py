@@ -12,14 +12,14 @@ from walltime.analysis.audit import audit
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine import reference
-from walltime.scenario import WorkloadSpec
+from walltime.scenario import parse
 
 POLICIES = ("fcfs", "easy", "aggressive")
 
 
 def read(trace: Path) -> Workload:
     """A trace as the engine gets it: read, with missing requests filled."""
-    return WorkloadSpec(trace=str(trace)).read(0)
+    return parse({"workload": str(trace)}).read_workload()
 
 
 def fast_schedule(workload: Workload, cores: int, policy: str) -> list[tuple[object, ...]]:

@@ -271,7 +271,8 @@ class Quotas:
 
     def too_many(self, c) -> str:
         """Why a job that is one too many in the system is rejected."""
-        return f"{self.kind_titles[c]} may have {self.at[c].most_submitted:,} jobs in the system"
+        most = f"{self.at[c].most_submitted:,}"
+        return f"{self.kind_titles[c]} has {most} of {most} jobs in the system"
 
     def beyond(self, c) -> str:
         """Why a job that exceeds a cap alone is rejected."""
