@@ -20,6 +20,7 @@ from benchmarks import (
     case_python,
     case_reading,
     case_report,
+    case_site,
     case_slurm,
     case_startup,
 )
@@ -32,6 +33,7 @@ ALL = (
     case_orders,
     case_conservative,
     case_nodes,
+    case_site,
     case_python,
     case_reading,
     case_models,

@@ -60,7 +60,7 @@ def measure_growth(setting: Setting) -> Iterator[Figure]:
             queues.append(record.facts["longest_queue"])
         factor = factor or max(1.0, queues[1] / queues[0])
         text = f"cost of a job, {what} (queue to {queues[0]:,} and {queues[1]:,})"
-        yield Figure(CASE, text, costs[1] / costs[0], costs[1] / costs[0], "x", at_most(factor), None, timing.repeats)
+        yield Figure(CASE, text, costs[1] / costs[0], costs[1] / costs[0], "x", at_most(factor), None, setting.repeats)
 
 
 def seconds(setting: Setting, jobs: Workload, scenario: Scenario, what: str, target: Any, scale: float) -> Figure:
@@ -68,7 +68,7 @@ def seconds(setting: Setting, jobs: Workload, scenario: Scenario, what: str, tar
     timing, record = setting.time(lambda: scenario, partial(native.run, workload=jobs))
     queue = record.facts["longest_queue"]
     text = f"{len(jobs):,} jobs, {what} (queue to {queue:,}), scaled to a month"
-    return Figure(CASE, text, timing.median * scale, timing.best * scale, "CPU s", target, None, timing.repeats)
+    return Figure(CASE, text, timing.median * scale, timing.best * scale, "CPU s", target, None, setting.repeats)
 
 
 def site_jobs(jobs: int, load: float = 0.97) -> Workload:
