@@ -65,7 +65,7 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after) except? -1
-    cdef Py_ssize_t leader(self, Py_ssize_t after) except? -1
+    cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
     cdef int bring_home(self, Py_ssize_t slot) except -1
     cdef bint shut(self, Line line) noexcept
     cdef int close(self, Line line) except -1

@@ -408,50 +408,13 @@ class LinesQueue(Queue):
             slot = next
         return -1
 
-    def leader(self, after):
-        """The first job behind `after` (-1: of all) that the limits admit, or -1."""
+    def first(self, after, fitting):
+        """The first job behind `after` (-1: of all) that the limits admit; where `fitting`, that passes the ledger's
+        bounds too; -1 where there is none."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         tier: cython.Py_ssize_t
-        found: cython.Py_ssize_t
-        best: cython.Py_ssize_t = -1
-        lines: list
-        line: Line
-        start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
-        for i in range(len(self.tiers)):
-            lines = self.tiers[i]
-            tier = cython.cast(Line, lines[0]).tier
-            if tier < start:
-                continue
-            k = 0
-            while k < len(lines):
-                line = cython.cast(Line, lines[k])
-                if line.counter >= 0 and self.shut(line):
-                    self.close(line)
-                    continue
-                found = self.first_of(line, after if tier == start else -1) if line.queue.size > 0 else -1
-                if found >= 0 and (best < 0 or self.precedes(found, best)):
-                    best = found
-                k += 1
-            if best >= 0:
-                break
-        return best
-
-    def head(self):
-        return self.leader(-1) if self.size > 0 else -1
-
-    def next(self, slot):
-        return self.leader(slot) if self.size > 0 else -1
-
-    def behind(self, slot):
-        return self.leader(slot) if self.size > 0 else -1
-
-    def find(self, free, extra, window, after):
-        """As the other queues', but by the bounds that the ledger has for each line's nodes; the arguments are not
-        looked at."""
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        tier: cython.Py_ssize_t
+        from_here: cython.Py_ssize_t
         found: cython.Py_ssize_t
         best: cython.Py_ssize_t = -1
         lines: list
@@ -464,19 +427,36 @@ class LinesQueue(Queue):
             tier = cython.cast(Line, lines[0]).tier
             if tier < start:
                 continue
+            from_here = after if tier == start else -1
             k = 0
             while k < len(lines):
                 line = cython.cast(Line, lines[k])
                 if line.counter >= 0 and self.shut(line):
                     self.close(line)
                     continue
-                found = self.first_fitting(line, after if tier == start else -1) if line.queue.size > 0 else -1
+                found = -1
+                if line.queue.size > 0:
+                    found = self.first_fitting(line, from_here) if fitting else self.first_of(line, from_here)
                 if found >= 0 and (best < 0 or self.precedes(found, best)):
                     best = found
                 k += 1
             if best >= 0:
                 break
         return best
+
+    def head(self):
+        return self.first(-1, False)
+
+    def next(self, slot):
+        return self.first(slot, False)
+
+    def behind(self, slot):
+        return self.first(slot, False)
+
+    def find(self, free, extra, window, after):
+        """As the other queues', but by the bounds that the ledger has for each line's nodes; the arguments are not
+        looked at."""
+        return self.first(after, True)
 
     # ---- between passes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,6 +64,8 @@ def _set(current: Any, model: type[BaseModel], steps: list[str], value: Any, key
     inner = model_of(annotation)
     if not rest:
         return table | {step: value}
+    if typing.get_origin(annotation) is dict and (inner is not None or len(rest) == 1):
+        return table | {step: _set_named(table.get(step), inner, rest, value, key)}
     if inner is None:
         raise InputError(f"cannot set {key}: {step} is a single value; it has no keys of its own", value=".".join(rest))
     if "tuple" in str(annotation) and not _is_only(table.get(step), inner, rest):
@@ -103,6 +106,15 @@ def _set_item(current: Any, model: type[BaseModel], steps: list[str], value: Any
     else:
         items[index] = _set(items[index], model, steps[1:], value, key)
     return items
+
+
+def _set_named(current: Any, model: type[BaseModel] | None, steps: list[str], value: Any, key: str) -> dict[str, Any]:
+    """A mapping of names, such as the queues, with one of them replaced, or a value inside one that is there."""
+    table = dict(current) if isinstance(current, Mapping) else {}
+    name, rest = steps[0], steps[1:]
+    if rest and name not in table:
+        raise InputError(f"cannot set {key}: no such item", value=name, choices=[str(known) for known in table])
+    return table | {name: value if model is None else _set(table.get(name), model, rest, value, key)}
 
 
 def _items(items: list[Any], step: str, key: str) -> int:

@@ -34,7 +34,7 @@ def remove(folder: str) -> None:
 
 
 def start(folder: str, command: list[str]) -> int:
-    """The process, in this session, with the same addresses every time."""
+    """The process, with the same addresses every time."""
     process = os.fork()
     if process:
         return process

@@ -87,3 +87,16 @@ def test_settings_are_typed_as_yaml() -> None:
     for wrong in ("seed", "=4", "a=[1"):
         with pytest.raises(InputError, match="--set"):
             parse_setting(wrong)
+
+
+def test_things_with_names_of_their_own_are_reached_by_them() -> None:
+    site = {"workload": "a.swf", "cluster": {"nodes": "4x2", "queues": {"short": {"max_time": "1h"}, "long": None}}}
+    changed = override(site, "cluster.queues.short.max_time", "2h")
+    assert changed["cluster"]["queues"] == {"short": {"max_time": "2h"}, "long": None}
+    assert site["cluster"]["queues"]["short"] == {"max_time": "1h"}
+    assert override(site, "cluster.queues.long.priority", 3)["cluster"]["queues"]["long"] == {"priority": 3}
+    assert override(site, "cluster.licences.matlab", 5)["cluster"]["licences"] == {"matlab": 5}
+    with pytest.raises(InputError, match=r"no such item: 'shrt'; did you mean 'short'\?"):
+        override(site, "cluster.queues.shrt.max_time", "2h")
+    with pytest.raises(InputError, match=r"unknown key in cluster\.queues\.short"):
+        override(site, "cluster.queues.short.maxtime", "2h")
