@@ -55,6 +55,7 @@ COLUMNS: dict[str, Column] = {
         Column("account", "label", MISSING, "the account that pays"),
         Column("queue", "label", MISSING, "queue or partition; several with commas between"),
         Column("qos", "label", MISSING, "quality of service"),
+        Column("reservation", "label", MISSING, "the reservation that it is bound to"),
         Column("priority", "integer", 0, "the user's or site's number; higher is more urgent"),
         Column("dependencies", "text", "", "as Slurm writes them, over job_ids: afterok:12:13,afterany:7"),
         Column("begin", "time", MISSING, "not eligible before this time"),

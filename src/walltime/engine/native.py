@@ -45,6 +45,9 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         for part in ("admit", "preempt"):
             if getattr(scheduler, part):
                 problems.append((f"{prefix}.{part}", "no such part yet"))
+        for key in ("reservations", "failures"):
+            if getattr(cluster, key):
+                problems.append((f"{prefix.removesuffix('.scheduler')}.{key}", "not yet"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if is_ruled(cluster) and len(scenario.clusters) > 1:

@@ -39,6 +39,7 @@ class Future(Inventory):
         self.seen = integers(self.n)
         self.offered = integers(self.n)
         self.step = 0
+        self.reach = NEVER
 
     def suits(self, x, pool: NodePool):
         """Whether the request can be served from the pool as it stands."""
@@ -50,6 +51,21 @@ class Future(Inventory):
         return self.place.suits(pool, self.nodes_of[x], least)
 
     def earliest(self, slot, after):
+        """What is kept beyond the end of the job makes no difference to it: so pinned holds, which may be many and far
+        away, are looked at as far as the answer without the rest of them reaches."""
+        time: cython.longlong
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        self.reach = NEVER
+        if self.pins == 0:
+            return self.when(slot, after)
+        self.reach = after + length
+        while True:
+            time = self.when(slot, after)
+            if self.reach == NEVER or time + length <= self.reach:
+                return time
+            self.reach = time + length if time < NEVER else NEVER
+
+    def when(self, slot, after):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         if self.nodes_of[x] == 0:
             return self.when_offered(slot, x, after)
@@ -72,7 +88,7 @@ class Future(Inventory):
         licensed: cython.longlong
         next: cython.longlong
         at = self.foresight.times(d)
-        self.meet(slot, s, after, NEVER)
+        self.meet(slot, s, after, self.reach)
         while True:
             for k in range(self.meets):
                 i = self.met[k]
@@ -171,7 +187,7 @@ class Future(Inventory):
         self.walk = walk
         self.block = self.entry = 0
         self.step += 1
-        self.meet(slot, s, after, NEVER)
+        self.meet(slot, s, after, self.reach)
         self.lines.blind = True
         have = self.offered_now(slot, x)
         self.lines.blind = False

@@ -50,6 +50,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_start
     cdef long long[::1] held_end
     cdef long long[::1] held_first
+    cdef long long[::1] held_all
     # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
     # measured anew when holds have changed
     cdef long long version
@@ -69,6 +70,7 @@ cdef class Inventory(Ledger):
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef int set_time(self, long long now) except -1
+    cdef bint is_pinned(self, Py_ssize_t h) noexcept
     cpdef int set_capacity(self, long long cores) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
     cdef int update(self, Py_ssize_t i) except -1

@@ -83,6 +83,7 @@ class Inventory(Ledger):
         self.held_start = integers(8)
         self.held_end = integers(8)
         self.held_first = integers(8)
+        self.held_all = integers(8)
         self.version = 0
         self.measured = integers(0)
         self.first_hold = integers(0)
@@ -243,9 +244,30 @@ class Inventory(Ledger):
         self.capacity = cores
         return self.bound()
 
+    def drain(self, nodes, empty) -> None:
+        """Nothing new starts on the nodes any more (or again); whoever is there stays."""
+        i: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        for node in nodes:
+            i = node
+            for r in range(kinds):
+                self.lines.cap[i * kinds + r] = 0 if empty else self.lines.full[i * kinds + r]
+            self.update(i)
+        self.bound()
+
+    def jobs_on(self, nodes) -> list:
+        """The jobs that run on one of the nodes, in order of entry."""
+        found = set()
+        for node in nodes:
+            found.update(self.lines.slots_on(node))
+        return sorted((slot for slot in found if self.jobs.at[slot].seq >= 0), key=self.jobs.seq.__getitem__)
+
     def within(self, slot, s):
         """Whether the running job has a node in the set."""
         k: cython.Py_ssize_t
+        if slot >= len(self.shares.first):  # it has never been here
+            return False
         first: cython.Py_ssize_t = self.shares.first[slot]
         for k in range(first, first + self.shares.length[slot]):
             if self.member[s * self.n + (self.shares.at[k] >> 24)]:
@@ -421,10 +443,14 @@ class Inventory(Ledger):
         self.lone[s] = -1
         self.barred[s] = 0
         for h in range(self.holds):
-            if self.held_end[h] > self.now and self.touches(h, s):
+            if self.held_end[h] > self.now and not self.is_pinned(h) and self.touches(h, s):
                 found += 1
                 self.lone[s] = h
                 if self.held_start[h] < self.first_hold[s]:
+                    self.first_hold[s] = self.held_start[h]
+        if found == 0:  # only what is pinned bears on it
+            for h in range(self.holds):
+                if self.held_end[h] > self.now and self.held_start[h] < self.first_hold[s] and self.touches(h, s):
                     self.first_hold[s] = self.held_start[h]
         if found != 1:
             self.lone[s] = -1
@@ -449,11 +475,19 @@ class Inventory(Ledger):
             return 0
         return free - left if left > 0 else free
 
+    def is_pinned(self, h):
+        return self.jobs.at[self.held_slot[h]].pinned
+
     def bound(self):
         """The bounds of the whole cluster."""
+        h: cython.Py_ssize_t
         pool: NodePool = self.pools[0]
         if self.measured[0] != self.version:
             self.measure(0)
+        self.longest = NEVER
+        for h in range(self.holds if self.pins > 0 else 0):
+            if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
+                self.longest = self.held_start[h] - self.now  # from then on there is nothing
         self.free = pool.total
         self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
         self.extra = self.free - self.barred[0]

@@ -68,6 +68,9 @@ cdef packed struct JobFields:
     long long island
     long long rules
     long long choice
+    # what gets in its way
+    long long pinned
+    long long saved
 
 cpdef long long time_for(long long work, long long speed) noexcept
 cpdef long long done_in(long long time, long long speed) noexcept
@@ -76,6 +79,7 @@ cdef class JobTable:
     cdef readonly Py_ssize_t size
     cdef readonly Py_ssize_t live
     cdef readonly long long entered
+    cdef readonly long long ghosts
     cdef JobFields[::1] at
     cdef long long[::1] spare
     cdef Py_ssize_t spares
@@ -83,5 +87,7 @@ cdef class JobTable:
     cdef dict views
 
     cpdef Py_ssize_t add(self, long long submit, long long run_time, long long requested, long long cores) except -1
+    cpdef Py_ssize_t add_ghost(self, long long cores) except -1
+    cpdef int drop_ghost(self, Py_ssize_t slot) except -1
     cpdef int drop(self, Py_ssize_t slot) except -1
     cdef int grow(self) except -1

@@ -56,6 +56,8 @@ FIELDS = (
     "island",
     "rules",
     "choice",
+    "pinned",
+    "saved",
 )
 """As in JobFields of jobs.pxd, in its order."""
 
@@ -124,6 +126,7 @@ class JobTable:
         self.size = 0
         self.live = 0
         self.entered = 0
+        self.ghosts = 0
         self.spares = 0
         self.spare = integers(64)
         self.table = np.zeros(64, [(name, np.int64) for name in FIELDS])
@@ -182,6 +185,8 @@ class JobTable:
         self.at[s].island = 0
         self.at[s].rules = -1
         self.at[s].choice = -1
+        self.at[s].pinned = 0
+        self.at[s].saved = 0
         self.at[s].state = FUTURE
         self.at[s].cluster = 0
         self.at[s].attempt = 0
@@ -198,6 +203,24 @@ class JobTable:
         self.at[s].holding = 0
         self.at[s].promise = -1
         return s
+
+    def add_ghost(self, cores):
+        """A slot for something that is no job and takes the place of one: a node that is down, a reservation.
+
+        Its `seq` is below zero, and its hold, where it has one, is pinned.
+        """
+        s: cython.Py_ssize_t = self.add(0, 0, 0, cores)
+        self.entered -= 1
+        self.ghosts += 1
+        self.live -= 1
+        self.at[s].seq = -1 - self.ghosts
+        self.at[s].pinned = 1
+        return s
+
+    def drop_ghost(self, slot):
+        """Give a ghost's slot back."""
+        self.live += 1
+        return self.drop(slot)
 
     def drop(self, slot):
         """Give the slot back; whoever still has an event for it finds another stamp."""

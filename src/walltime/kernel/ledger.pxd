@@ -10,6 +10,8 @@ cdef class Ledger:
     cdef readonly long long free
     cdef readonly long long window
     cdef readonly long long extra
+    cdef readonly long long longest
+    cdef readonly Py_ssize_t pins
     cdef readonly long long most_free
     cdef readonly long long most_extra
     cdef readonly long long most_window
@@ -27,6 +29,9 @@ cdef class Ledger:
     cpdef int release_holds(self) except -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
     cpdef int set_capacity(self, long long cores) except -1
+    cpdef int shut(self, Py_ssize_t ghost, object nodes, long long until) except -1
+    cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
+    cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
 
@@ -49,6 +54,9 @@ cdef class CoreLedger(Ledger):
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cpdef int set_capacity(self, long long cores) except -1
+    cpdef int shut(self, Py_ssize_t ghost, object nodes, long long until) except -1
+    cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
+    cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
     cdef int profile(self) except -1
     cdef int bound(self) noexcept

@@ -19,7 +19,8 @@ class Ledger:
 
     A *hold* reserves what a job needs from a time on, for its estimate. `fits` respects every hold but the job's own.
     `free`, `window` and `extra` are scalar bounds for the queue's index: a job that fits has cores <= extra, or
-    cores <= free and an estimate <= window. They are necessary; whether they suffice is for `fits` to say.
+    cores <= free and an estimate <= window, and in any case an estimate <= longest. They are necessary; whether they
+    suffice is for `fits` to say. A hold of a slot that is *pinned* stays when all others are released.
     """
 
     def __init__(self, jobs: JobTable, capacity, index=0) -> None:
@@ -31,6 +32,8 @@ class Ledger:
         self.free = capacity
         self.window = NEVER
         self.extra = capacity
+        self.longest = NEVER
+        self.pins = 0  # pinned holds so far: from the first on `release_holds` looks at each
         self.island = -1  # whose holds `release_holds` drops; -1: all
 
     def focus(self, node_set, local):
@@ -40,6 +43,32 @@ class Ledger:
         self.most_extra = self.extra
         self.most_window = self.window
         return 0
+
+    def shut(self, ghost, nodes, until):
+        """The ghost has these nodes (where there are none: its cores), whoever else is there, from now to `until`."""
+        raise NotImplementedError(f"{type(self).__name__}.shut")
+
+    def keep_shut(self, ghost, nodes, start, end):
+        """The ghost will have them from `start` to `end`: a pinned hold."""
+        raise NotImplementedError(f"{type(self).__name__}.keep_shut")
+
+    def pin(self, slot, start) -> None:
+        """A hold for the job that nobody drops until it starts or leaves."""
+        self.pins += 1
+        self.jobs.at[slot].pinned = 1
+        self.hold(slot, start)
+
+    def lift(self, slot) -> list:
+        """Take the running job away for a moment; what `put_back` needs to have it where it was."""
+        raise NotImplementedError(f"{type(self).__name__}.lift")
+
+    def put_back(self, slot, where):
+        """The job is where it was, until its expected end."""
+        raise NotImplementedError(f"{type(self).__name__}.put_back")
+
+    def has_room(self, slot, where, until) -> bool:
+        """Whether the job could be there from now to `until`, beside pinned holds."""
+        raise NotImplementedError(f"{type(self).__name__}.has_room")
 
     def possible(self, slot):
         """Whether the job could ever run here, on an empty machine in full health."""
@@ -74,7 +103,8 @@ class Ledger:
         raise NotImplementedError(f"{type(self).__name__}.unhold")
 
     def release_holds(self):
-        """Drop every hold, or, of a ledger with node sets, those of the jobs of `island` where it is not -1."""
+        """Drop every hold that is not pinned, or, of a ledger with node sets, those of the jobs of `island` where it is
+        not -1."""
         raise NotImplementedError(f"{type(self).__name__}.release_holds")
 
     def advance(self, slot):
@@ -315,9 +345,58 @@ class CoreLedger(Ledger):
         return 0
 
     def release_holds(self):
-        self.holds = 0
+        i: cython.Py_ssize_t
+        if self.pins == 0:
+            self.holds = 0
+        else:
+            for i in range(self.holds - 1, -1, -1):
+                if not self.jobs.at[self.held_slot[i]].pinned:
+                    self.drop_hold(i)
         self.bound()
         return 0
+
+    def shut(self, ghost, nodes, until):
+        self.unhold(ghost)
+        self.jobs.at[ghost].cluster = self.index
+        self.jobs.at[ghost].expected_end = until
+        return self.put_back(ghost, None)
+
+    def keep_shut(self, ghost, nodes, start, end):
+        self.jobs.at[ghost].estimate = end - start
+        self.pins += 1
+        return self.hold(ghost, start)
+
+    def lift(self, slot) -> list:
+        self.give(slot)
+        return []
+
+    def put_back(self, slot, where):
+        i: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.at[slot].cores
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        self.free -= cores
+        self.jobs.at[slot].holding = 1
+        if self.profiled:
+            self.running.insert(end, self.jobs.at[slot].seq, cores)
+        for i in range(self.holds):
+            if self.held_start[i] < end:
+                self.held_spare[i] -= cores
+        self.bound()
+        return 0
+
+    def has_room(self, slot, where, until) -> bool:
+        end: cython.longlong = until
+        i: cython.Py_ssize_t
+        if self.jobs.at[slot].cores > self.free:
+            return False
+        for i in range(self.holds):
+            if (
+                self.jobs.at[self.held_slot[i]].pinned
+                and self.held_start[i] < end
+                and self.held_spare[i] < self.jobs.at[slot].cores
+            ):
+                return False
+        return True
 
     def set_capacity(self, cores):
         i: cython.Py_ssize_t
@@ -340,10 +419,13 @@ class CoreLedger(Ledger):
         i: cython.Py_ssize_t
         first: cython.longlong = NEVER
         self.extra = self.free
+        self.longest = NEVER
         for i in range(self.holds):
             if self.held_start[i] < first:
                 first = self.held_start[i]
                 self.extra = self.held_spare[i] if self.held_spare[i] < self.free else self.free
+            if self.pins > 0 and self.held_spare[i] <= 0 and self.jobs.at[self.held_slot[i]].pinned:
+                self.longest = min(self.longest, self.held_start[i] - self.now)  # from then on nothing is left
         self.window = first - self.now if first < NEVER else NEVER
         return 0
 

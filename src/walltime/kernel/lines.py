@@ -364,7 +364,7 @@ class LinesQueue(Queue):
         next: cython.Py_ssize_t
         counter: cython.Py_ssize_t
         if line.counter >= 0:
-            return self.seek(line, self.ledger.size, self.ledger.size, NEVER, after)
+            return self.seek(line, self.ledger.size, self.ledger.size, NEVER, after, NEVER)
         if after < 0:
             slot = line.queue.head()
         elif self.jobs.at[after].line == line.number and self.jobs.at[after].place != OUTSIDE:
@@ -383,9 +383,16 @@ class LinesQueue(Queue):
     def first_fitting(self, line: Line, after):
         """The same among those that pass the ledger's bounds for the line's nodes."""
         self.ledger.focus(line.node_set, line.local)
-        return self.seek(line, self.ledger.most_free, self.ledger.most_extra, self.ledger.most_window, after)
+        return self.seek(
+            line,
+            self.ledger.most_free,
+            self.ledger.most_extra,
+            self.ledger.most_window,
+            after,
+            self.ledger.longest,
+        )
 
-    def seek(self, line: Line, free, extra, window, after):
+    def seek(self, line: Line, free, extra, window, after, longest):
         """The same within bounds; of a lot, only those that its counter has cores for."""
         room: cython.longlong
         slot: cython.Py_ssize_t
@@ -397,12 +404,12 @@ class LinesQueue(Queue):
                 free = room
             if room < extra:
                 extra = room
-        slot = line.queue.find(free, extra, window, after)
+        slot = line.queue.find(free, extra, window, after, longest)
         while slot >= 0:
             counter = self.refuser(slot)
             if counter < 0:
                 return slot
-            next = line.queue.find(free, extra, window, slot)
+            next = line.queue.find(free, extra, window, slot, longest)
             if self.jobs.at[slot].promise < 0:
                 self.park(slot, counter)
             slot = next
@@ -453,7 +460,7 @@ class LinesQueue(Queue):
     def behind(self, slot):
         return self.first(slot, False)
 
-    def find(self, free, extra, window, after):
+    def find(self, free, extra, window, after, longest):
         """As the other queues', but by the bounds that the ledger has for each line's nodes; the arguments are not
         looked at."""
         return self.first(after, True)

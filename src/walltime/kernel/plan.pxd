@@ -31,6 +31,7 @@ cdef class Availability:
 
 cdef class PlanLedger(Ledger):
     cdef readonly Availability plan
+    cdef dict promised
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
@@ -42,6 +43,9 @@ cdef class PlanLedger(Ledger):
     cpdef int release_holds(self) except -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
     cpdef int set_capacity(self, long long cores) except -1
+    cpdef int shut(self, Py_ssize_t ghost, object nodes, long long until) except -1
+    cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
+    cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
     cdef long long duration(self, Py_ssize_t slot) noexcept
     cdef long long planned_end(self, Py_ssize_t slot) noexcept

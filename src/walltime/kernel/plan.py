@@ -326,6 +326,7 @@ class PlanLedger(Ledger):
     def __init__(self, jobs: JobTable, capacity, index=0) -> None:
         Ledger.__init__(self, jobs, capacity, index)
         self.plan = Availability(capacity)
+        self.promised = {}
 
     def possible(self, slot):
         return self.jobs.at[slot].cores <= self.size
@@ -384,21 +385,49 @@ class PlanLedger(Ledger):
     def hold(self, slot, start):
         self.unhold(slot)
         self.jobs.at[slot].promise = start
+        self.promised[slot] = None
         return self.plan.add(start, start + self.duration(slot), -self.jobs.at[slot].cores)
 
     def unhold(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
         if start >= 0:
             self.jobs.at[slot].promise = -1
+            self.promised.pop(slot, None)
             self.plan.add(start, start + self.duration(slot), self.jobs.at[slot].cores)
         return 0
 
     def release_holds(self):
         slot: cython.Py_ssize_t
-        for slot in self.jobs.slots():
-            if self.jobs.at[slot].promise >= 0 and self.jobs.at[slot].cluster == self.index:
+        for slot in list(self.promised):
+            if not self.jobs.at[slot].pinned:
                 self.unhold(slot)
         return 0
+
+    def shut(self, ghost, nodes, until):
+        self.unhold(ghost)
+        self.jobs.at[ghost].start = self.now
+        self.jobs.at[ghost].expected_end = until
+        return self.put_back(ghost, None)
+
+    def keep_shut(self, ghost, nodes, start, end):
+        self.pins += 1
+        self.jobs.at[ghost].estimate = end - start
+        return self.hold(ghost, start)
+
+    def lift(self, slot) -> list:
+        self.give(slot)
+        return []
+
+    def put_back(self, slot, where):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        self.free -= cores
+        self.extra = self.free
+        self.jobs.at[slot].holding = 1
+        return self.plan.add(self.now, self.planned_end(slot), -cores)
+
+    def has_room(self, slot, where, until) -> bool:
+        cores: cython.longlong = self.jobs.at[slot].cores
+        return cores <= self.free and self.plan.earliest(cores, max(until - self.now, 1), self.now, NEVER) == self.now
 
     def advance(self, slot):
         """A promise moves from s to an earlier t iff the job's cores are free from t until t + estimate or s, whichever

@@ -152,8 +152,8 @@ class RunningProfile:
 
     def next_end(self, time):
         """The first expected end after `time`, or NEVER."""
-        p: cython.Py_ssize_t = self.block_of(time + 1, -1)
-        i: cython.Py_ssize_t = self.slot_of(p, time + 1, -1)
+        p: cython.Py_ssize_t = self.block_of(time + 1, -NEVER)  # ghosts have a seq below zero
+        i: cython.Py_ssize_t = self.slot_of(p, time + 1, -NEVER)
         return self.time[i] if i < self.order[p] * BLOCK + self.count[p] else NEVER
 
     def entries(self) -> list:

@@ -11,7 +11,7 @@ cdef class Queue:
     cpdef int remove(self, Py_ssize_t slot) except -1
     cpdef Py_ssize_t head(self) except? -1
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
@@ -34,7 +34,7 @@ cdef class OrderedQueue(Queue):
     cpdef int remove(self, Py_ssize_t slot) except -1
     cpdef Py_ssize_t head(self) except? -1
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1

@@ -44,9 +44,9 @@ class Queue:
         """The job behind this one (which may have left already), or -1."""
         raise NotImplementedError(f"{type(self).__name__}.next")
 
-    def find(self, free, extra, window, after):
+    def find(self, free, extra, window, after, longest):
         """The first job behind `after` (-1: from the head) with cores <= extra, or with cores <= free and an estimate
-        of at most `window`; -1 where there is none."""
+        of at most `window`, and in any case one of at most `longest`; -1 where there is none."""
         raise NotImplementedError(f"{type(self).__name__}.find")
 
     def reorder(self):
@@ -194,18 +194,16 @@ class OrderedQueue(Queue):
         self.flush()
         return self.line.next(slot)
 
-    def find(self, free, extra, window, after):
-        """The first job behind `after` (-1: from the head) with cores <= extra, or with cores <= free and an estimate
-        of at most `window`; -1 where there is none."""
+    def find(self, free, extra, window, after, longest):
         a: cython.Py_ssize_t
         b: cython.Py_ssize_t
         if free <= 0 or self.size == 0:
             return -1
         self.flush()
-        if window >= NEVER or extra >= free:
-            return self.line.find(free, NEVER, after)
+        if window >= longest or extra >= free:
+            return self.line.find(free, longest, after)
         a = self.line.find(free, window, after)
-        b = self.line.find(extra, NEVER, after)
+        b = self.line.find(extra, longest, after)
         if a < 0 or (b >= 0 and self.precedes(b, a)):
             return b
         return a

@@ -15,6 +15,12 @@ cdef class ResourceLedger(Future):
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef int choose_by_leftover(self, Py_ssize_t x, NodePool pool) except -1
     cdef double leftover(self, Py_ssize_t i, Py_ssize_t d) noexcept
+    cpdef int shut(self, Py_ssize_t ghost, object nodes, long long until) except -1
+    cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
+    cpdef int put_back(self, Py_ssize_t slot, object where) except -1
+    cdef int make_hold(self, Py_ssize_t slot, long long start, long long end) except -1
+    cdef int put(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t i, long long cores) except -1
+    cdef int put_licences(self, Py_ssize_t slot, Py_ssize_t x) except -1
     cdef int settle(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef int name_nodes(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1

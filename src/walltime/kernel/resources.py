@@ -216,34 +216,42 @@ class ResourceLedger(Future):
         i: cython.Py_ssize_t
         d: cython.Py_ssize_t = self.demand_of[x]
         kinds: cython.Py_ssize_t = self.lines.kinds
-        end: cython.longlong = self.jobs.at[slot].expected_end
         cores: cython.longlong
         speed: cython.longlong = self.pace[pool.node[0]] if pool.chosen > 0 else FULL_SPEED
         self.shares.allot(slot, pool.chosen)
         for k in range(pool.chosen):
             i = pool.node[k]
-            cores = pool.share[k]
             if self.paced and self.pace[i] < speed:
                 speed = self.pace[i]
-            # Whoever is alone has all that the node ever has, also what is out of order just now.
-            self.lines.start(
-                i,
-                slot,
-                end,
-                self.lines.full[i * kinds] if self.lines.alone[d] else cores,
-                d,
-                1 if self.nodes_of[x] > 0 else cores,
-            )
-            if self.lines.alone[d]:
-                cores = self.lines.cap[i * kinds]
+            cores = self.lines.cap[i * kinds] if self.lines.alone[d] else pool.share[k]
             self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
-            self.update(i)
+            self.put(slot, x, i, cores)
         self.jobs.at[slot].speed = speed
+        return self.put_licences(slot, x)
+
+    def put(self, slot, x, i, cores):
+        """The job is on the node, with so many cores."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        # Whoever is alone has all that the node ever has, also what is out of order just now.
+        self.lines.start(
+            i,
+            slot,
+            self.jobs.at[slot].expected_end,
+            self.lines.full[i * self.lines.kinds] if self.lines.alone[d] else cores,
+            d,
+            1 if self.nodes_of[x] > 0 else cores,
+        )
+        return self.update(i)
+
+    def put_licences(self, slot, x):
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        end: cython.longlong = self.jobs.at[slot].expected_end
         if self.licensed_of[x]:
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    self.lines.start(self.n + k, slot, end, self.lines.each[d * kinds], d, 1)
+                    self.lines.start(self.n + k, slot, end, self.lines.each[d * self.lines.kinds], d, 1)
         return 0
 
     def give(self, slot):
@@ -257,7 +265,7 @@ class ResourceLedger(Future):
             i = self.shares.at[k] >> 24
             self.lines.stop(i, slot, end)
             self.update(i)
-        if self.licensed_of[x]:
+        if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:
                     self.lines.stop(self.n + k, slot, end)
@@ -291,17 +299,7 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
-        if self.holds > 0:
-            self.unhold(slot)
-        if self.holds == len(self.held_slot):
-            self.held_slot = doubled(self.held_slot)
-            self.held_start = doubled(self.held_start)
-            self.held_end = doubled(self.held_end)
-            self.held_first = doubled(self.held_first)
-        self.held_slot[self.holds] = slot
-        self.held_start[self.holds] = start
-        self.held_end[self.holds] = end
-        self.held_first[self.holds] = -1
+        self.make_hold(slot, start, end)
         if self.nodes_of[x] > 0:
             self.name_nodes(slot, x, start, end)
         else:
@@ -314,6 +312,23 @@ class ResourceLedger(Future):
         self.holds += 1
         self.version += 1
         return self.bound()
+
+    def make_hold(self, slot, start, end):
+        """An empty hold behind the others, not counted yet."""
+        if self.holds > 0:
+            self.unhold(slot)
+        if self.holds == len(self.held_slot):
+            self.held_slot = doubled(self.held_slot)
+            self.held_start = doubled(self.held_start)
+            self.held_end = doubled(self.held_end)
+            self.held_first = doubled(self.held_first)
+            self.held_all = doubled(self.held_all)
+        self.held_slot[self.holds] = slot
+        self.held_start[self.holds] = start
+        self.held_end[self.holds] = end
+        self.held_first[self.holds] = -1
+        self.held_all[self.holds] = 0
+        return 0
 
     def name_nodes(self, slot, x, start, end):
         """A shaped job keeps those of the nodes that have room throughout that have it first, holds left aside."""
@@ -395,6 +410,7 @@ class ResourceLedger(Future):
             self.held_start[k] = self.held_start[k + 1]
             self.held_end[k] = self.held_end[k + 1]
             self.held_first[k] = self.held_first[k + 1]
+            self.held_all[k] = self.held_all[k + 1]
         return 0
 
     def release_holds(self):
@@ -403,14 +419,86 @@ class ResourceLedger(Future):
         if self.holds == 0:
             return 0
         for h in range(self.holds):
-            if self.island < 0 or self.jobs.at[self.held_slot[h]].island == self.island:
+            if (self.island < 0 or self.jobs.at[self.held_slot[h]].island == self.island) and not self.is_pinned(h):
                 self.lines.forget(self.held_first[h])
             else:
                 self.held_slot[k] = self.held_slot[h]
                 self.held_start[k] = self.held_start[h]
                 self.held_end[k] = self.held_end[h]
                 self.held_first[k] = self.held_first[h]
+                self.held_all[k] = self.held_all[h]
                 k += 1
         self.holds = k
         self.version += 1
         return self.bound()
+
+    # ---- what is no job, and jobs that come back
+
+    def shut(self, ghost, nodes, until):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        cores: cython.longlong
+        self.unhold(ghost)
+        self.jobs.at[ghost].cluster = self.index
+        self.jobs.at[ghost].expected_end = until
+        self.shares.allot(ghost, len(nodes))
+        for k in range(len(nodes)):
+            i = nodes[k]
+            cores = self.lines.full[i * self.lines.kinds]
+            self.lines.start(i, ghost, until, cores, A_CORE, 0)
+            self.shares.at[self.shares.first[ghost] + k] = i << 24 | cores
+            self.update(i)
+        self.jobs.at[ghost].holding = 1
+        self.enroll(ghost, until, True)
+        return self.bound()
+
+    def keep_shut(self, ghost, nodes, start, end):
+        i: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        self.pins += 1
+        self.make_hold(ghost, start, end)
+        h = self.holds
+        for node in nodes:
+            i = node
+            self.held_first[h] = self.lines.keep(
+                self.held_first[h], i, ghost, start, end, self.lines.full[i * self.lines.kinds], A_CORE, 0
+            )
+        self.held_all[h] = len(nodes) == self.n
+        self.holds += 1
+        self.version += 1
+        return self.bound()
+
+    def lift(self, slot) -> list:
+        where = self.shares.pairs(slot)
+        self.give(slot)
+        return where
+
+    def put_back(self, slot, where):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        cores: cython.longlong
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        self.shares.allot(slot, len(where))
+        for k in range(len(where)):
+            i, cores = where[k]
+            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
+            self.put(slot, x, i, cores)
+        self.put_licences(slot, x)
+        self.jobs.at[slot].holding = 1
+        self.enroll(slot, self.jobs.at[slot].expected_end, True)
+        return self.bound()
+
+    def has_room(self, slot, where, until) -> bool:
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t = slot
+        x: cython.Py_ssize_t = self.jobs.at[job].shape
+        d: cython.Py_ssize_t = self.demand_of[x]
+        end: cython.longlong = until
+        for node, cores in where:
+            i = node
+            if self.nodes_of[x] > 0:
+                if not self.lines.clear(i, d, job, self.now, end):
+                    return False
+            elif self.lines.offer(i, d, job, self.now, end) < cores:
+                return False
+        return self.licensed(job, x, self.now, end)

@@ -12,7 +12,7 @@ cdef class ScanQueue(Queue):
     cpdef int remove(self, Py_ssize_t slot) except -1
     cpdef Py_ssize_t head(self) except? -1
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1

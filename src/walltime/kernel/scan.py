@@ -66,15 +66,15 @@ class ScanQueue(Queue):
         return 0
 
     def head(self):
-        return self.find(NEVER, NEVER, NEVER, -1)
+        return self.find(NEVER, NEVER, NEVER, -1, NEVER)
 
     def next(self, slot):
-        return self.find(NEVER, NEVER, NEVER, slot)
+        return self.find(NEVER, NEVER, NEVER, slot, NEVER)
 
     def behind(self, slot):
-        return self.find(NEVER, NEVER, NEVER, slot)
+        return self.find(NEVER, NEVER, NEVER, slot, NEVER)
 
-    def find(self, free, extra, window, after):
+    def find(self, free, extra, window, after, longest):
         i: cython.Py_ssize_t
         best: cython.Py_ssize_t = -1
         key: cython.longlong[::1] = self.key
@@ -88,7 +88,7 @@ class ScanQueue(Queue):
             bound = self.jobs.at[after].key
             tie = self.jobs.at[after].seq
         for i in range(self.size):
-            if cores[i] > extra and (cores[i] > free or estimate[i] > window):
+            if estimate[i] > longest or (cores[i] > extra and (cores[i] > free or estimate[i] > window)):
                 continue
             if best >= 0 and (key[i] > least or (key[i] == least and seq[i] > seq[best])):
                 continue

@@ -160,6 +160,15 @@ class Timelines:
             low += 1
         raise EngineError(f"no job {slot} on node {i} that is to end at {end}")
 
+    def slots_on(self, i) -> list:
+        """Everybody who is on the node."""
+        out = []
+        k: cython.Py_ssize_t
+        node: cython.Py_ssize_t = i
+        for k in range(self.count[node]):
+            out.append(self.tasks[self.base[node] + k * self.width + SLOT])
+        return out
+
     def widen(self, i):
         """Room for twice as many jobs on the node: a block of a power of two, a spare one where there is one."""
         k: cython.Py_ssize_t = 0

@@ -255,7 +255,7 @@ class Pass:
         if not self.open or after != -1:
             self.look(after)
         while True:
-            found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found)
+            found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found, self.ledger.longest)
             if found < 0:
                 return found
             if self.jobs.at[found].choice >= 0:

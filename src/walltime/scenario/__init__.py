@@ -1,5 +1,6 @@
 """The scenario: its models, and the ways from and to YAML."""
 
+from walltime.scenario.disruptions import Checkpoint, Draw, Failures, Reservation
 from walltime.scenario.loading import dump, load, load_cluster, parse, resolve
 from walltime.scenario.model import (
     Cluster,
@@ -18,14 +19,18 @@ from walltime.scenario.rules import Account, Caps, Limit, Queue, Route
 __all__ = [
     "Account",
     "Caps",
+    "Checkpoint",
     "Cluster",
+    "Draw",
     "Execution",
+    "Failures",
     "Generate",
     "Limit",
     "Nodes",
     "Part",
     "Queue",
     "Record",
+    "Reservation",
     "Route",
     "Scenario",
     "Scheduler",

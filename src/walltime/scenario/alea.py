@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from walltime.core.errors import InputError
 from walltime.workload.formats.alea import CLUSTER
 from walltime.workload.formats.alea_files import (
     Machines,
@@ -48,10 +47,7 @@ def find_data_set(trace: str | Path) -> DataSet | None:
 
 
 def read_data_set(path: str | Path) -> DataSet:
-    """The cluster that a `.machines` file and the files of the same name tell; raises InputError.
-
-    Failures are checked, and then refused: no engine simulates them yet.
-    """
+    """The cluster that a `.machines` file and the files of the same name tell; raises InputError."""
     machines = read_machines(path)
     base = Path(path).with_suffix("")
     found = DataSet({"name": _plain_name(base), "nodes": _nodes(machines)}, [Path(path)])
@@ -73,11 +69,11 @@ def read_data_set(path: str | Path) -> DataSet:
                 found.remarks.append(f"the shares of {kind}s in {file.name}: no part of this scheduler asks for them")
     if limits:
         found.cluster["limits"] = limits
-    if (file := find_beside(base, "failures")) is not None and (failures := read_failures(file, machines)):
-        raise InputError(
-            f"{len(failures)} failures of nodes, which no engine simulates yet; without this file the rest runs",
-            file=file,
-        )
+    if (file := find_beside(base, "failures")) is not None and read_failures(
+        file, {one.name: one.nodes for one in machines}
+    ):
+        found.cluster["failures"] = [{"file": str(file)}]
+        found.files.append(file)
     return found
 
 

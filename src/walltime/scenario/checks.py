@@ -10,6 +10,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.outages import in_disruptions
 from walltime.scenario.rules import Caps, Queue
 
 _RESERVED = ("cores", "memory", "gpus")
@@ -58,6 +59,7 @@ def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
     yield from _in_routes(cluster)
     yield from _in_accounts(cluster)
     yield from _in_limits(cluster)
+    yield from in_disruptions(cluster)
 
 
 def _in_names(cluster: Cluster) -> Iterator[tuple[str, InputError]]:

@@ -19,6 +19,8 @@ from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
 from walltime.scenario.source import Source, read_source
 
+_RULES = ("licences", "queues", "routes", "accounts", "limits", "reservations", "failures", "interrupted")
+"""Keys of a cluster that are written as they were given."""
 _FILES = ("conf", "associations", "qos", "events")
 """Keys of `slurm` that name a file."""
 
@@ -137,7 +139,10 @@ def dump(scenario: Scenario) -> str:
     if scenario.slurm is None or scenario.slurm.conf is None:  # else slurm.conf says what the cluster is
         data |= {"cluster": clusters[0]} if len(clusters) == 1 else {"clusters": clusters}
     data["broker"] = scenario.broker and scenario.broker.short()
-    data["execution"] = {"model": scenario.execution.model.short(), "overrun": scenario.execution.overrun}
+    execution = scenario.execution
+    data["execution"] = {"model": execution.model.short(), "overrun": execution.overrun}
+    if execution.checkpoint is not None:
+        data["execution"]["checkpoint"] = execution.checkpoint.model_dump(exclude_defaults=True)
     data["users"] = scenario.users and scenario.users.short()
     data["record"] = scenario.record.model_dump()
     data["slurm"] = scenario.slurm and _drop_none(_absolute(scenario.slurm.model_dump(exclude_defaults=True)))
@@ -147,10 +152,13 @@ def dump(scenario: Scenario) -> str:
 
 def _rules(cluster: Cluster) -> dict[str, Any]:
     """The rules as a file writes them, without what is not given."""
-    dumped = cluster.model_dump(include={"licences", "queues", "routes", "accounts", "limits"}, exclude_defaults=True)
+    dumped = cluster.model_dump(include=set(_RULES), exclude_defaults=True)
     for name, queue in cluster.queues.items():
         if queue.order is not None:
             dumped["queues"][name]["order"] = queue.order.short()
+    for failures in dumped.get("failures", ()):
+        if "file" in failures:
+            failures["file"] = os.path.abspath(failures["file"])
     return {key: value for key, value in _plain(dumped).items() if value}
 
 
@@ -185,6 +193,7 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
             if f"slurm.{key}" not in replaced
         }
         data = data | {"slurm": slurm | joined}
+    data = _with_failures(data, folder)
     workload = data.get("workload")
     if any(key in ("workload", "workload.trace") for key in replaced):
         return data
@@ -194,6 +203,31 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
         trace = str(folder / os.path.expanduser(workload["trace"].strip()))
         return data | {"workload": workload | {"trace": trace}}
     return data
+
+
+def _with_failures(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The data with the files of failures joined to the folder."""
+    joined = dict(data)
+    for key in ("cluster", "clusters"):
+        clusters = data.get(key)
+        several = clusters if isinstance(clusters, list) else [clusters]
+        made = [_joined_failures(cluster, folder) if isinstance(cluster, dict) else cluster for cluster in several]
+        if made != several:
+            joined[key] = made if isinstance(clusters, list) else made[0]
+    return joined
+
+
+def _joined_failures(cluster: dict[str, Any], folder: Path) -> dict[str, Any]:
+    sources = cluster.get("failures")
+    if not isinstance(sources, list):
+        return cluster
+    made = [
+        source | {"file": str(folder / os.path.expanduser(source["file"]))}
+        if isinstance(source, dict) and isinstance(source.get("file"), str)
+        else source
+        for source in sources
+    ]
+    return cluster | {"failures": made}
 
 
 def _without_lines(source: Source, data: Any, replaced: list[str]) -> Source:

@@ -14,6 +14,7 @@ from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario.controller import Controller
+from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
@@ -111,6 +112,15 @@ class Cluster(Model):
     )
     accounts: dict[Name, Account] = Field(default_factory=dict, description="The tree of accounts, by name.")
     limits: tuple[Limit, ...] = Field(default=(), description="Limits and quotas of users, groups, accounts and QOS.")
+    reservations: tuple[Reservation, ...] = Field(
+        default=(), description="Advance reservations and maintenance windows."
+    )
+    failures: tuple[Failures, ...] = Field(default=(), description="Failures of nodes.")
+    interrupted: Literal["requeue", "fail", "checkpoint"] = Field(
+        default="requeue",
+        description="What becomes of a running job whose node fails, or that is in the way of a reservation: it waits "
+        "again and starts from nothing (`requeue`) or from its last checkpoint (`checkpoint`), or it has failed.",
+    )
     scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
 
     @field_validator("nodes", mode="before")
@@ -233,6 +243,7 @@ class Execution(Model):
         description="A job that runs longer than it asked is killed at its limit (`kill`), or runs on and the "
         "scheduler sees corrected ends (`extend`).",
     )
+    checkpoint: Checkpoint | None = Field(default=None, description="Jobs that write checkpoints.")
 
 
 class Record(Model):

@@ -57,6 +57,19 @@ def _duration(value: Any) -> float:
     return length
 
 
+def _moment(value: Any) -> float:
+    """Seconds, zero included."""
+    if value in (0, "0", "0s") and not isinstance(value, bool):
+        return 0.0
+    return _duration(value)
+
+
+def _ratio(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1000:
+        raise ValueError("must be a number above 0")
+    return float(value)
+
+
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("must be a name")
@@ -101,6 +114,8 @@ Count = Annotated[int, BeforeValidator(_positive)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Duration = Annotated[float, BeforeValidator(_duration)]
+Moment = Annotated[float, BeforeValidator(_moment)]
+Ratio = Annotated[float, BeforeValidator(_ratio)]
 Name = Annotated[str, BeforeValidator(_name)]
 Speed = Annotated[float, BeforeValidator(_speed)]
 Size = Annotated[int, BeforeValidator(_size)]

@@ -91,9 +91,11 @@ def test_queue_against_a_sorted_list(keys):
         if rng.random() < 0.3:
             free, extra, window = rng.randint(0, 64), rng.randint(-3, 64), rng.randrange(60)
             extra = min(free, extra)
+            longest = rng.choice([NEVER, rng.randrange(60)])
             found = [
                 s
                 for _, _, s in line
-                if jobs.cores[s] <= extra or (jobs.cores[s] <= free and jobs.estimate[s] <= window)
+                if jobs.estimate[s] <= longest
+                and (jobs.cores[s] <= extra or (jobs.cores[s] <= free and jobs.estimate[s] <= window))
             ]
-            assert queue.find(free, extra, window, -1) == (found[0] if found else -1)
+            assert queue.find(free, extra, window, -1, longest) == (found[0] if found else -1)

@@ -14,7 +14,7 @@ They are found by name: `trace.swf.machines`, or `trace.machines`, for `trace.sw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,9 +132,9 @@ def read_owners(path: str | Path) -> list[Owner]:
     return _some(found, path, f"{kind}s")
 
 
-def read_failures(path: str | Path, machines: list[Machines]) -> list[Failure]:
-    """The failures of a `.failures` file, each of nodes that there are; raises InputError with the line."""
-    sizes = {one.name: one.nodes for one in machines}
+def read_failures(path: str | Path, sizes: Mapping[str, int]) -> list[Failure]:
+    """The failures of a `.failures` file; `sizes` tells how many nodes each cluster has. Raises InputError with the
+    line of one that has not those nodes."""
     found = []
     for row in _rows(path, 3, None):
         name = row.text(1)
