@@ -16,6 +16,7 @@ COMPILED = [
     "kernel.jobs",
     "kernel.profile",
     "kernel.ledger",
+    "kernel.sorting",
     "kernel.index",
     "kernel.queue",
     "kernel.scan",

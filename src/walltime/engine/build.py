@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import EngineError
-from walltime.core.workload import Workload
+from walltime.core.workload import Origin, Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
@@ -22,7 +22,9 @@ from walltime.kernel.plan import PlanLedger
 from walltime.kernel.quotas import Quotas
 from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
+from walltime.policy.api import Order
 from walltime.policy.place import as_place
+from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Part, Scenario
 
 DEFAULT_PLACE = Part(name="best-fit")
@@ -75,6 +77,18 @@ def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed
     return NodeLedger(jobs, layout.cores(), place, index, layout.whole, layout.pace(), seed)
 
 
+def build_order(part: Part, around: Surroundings) -> Order:
+    """The order that the part names, acquainted with its cluster."""
+    order: Order = registry.build("order", part)
+    order.attach(around)
+    return order
+
+
+def origin_of(first: Workload | None) -> Origin:
+    """What time zero means to the jobs."""
+    return Origin() if first is None else first.origin
+
+
 def build_site(
     scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
 ) -> tuple[Simulation, Arrivals]:
@@ -94,7 +108,8 @@ def build_site(
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
     arrivals = Arrivals(batches, site)
     simulation = Simulation(arrivals, jobs=jobs, **options)
-    orders = {lane.order.model_dump_json(): registry.build("order", lane.order) for lane in site.lanes}
+    around = Surroundings(cluster, arrivals.codes, origin_of(first))
+    orders = {lane.order.model_dump_json(): build_order(lane.order, around) for lane in site.lanes}
     target = simulation.add_site(
         cluster.name,
         ledger,

@@ -13,8 +13,13 @@ cdef class Island:
     cdef readonly Pass view
     cdef readonly int causes
     cdef bint dynamic
+    cdef bint periodic
+    cdef long long[::1] renewed
+    cdef long long[::1] renewal
     cdef bint due(self) noexcept
     cdef int prepare(self, list orders, long long now) except -1
+    cdef bint stale(self, list orders, long long now) except? -1
+    cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1
 
 cdef class Cluster:
     cdef readonly str name
@@ -28,10 +33,13 @@ cdef class Cluster:
     cdef readonly Island sole
     cdef readonly Order order
     cdef readonly bint licensed
+    cdef list charged
+    cdef bint charges
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
     cdef int join(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
     cdef int set_time(self, long long now) except -1
+    cdef int charge(self, Py_ssize_t slot, long long now, bint started) except -1
     cdef int released(self, Py_ssize_t slot) except -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.lines import Line, LinesQueue
@@ -21,12 +22,15 @@ if not cython.compiled:
 class Island:
     """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one island."""
 
-    def __init__(self, queue: Queue, policy: Policy, view: Pass, dynamic) -> None:
+    def __init__(self, queue: Queue, policy: Policy, view: Pass, orders) -> None:
         self.queue = queue
         self.lines = queue if isinstance(queue, LinesQueue) else None
         self.policy = policy
         self.view = view
-        self.dynamic = dynamic
+        self.dynamic = any(order.dynamic for order in orders)
+        self.periodic = any(order.periodic for order in orders)
+        self.renewed = integers(len(orders), -1)  # the time of the state that the keys of each lane follow
+        self.renewal = integers(len(orders), -1)  # the same, as it should be
         self.causes = 0
 
     def due(self):
@@ -40,25 +44,50 @@ class Island:
     def prepare(self, orders, now):
         """Before a pass: limits that time alone has moved, and the keys that change with time."""
         line: Line
-        scan: ScanQueue
         order: Order
-        if self.lines is None:
-            if self.dynamic:
-                scan = self.queue
-                order = orders[0]
-                order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
-                scan.rekeyed()
-            return 0
-        if self.lines.refresh():
+        moved: cython.bint
+        if self.lines is not None and self.lines.refresh():
             self.causes |= LIMIT
-        if self.dynamic:
+        stale: cython.bint = self.periodic and self.stale(orders, now)
+        if not (self.dynamic or stale):
+            return 0
+        if self.lines is None:
+            self.rekey(self.queue, orders[0], 0, now)
+        else:
             for line in self.lines.lines:
-                if line.dynamic and line.open and line.queue.size > 0:
-                    scan = line.queue
-                    order = orders[line.lane]
-                    order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
-                    scan.rekeyed()
+                order = orders[line.lane]
+                if line.queue.size > 0 and (line.open or order.periodic):
+                    moved = self.rekey(line.queue, order, line.lane, now)
+                    self.lines.disturbed |= moved
+        if self.periodic:
+            self.renewed[:] = self.renewal
         return 0
+
+    def stale(self, orders, now):
+        """Whether keys that change every so often are to be renewed."""
+        i: cython.Py_ssize_t
+        order: Order
+        found: cython.bint = False
+        for i in range(len(orders)):
+            order = cython.cast(Order, orders[i])
+            if order.periodic:
+                self.renewal[i] = order.renew(now)
+                found |= self.renewal[i] > self.renewed[i]
+        return found
+
+    def rekey(self, queue: Queue, order: Order, lane, now):
+        """Give the jobs of a queue the keys that they have now; whether some are known to have changed places."""
+        scan: ScanQueue
+        keys: cython.longlong[::1]
+        if order.dynamic:
+            scan = queue
+            order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
+            return scan.rekeyed()
+        if not order.periodic or self.renewal[lane] <= self.renewed[lane]:
+            return 0
+        keys = queue.room()
+        order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
+        return queue.rekey()
 
 
 @cython.final
@@ -78,6 +107,8 @@ class Cluster:
         self.several = False
         self.sole = None  # the only island of a cluster without rules
         self.order = orders[0]
+        self.charged = [order for order in dict.fromkeys(orders) if order.charges]
+        self.charges = bool(self.charged)
         self.passes = 0
         self.longest_queue = 0
 
@@ -85,13 +116,10 @@ class Cluster:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order."""
         jobs = self.ledger.jobs
         if queue is None:
-            dynamic = self.orders[0].dynamic
-            queue = ScanQueue(jobs) if dynamic else OrderedQueue(jobs, self.ledger.size)
-        else:
-            dynamic = any(order.dynamic for order in self.orders)
+            queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size)
         view = Pass(jobs, queue, self.ledger, self.name, policy)
         view.number = len(self.islands)
-        self.islands.append(Island(queue, policy, view, dynamic))
+        self.islands.append(Island(queue, policy, view, self.orders))
         self.several = len(self.islands) > 1
         plain = not self.several and self.islands[0].lines is None
         self.sole = self.islands[0] if plain else None
@@ -150,6 +178,16 @@ class Cluster:
         if self.quotas is not None:
             self.quotas.set_time(now)
         return self.ledger.set_time(now)
+
+    def charge(self, slot, now, started):
+        """A job has begun or ceased to use something here."""
+        order: Order
+        for order in self.charged:
+            if started:
+                order.started(self.ledger.jobs, slot, now)
+            else:
+                order.stopped(self.ledger.jobs, slot, now)
+        return 0
 
     def released(self, slot):
         """A running job stopped: what it counted for is free, and may let others in."""

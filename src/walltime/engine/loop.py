@@ -225,7 +225,7 @@ class Simulation(Engine):
         c.set_time(self.now)
         if c.several:
             c.ledger.island = view.number
-        if island.dynamic or island.lines is not None:
+        if island.dynamic or island.periodic or island.lines is not None:
             island.prepare(c.orders, self.now)
         causes = island.causes
         island.causes = 0
@@ -260,6 +260,8 @@ class Simulation(Engine):
             kind = view.kind[i]
             if kind == START:
                 self.start(slot)
+                if c.charges:
+                    c.charge(slot, self.now, True)
             elif kind == RESERVE:
                 for observer in self.observers:
                     observer.promised(self, slot, view.value[i])
@@ -414,6 +416,8 @@ class Simulation(Engine):
                 jobs.at[slot].lost += elapsed * jobs.at[slot].cores
         jobs.at[slot].held += elapsed
         jobs.at[slot].stamp += 1
+        if cluster.charges:
+            cluster.charge(slot, self.now, False)
         cluster.set_time(self.now)
         self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
         cluster.ledger.give(slot)
@@ -473,7 +477,8 @@ class Simulation(Engine):
         if cluster.quotas is not None:
             cluster.quotas.take(slot)
         cluster.changed(slot, CAPACITY)
-        return self.start(slot)
+        self.start(slot)
+        return cluster.charge(slot, self.now, True)
 
     def set_capacity(self, cluster, cores):
         target: Cluster = self.clusters[cluster]

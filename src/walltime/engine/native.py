@@ -12,14 +12,15 @@ import numpy as np
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import NEVER, SECOND, microseconds
-from walltime.core.workload import Workload
+from walltime.core.workload import Origin, Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import build_ledger, build_site, is_ruled, needs_vectors
+from walltime.engine.build import build_ledger, build_order, build_site, is_ruled, needs_vectors, origin_of
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
 from walltime.engine.tables import build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
+from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Scenario
 
 NAME = "native"
@@ -92,7 +93,7 @@ def run(
         simulation, arrivals = build_site(scenario, first, batches, _options(scenario, observer, observers))
     else:
         arrivals = Arrivals(batches)
-        simulation = _build(scenario, arrivals, _options(scenario, observer, observers))
+        simulation = _build(scenario, arrivals, _options(scenario, observer, observers), origin_of(first))
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
@@ -149,7 +150,7 @@ def _limits_work(cluster: Cluster) -> bool:
     return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster.queues, cluster.limits))
 
 
-def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any]) -> Simulation:
+def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], origin: Origin) -> Simulation:
     simulation = Simulation(arrivals, **options)
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
@@ -157,7 +158,7 @@ def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any]) -> S
         simulation.add_cluster(
             cluster.name,
             build_ledger(simulation.jobs, cluster, index, policy.plans, scenario.seed),
-            registry.build("order", parts.order),
+            build_order(parts.order, Surroundings(cluster, arrivals.codes, origin)),
             registry.build("estimate", parts.estimate),
             policy,
         )

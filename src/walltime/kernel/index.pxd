@@ -34,6 +34,10 @@ cdef class QueueIndex:
     cdef Py_ssize_t position(self, Py_ssize_t leaf, long long key, long long seq) noexcept
     cdef int allot(self, Py_ssize_t leaves) except -1
     cdef int rebuild(self, Py_ssize_t room) except -1
+    cdef int refill(self, long long[::1] slots, Py_ssize_t n) except -1
+    cdef int refill_child(self, QueueIndex finer, Py_ssize_t cls) except -1
+    cdef int reseparate(self) except -1
+    cdef int separate(self) noexcept
     cdef int spread(self, Py_ssize_t leaf) except -1
     cdef Py_ssize_t classify(self, long long cores) noexcept
     cdef long long ceiling(self, Py_ssize_t cls) noexcept

@@ -23,6 +23,7 @@ from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 
 NOTHING = cython.declare(cython.longlong, _NEVER + 1)  # the least estimate where there is no job: beyond any window
+LEAST = cython.declare(cython.longlong, -((1 << 63) - 1))  # no key is less
 LEAF = cython.declare(cython.Py_ssize_t, 16)
 FILL = cython.declare(cython.Py_ssize_t, 12)  # jobs in a leaf after a rebuild: room for insertions
 DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 classes
@@ -226,15 +227,82 @@ class QueueIndex:
         self.used = n // FILL + 1
         for leaf in range(self.used):
             self.count[leaf] = FILL if (leaf + 1) * FILL <= n else n - leaf * FILL
-            k = leaf * LEAF + (self.count[leaf] - 1 if self.count[leaf] > 0 else 0)
+        self.separate()
+        if self.indexed:
+            self.sum_all()
+        return 0
+
+    def refill(self, slots, n):
+        """Have the first n of the slots, which are in order, and nobody else."""
+        i: cython.Py_ssize_t
+        leaves: cython.Py_ssize_t = 8
+        cls: cython.Py_ssize_t
+        finer: QueueIndex
+        while leaves * FILL < n + LEAF:
+            leaves *= 2
+        if leaves > self.leaves or 4 * leaves < self.leaves:
+            self.allot(leaves)
+        else:
+            for i in range(self.used):
+                self.count[i] = 0
+            self.first = 0
+        for i in range(n):
+            self.slot[i // FILL * LEAF + i % FILL] = slots[i]
+            self.cores[i // FILL * LEAF + i % FILL] = self.jobs.at[slots[i]].cores
+            self.estimate[i // FILL * LEAF + i % FILL] = self.jobs.at[slots[i]].estimate
+        self.used = n // FILL + 1
+        for i in range(self.used):
+            self.count[i] = FILL if (i + 1) * FILL <= n else n - i * FILL
+        self.size = n
+        self.separate()
+        if self.indexed:
+            self.sum_all()
+            for cls in range(self.width):
+                finer = self.children[cls]
+                if finer is not None:
+                    self.refill_child(finer, cls)
+        return 0
+
+    def refill_child(self, finer: QueueIndex, cls):
+        """The finer index of a class has the jobs of the line that are in the class."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        leaf: cython.Py_ssize_t
+        slots: cython.longlong[::1] = integers(self.size)
+        for leaf in range(self.used):
+            for i in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
+                if self.classify(self.cores[i]) == cls:
+                    slots[n] = self.slot[i]
+                    n += 1
+        return finer.refill(slots, n)
+
+    def reseparate(self):
+        """The keys have changed, the order has not."""
+        cls: cython.Py_ssize_t
+        finer: QueueIndex
+        self.separate()
+        if self.indexed:
+            for cls in range(self.width):
+                finer = self.children[cls]
+                if finer is not None:
+                    finer.reseparate()
+        return 0
+
+    def separate(self):
+        """Each leaf's separator is the key of its last job; an empty one has that of the leaf before."""
+        leaf: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        for leaf in range(self.used):
             if self.count[leaf] > 0:
-                self.top_key[leaf] = self.jobs.at[self.slot[k]].key
-                self.top_seq[leaf] = self.jobs.at[self.slot[k]].seq
+                k = self.slot[leaf * LEAF + self.count[leaf] - 1]
+                self.top_key[leaf] = self.jobs.at[k].key
+                self.top_seq[leaf] = self.jobs.at[k].seq
             elif leaf > 0:
                 self.top_key[leaf] = self.top_key[leaf - 1]
                 self.top_seq[leaf] = self.top_seq[leaf - 1]
-        if self.indexed:
-            self.sum_all()
+            else:
+                self.top_key[leaf] = LEAST
+                self.top_seq[leaf] = -1
         return 0
 
     def spread(self, leaf):

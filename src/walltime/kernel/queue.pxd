@@ -1,11 +1,13 @@
 from walltime.kernel.index cimport QueueIndex
 from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
+from walltime.kernel.sorting cimport sort_slots
 
 cdef class Queue:
     cdef readonly JobTable jobs
     cdef readonly Py_ssize_t size
-    cdef readonly bint disturbed
+    cdef public bint disturbed
     cdef long long[::1] buffer
+    cdef long long[::1] spare
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -13,6 +15,8 @@ cdef class Queue:
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
+    cdef long long[::1] room(self)
+    cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
@@ -36,6 +40,8 @@ cdef class OrderedQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
+    cdef long long[::1] room(self)
+    cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1

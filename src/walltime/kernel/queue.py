@@ -8,6 +8,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.index import QueueIndex
 from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.sorting import sort_slots
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -27,6 +28,7 @@ class Queue:
         self.size = 0
         self.disturbed = False
         self.buffer = integers(64)
+        self.spare = integers(64)
 
     def push(self, slot):
         """Put a waiting job in."""
@@ -52,6 +54,16 @@ class Queue:
     def reorder(self):
         """The keys have changed: sort everything anew."""
         raise NotImplementedError(f"{type(self).__name__}.reorder")
+
+    def room(self):
+        """An array for a key of each job, in the order of `ordered`, which `rekey` takes up."""
+        while len(self.spare) <= self.size:
+            self.spare = doubled(self.spare)
+        return self.spare
+
+    def rekey(self):
+        """The jobs, as `ordered` told them last, have the keys in `room` now; whether some have changed places."""
+        raise NotImplementedError(f"{type(self).__name__}.rekey")
 
     def slots(self) -> list:
         """Everything that waits here, in order."""
@@ -243,16 +255,39 @@ class OrderedQueue(Queue):
 
     def reorder(self):
         """The keys have changed: sort everything anew."""
-        s: cython.Py_ssize_t
-        keyed = []
-        for s in self.slots():
-            keyed.append((self.jobs.at[s].key, self.jobs.at[s].seq, s))
-        self.line = QueueIndex(self.jobs, self.line.width)
-        self.size = 0
-        for _, _, slot in sorted(keyed):
-            self.push(slot)
-        self.disturbed = True
+        i: cython.Py_ssize_t
+        slots: cython.longlong[::1] = self.ordered()
+        keys: cython.longlong[::1] = self.room()
+        for i in range(self.size):
+            keys[i] = self.jobs.at[slots[i]].key
+        self.rekey()
         return 0
+
+    def rekey(self):
+        """In order of size where the order is the same, else n log n at most: what is still in order stays together."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.size
+        slots: cython.longlong[::1] = self.buffer
+        keys: cython.longlong[::1] = self.spare
+        moved: cython.bint = False
+        for i in range(n):
+            self.jobs.at[slots[i]].key = keys[i]
+            if i > 0 and not moved and self.precedes(slots[i], slots[i - 1]):
+                moved = True
+        if n == 0:
+            return 0
+        if moved:
+            sort_slots(self.jobs, slots, keys, n)
+            self.line.refill(slots, n)
+            self.begin = self.end = self.seen = 0
+            for i in range(n):
+                self.jobs.at[slots[i]].place = LINE
+            self.disturbed = True
+        else:
+            self.line.reseparate()
+        self.last_key = self.jobs.at[slots[n - 1]].key
+        self.last_seq = self.jobs.at[slots[n - 1]].seq
+        return moved
 
     def slots(self) -> list:
         """Everything that waits here, in order."""

@@ -34,8 +34,16 @@ cdef class FunctionPolicy(Policy):
 
 cdef class Order:
     cdef public bint dynamic
+    cdef public bint periodic
+    cdef public bint charges
+    cpdef attach(self, object surroundings)
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
     cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
+    cpdef long long renew(self, long long now) except? -1
+    cpdef started(self, JobTable jobs, Py_ssize_t slot, long long now)
+    cpdef stopped(self, JobTable jobs, Py_ssize_t slot, long long now)
+    cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
+    cpdef dict history(self)
 
 cdef class Estimate:
     cdef public bint oracle

@@ -85,19 +85,47 @@ class Order:
     """Who is next: a job's key, lower first, ties by order of entry.
 
     A static order is asked for `key` once, when the job joins the queue. One with `dynamic` set is asked for `keys` of
-    everybody who waits, before each pass. A key is a 64-bit integer: microseconds for times, `float_key` for the rest.
+    everybody who waits, before each pass. One with `periodic` set is asked for `key` when a job joins and for `keys` of
+    everybody whenever `renew`, which is called before each pass, tells a later time than the last. A key is a 64-bit
+    integer: microseconds for times, `float_key` for the rest. One with `charges` set is told who starts and who stops.
     """
 
     def __init__(self) -> None:
         self.dynamic = False
+        self.periodic = False
+        self.charges = False
+
+    def attach(self, surroundings):
+        """Get to know the cluster, before the first job; see `walltime.policy.surroundings`."""
+        return 0
 
     def key(self, jobs: JobTable, slot):
-        """The job's key; it stays while the job waits."""
+        """The job's key; it stays while the job waits, or until the keys are renewed."""
         raise NotImplementedError(f"{type(self).__name__}.key")
 
     def keys(self, jobs: JobTable, slots, now, keys):
         """Write the key that each of the slots has at `now` (microseconds) into `keys`."""
         raise NotImplementedError(f"{type(self).__name__}.keys")
+
+    def renew(self, now):
+        """The time (microseconds) of the state that the keys follow, which is brought up to date if it is due."""
+        return 0
+
+    def started(self, jobs: JobTable, slot, now):
+        """The job has got its resources."""
+        return 0
+
+    def stopped(self, jobs: JobTable, slot, now):
+        """The job has given its resources back, for good or for a while; `jobs.start` still tells since when."""
+        return 0
+
+    def parts(self, jobs: JobTable, slot, now):
+        """What the job's key is made of, by name, as numbers for a person; nothing for a key without parts."""
+        return {}
+
+    def history(self):
+        """What to draw of the run, as {series: {entity: [(time in microseconds, value), ...]}}."""
+        return {}
 
 
 @cython.cclass

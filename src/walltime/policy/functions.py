@@ -146,6 +146,11 @@ class CheckedOrder(Order):
         super().__init__()
         self.order = order
         self.dynamic = bool(order.dynamic)
+        self.periodic = bool(order.periodic)
+        self.charges = bool(order.charges)
+
+    def attach(self, surroundings: Any) -> object:
+        return self.order.attach(surroundings)
 
     def key(self, jobs: JobTable, slot: int) -> int:
         key = self.order.key(jobs, slot)
@@ -158,6 +163,21 @@ class CheckedOrder(Order):
 
     def keys(self, jobs: JobTable, slots: Any, now: int, keys: Any) -> object:
         return self.order.keys(jobs, slots, now, keys)
+
+    def renew(self, now: int) -> int:
+        return self.order.renew(now)
+
+    def started(self, jobs: JobTable, slot: int, now: int) -> object:
+        return self.order.started(jobs, slot, now)
+
+    def stopped(self, jobs: JobTable, slot: int, now: int) -> object:
+        return self.order.stopped(jobs, slot, now)
+
+    def parts(self, jobs: JobTable, slot: int, now: int) -> dict[str, float]:
+        return self.order.parts(jobs, slot, now)
+
+    def history(self) -> dict[str, dict[str, list[tuple[int, float]]]]:
+        return self.order.history()
 
 
 class CheckedEstimate(Estimate):
