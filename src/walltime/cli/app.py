@@ -15,8 +15,8 @@ from walltime.cli.report import report
 from walltime.cli.run import run
 from walltime.cli.slurm import app as slurm_app
 from walltime.cli.workload import app as workload_app
+from walltime.cli.workload_compare import compare as compare_workloads
 from walltime.cli.workload_model import anonymise, fit, generate
-from walltime.cli.workload_model import compare as compare_workloads
 
 app = typer.Typer(
     name="walltime",
