@@ -70,6 +70,15 @@ class Result:
         """A row for each interval in which a job held resources."""
         return self.record.allocations
 
+    @property
+    def outages(self) -> pl.DataFrame:
+        """A row for each interval in which cores had failed, were maintained or reserved; often none."""
+        import polars as pl
+
+        from walltime.core.tables import OUTAGES
+
+        return pl.DataFrame(schema=OUTAGES) if self.record.outages is None else self.record.outages
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The headline figures; means are over started jobs."""
@@ -167,6 +176,7 @@ class Result:
             series=self.series if self.scenario.record.series else None,
             summary=self.summary,
             provenance=self.provenance,
+            outages=self.record.outages,
             write_workload=_workload_writer(self.scenario),
         )
         self.folder = folder.write(target, contents, format=format, force=force)
@@ -273,6 +283,7 @@ def load(path: str | Path) -> Result:
         contents.allocations,
         dict(contents.summary.get("facts", {})),
         dict(contents.provenance.get("durations", {})),
+        contents.outages,
     )
     return Result(
         load_scenario(Path(path) / "scenario.yaml"),

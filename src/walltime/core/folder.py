@@ -16,10 +16,10 @@ import polars as pl
 
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import ALLOCATIONS, JOBS, SCHEMA, SERIES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SCHEMA, SERIES
 
 FORMATS = ("parquet", "csv")
-TABLES: dict[str, dict[str, Any]] = {"jobs": JOBS, "allocations": ALLOCATIONS, "series": SERIES}
+TABLES: dict[str, dict[str, Any]] = {"jobs": JOBS, "allocations": ALLOCATIONS, "series": SERIES, "outages": OUTAGES}
 WORKLOAD = "workload.parquet"
 """The workload itself, where it came from memory and no file could be named in scenario.yaml."""
 
@@ -42,6 +42,7 @@ class Contents:
     series: pl.DataFrame | None
     summary: dict[str, Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+    outages: pl.DataFrame | None = None
     write_workload: Callable[[Path], object] | None = None
 
 
@@ -114,6 +115,7 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
         jobs=jobs,
         allocations=allocations,
         series=_read_table(folder, "series", SERIES) if _find_table(folder, "series") else None,
+        outages=_read_table(folder, "outages", OUTAGES) if _find_table(folder, "outages") else None,
         summary=summary,
         provenance=_read_json(folder / "provenance.json"),
     )

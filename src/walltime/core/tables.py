@@ -58,6 +58,22 @@ ALLOCATIONS: dict[str, Any] = {
 }
 """allocations.parquet: a row for each interval in which a job held resources, in order of start."""
 
+OUTAGES: dict[str, Any] = {
+    "cluster": pl.String,
+    "start": pl.Float64,
+    "end": pl.Float64,
+    "kind": pl.String,
+    "name": pl.String,
+    "nodes": pl.String,
+    "cores": pl.Int64,
+}
+"""outages.parquet: a row for each interval in which cores were not there for everybody, where there was one.
+
+`kind` is one of `OUTAGE_KINDS`; `nodes` as in allocations, empty on a plain number of cores; an empty `end`: still so
+when the simulation ended."""
+
+OUTAGE_KINDS = ("failure", "maintenance", "reservation")
+
 SERIES: dict[str, Any] = {"time": pl.Float64, "series": pl.String, "entity": pl.String, "value": pl.Float64}
 """series.parquet: the mean of a quantity over the interval that begins at `time`."""
 
@@ -67,13 +83,15 @@ class Record:
     """What an engine wrote down: the two tables that are the truth, and what a reader must know about them.
 
     `facts` are counts and settings that the tables cannot tell: capacity, skipped jobs, killed jobs, perfect estimates.
-    `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest.
+    `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest. `outages` (columns of
+    `OUTAGES`) is None where nothing was ever down or reserved.
     """
 
     jobs: pl.DataFrame
     allocations: pl.DataFrame
     facts: dict[str, Any] = field(default_factory=dict)
     durations: dict[str, float] = field(default_factory=dict)
+    outages: pl.DataFrame | None = None
 
 
 def time_series(name: str, microseconds: np.ndarray) -> pl.Series:

@@ -18,7 +18,7 @@ import pytest
 from walltime.core import folder
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import ALLOCATIONS, JOBS, SERIES, STATES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SERIES, STATES
 
 
 def jobs(**changed):
@@ -43,11 +43,17 @@ def allocations(count=2):
     return pl.DataFrame([row | {"outcome": "completed"}] * count, schema=ALLOCATIONS)
 
 
+def outages():
+    row = ("cluster", 5.0, None, "failure", "disk", "0-1:8", 16)
+    return pl.DataFrame([row], schema=OUTAGES, orient="row")
+
+
 def contents(**changed):
     tables = {"jobs": jobs(), "allocations": allocations()} | changed
     summary = {"schema": 1, "digest": digest(tables["jobs"], tables["allocations"])}
     series = pl.DataFrame([(0.0, "used_cores", "cluster", 1.5)], schema=SERIES, orient="row")
-    return folder.Contents("walltime: 1\n", **tables, series=series, summary=summary, provenance={"version": "1"})
+    other = {"summary": summary, "provenance": {"version": "1"}, "outages": outages()}
+    return folder.Contents("walltime: 1\n", **tables, series=series, **other)
 
 
 # The digest
@@ -148,18 +154,22 @@ def test_what_is_written_is_read(tmp_path, format):
     assert found.allocations.equals(allocations())
     assert found.series is not None
     assert found.series["value"].to_list() == [1.5]
+    assert found.outages is not None
+    assert found.outages.equals(outages())
     assert (found.scenario, found.provenance) == ("walltime: 1\n", {"version": "1"})
     names = {"scenario.yaml", "summary.json", "provenance.json"}
     assert {file.name for file in target.iterdir()} == names | {f"{name}.{format}" for name in folder.TABLES}
     assert [entry.name for entry in target.parent.iterdir()] == ["out"]
 
 
-def test_no_series_and_a_workload(tmp_path):
+def test_no_series_no_outages_and_a_workload(tmp_path):
     given = contents()
-    given.series = None
+    given.series = given.outages = None
     given.write_workload = lambda path: path.write_text("jobs")
     folder.write(tmp_path / "out", given)
-    assert folder.read(tmp_path / "out").series is None
+    found = folder.read(tmp_path / "out")
+    assert found.series is None
+    assert found.outages is None
     assert (tmp_path / "out" / folder.WORKLOAD).read_text() == "jobs"
 
 
