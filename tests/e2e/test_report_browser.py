@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from browser import Page, open_browser
 
 import walltime
 from walltime.analysis.charts.chart import Axis, Clock
 from walltime.analysis.charts.ticks import find_ticks
+from walltime.core.tables import OUTAGES
 
 HOSTILE = (
     "<script>window.hacked=1</script>",
@@ -45,6 +48,28 @@ def jobs(count: int = 240, users: tuple[str, ...] = ("ann", "bo", "cy")) -> wall
     )
 
 
+def disturb(result: walltime.Result) -> walltime.Result:
+    """The same with its longest job interrupted, and with outages: one of them on cores that nothing ever uses."""
+    record = result.record
+    longest = int(record.jobs.sort("run_time")["job_id"][-1])
+    mine = record.allocations.filter(pl.col("job_id") == longest)
+    start, end = float(mine["start"][0]), float(mine["end"][0])
+    first = mine.with_columns(end=pl.lit(start + 0.4 * (end - start)))
+    second = mine.with_columns(start=pl.lit(start + 0.6 * (end - start)), attempt=pl.col("attempt") + 1)
+    rest = record.allocations.filter(pl.col("job_id") != longest)
+    rows = [
+        ("cluster", 1000.0, 4000.0, "failure", HOSTILE[0], None, 4),
+        ("cluster", 6000.0, 9000.0, "reservation", "course", None, 8),
+    ]
+    changed = replace(
+        record,
+        allocations=pl.concat([rest, first, second]).sort("start"),
+        outages=pl.DataFrame(rows, schema=OUTAGES, orient="row"),
+        facts=record.facts | {"clusters": {"cluster": 20}},
+    )
+    return walltime.Result(result.scenario, changed, "disturbed")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     yield from open_browser()
@@ -60,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     label = "<script>window.hacked=1</script>"
     attack = walltime.simulate(jobs(users=HOSTILE), cores=16, policy="easy", label=label)
     attack.report(place / "hostile.html", title="<b onclick=window.hacked=1>title</b>")
+    disturb(easy).report(place / "disturbed.html")
     easy.plot.schedule(by="queue").save(place / "schedule.html")
     easy.plot.cdf(fcfs).save(place / "cdf.html")
     return place
@@ -81,7 +107,9 @@ def opened(browser: Any, folder: Path) -> Iterator[Any]:
         page.close()
 
 
-@pytest.mark.parametrize("name", ["one.html", "two.html", "hostile.html", "schedule.html", "cdf.html"])
+@pytest.mark.parametrize(
+    "name", ["one.html", "two.html", "hostile.html", "disturbed.html", "schedule.html", "cdf.html"]
+)
 def test_a_page_opens_without_a_complaint_or_a_request(opened: Any, name: str) -> None:
     page = opened(name)
     drawn = page.ask("() => document.querySelectorAll('svg.panel, canvas').length")
@@ -149,6 +177,75 @@ def test_hover_tells_the_job(opened: Any, folder: Path) -> None:
     assert row["queue"] in text
     page.tab.mouse.move(2, 2)
     assert page.ask("() => document.getElementById('tip').hidden")
+
+
+def point(page: Page, time: float, row: float) -> tuple[float, float]:
+    """Where on the screen a time and a row are."""
+    return tuple(
+        page.ask(
+            """([time, row]) => { const g = walltime.viewer.gantt; g.canvas.scrollIntoView({block: 'center'});
+            const box = g.canvas.getBoundingClientRect(); return [box.left + g.x(time), box.top + g.y(row)]; }""",
+            [time, row],
+        )
+    )
+
+
+def test_outages_are_seen_and_told(opened: Any) -> None:
+    page = opened("disturbed.html")
+    assert page.tab.locator(".gantt .legend .outage").all_inner_texts() == ["failure", "reservation"]
+    block = page.ask(
+        """() => { const b = walltime.viewer.gantt.plan.outages.blocks;
+        return [...b.of.keys()].map(i => [b.of[i], b.start[i], b.end[i], b.low[i], b.high[i]])[0]; }"""
+    )
+    page.tab.mouse.move(*point(page, (block[1] + block[2]) / 2, (block[3] + block[4]) / 2))
+    page.settle()
+    text = page.ask("() => document.getElementById('tip').innerText")
+    assert "Failure" in text
+    assert HOSTILE[0] in text  # as a text
+    assert "50:00 min" in text
+    colours = page.ask(
+        """([left, right, low, high]) => { const g = walltime.viewer.gantt; g.draw(1);
+        const [x, y] = [Math.ceil(g.x(left)) + 1, Math.ceil(g.y(high)) + 1];
+        const data = g.pen.getImageData(x, y, Math.floor(g.x(right)) - x - 1, Math.floor(g.y(low)) - y - 1).data;
+        return new Set(new Uint32Array(data.buffer)).size; }""",
+        block[1:],
+    )
+    assert colours == 2  # hatched
+
+
+def test_outages_are_read_by_a_key_and_saved(opened: Any, tmp_path: Path) -> None:
+    page = opened("disturbed.html")
+    page.tab.locator("canvas").focus()
+    page.tab.keyboard.press("o")
+    assert page.tab.locator(".status").inner_text().startswith("Failure")
+    page.tab.keyboard.press("o")
+    assert page.tab.locator(".status").inner_text().startswith("Reservation course, cores 8")
+    seen = view(page)
+    assert seen["left"] <= 6000 <= seen["right"]
+    page.tab.keyboard.press("0")
+    with page.tab.expect_download() as saving:
+        page.tab.locator(".toolbar").get_by_label("Save as SVG").click()
+    saving.value.save_as(tmp_path / "schedule.svg")
+    assert "url(#reservation)" in (tmp_path / "schedule.svg").read_text()
+
+
+def test_a_job_that_ran_twice_says_so(opened: Any) -> None:
+    page = opened("disturbed.html")
+    assert "interrupted and ran again" in page.tab.locator(".gantt").inner_text()
+    job = page.ask(
+        """() => { const { blocks, jobs } = walltime.viewer.gantt.plan;
+        return jobs.id[blocks.of[blocks.cut.indexOf(1)]]; }"""
+    )
+    page.tab.get_by_label("Search a job or user").fill(str(job))
+    page.tab.get_by_label("Search a job or user").press("Enter")
+    assert "ran 2 times" in page.tab.locator(".status").inner_text()
+    block = page.ask(
+        """() => { const b = walltime.viewer.gantt.plan.blocks, i = b.cut.indexOf(1);
+        return [(b.start[i] + b.end[i]) / 2, (b.low[i] + b.high[i]) / 2]; }"""
+    )
+    page.tab.mouse.move(*point(page, *block))
+    page.settle()
+    assert "1 of 2 times" in page.ask("() => document.getElementById('tip').innerText")
 
 
 def test_hover_on_a_chart_tells_its_values(opened: Any) -> None:

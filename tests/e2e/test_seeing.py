@@ -158,3 +158,20 @@ def test_the_demo_ends_with_a_report(command: Command, results: Path) -> None:
     assert command("demo", "--jobs", "50", "--output", "demo", "--force").code == 0
     quiet = command("demo", "--jobs", "50", "--no-report")
     assert "A report to look at" not in quiet.out
+
+
+def test_repetitions_make_one_bar(command: Command, results: Path) -> None:
+    from walltime.analysis.charts import make_chart
+    from walltime.cli.loading import find_results, load_results
+
+    for seed in (1, 2, 3):
+        done = command(
+            *("run", "trace.swf", "--missing-request", "model", "--policy", "fcfs,easy", "--quiet"),
+            *("--seed", seed, "--output", f"seeds/{seed}"),
+        )
+        assert done.code == 0
+    folders = [f"seeds/{seed}" for seed in (1, 2, 3)]
+    assert command("plot", "compare", *folders, "-o", "bars.png").code == 0
+    loaded = load_results(find_results([str(results / folder) for folder in folders]))
+    assert [result.label for result in loaded][:3] == ["1/fcfs", "1/easy", "2/fcfs"]
+    assert make_chart("compare", loaded).panels[0].y.categories == ("fcfs (n = 3)", "easy (n = 3)")

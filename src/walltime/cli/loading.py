@@ -19,10 +19,13 @@ def load_results(paths: list[Path]) -> list[Result]:
     from walltime.api import load
 
     loaded = [load(path) for path in paths]
-    names = [path.resolve().name for path in paths]
-    if len({result.label for result in loaded}) < len(loaded) == len(set(names)):
-        for result, name in zip(loaded, names, strict=True):
-            result.label = name
+    if len({result.label for result in loaded}) < len(loaded):
+        for parts in (1, 2):  # easy; or monday/easy, tuesday/easy
+            names = ["/".join(path.resolve().parts[-parts:]) for path in paths]
+            if len(set(names)) == len(names):
+                for result, name in zip(loaded, names, strict=True):
+                    result.label = name
+                break
     return loaded
 
 

@@ -51,6 +51,14 @@ def plot(
     minutes: Annotated[
         float | None, typer.Option(metavar="M", help="Length of an interval.", rich_help_panel=WHAT)
     ] = None,
+    repeated: Annotated[
+        bool,
+        typer.Option(
+            "--repeated",
+            help="Results of one policy are repetitions also where their traces differ, not only their seeds.",
+            rich_help_panel=WHAT,
+        ),
+    ] = False,
     theme: Annotated[str, typer.Option(metavar="light|dark", rich_help_panel=LOOK, help="The ground.")] = "light",
     width: Annotated[float | None, typer.Option(metavar="INCHES", rich_help_panel=LOOK, help="Its width.")] = None,
     height: Annotated[float | None, typer.Option(metavar="INCHES", rich_help_panel=LOOK, help="Its height.")] = None,
@@ -76,6 +84,7 @@ def plot(
     given = {"of": of, "by": by, "x": x, "y": y, "begin": begin, "end": end, "most": most}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {name: value for name, value in (("bins", bins), ("minutes", minutes)) if value is not None}
+    options |= {"repeated": True} if repeated else {}
     _check_options(found.name, found.options, options)
     loaded = load_results(find_results(results))
     picture = make(found.name, *loaded, theme=theme, width=width, height=height, **options)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from walltime.core.tables import ALLOCATIONS, JOBS, STATES, Record
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, STATES, Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine.reference import simulate
@@ -46,6 +46,14 @@ def record(
         pl.DataFrame(allocations, schema=ALLOCATIONS).with_columns(pl.col("outcome").cast(pl.Enum(STATES))),
         known | facts,
     )
+
+
+def outages(*rows: tuple[Any, ...]) -> pl.DataFrame:
+    """A table of outages from (start, end, kind, nodes, cores)."""
+    given = [
+        ("cluster", start, end, kind, f"{kind} at {start:g}", nodes, cores) for start, end, kind, nodes, cores in rows
+    ]
+    return pl.DataFrame(given, schema=OUTAGES, orient="row")
 
 
 def simulated(workload: Workload, cores: int, policy: str, overrun: str = "kill", until: float | None = None) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import allocation, job, record, simulated, workloads
+from handmade import allocation, job, outages, record, simulated, workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,5 +116,44 @@ def test_a_restarted_job_has_two_rectangles_and_one_still_running_reaches_the_en
     running = job(2, 0, 5, None)
     made = record(again, running, allocations=[*parts, allocation(running)], until=40.0)
     plan = lay_out(made)
-    spans = sorted((int(plan.of[i]), plan.start[i], plan.end[i]) for i in range(len(plan.of)))
-    assert spans == [(0, 0, 10), (0, 20, 30), (1, 5, 40)]
+    spans = sorted((int(plan.of[i]), plan.start[i], plan.end[i], bool(plan.cut[i])) for i in range(len(plan.of)))
+    assert spans == [(0, 0, 10, True), (0, 20, 30, False), (1, 5, 40, False)]
+
+
+def rectangles(plan: Schedule) -> list[tuple[str, float, float, int, int]]:
+    out = plan.outages
+    columns = (out.kinds, out.start, out.end, out.low, out.high)
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def test_outages_of_nodes_lie_on_those_nodes() -> None:
+    one = job(1, 0, 0, 100, 4, nodes=1)
+    facts = {"nodes": {"cluster": {"cores": [[3, 4]], "sharing": "shared"}}}
+    made = record(one, cores=12, allocations=[allocation(one, nodes="0:4")], **facts)
+    made.outages = outages(
+        (10, 20, "failure", "1-2:4", 8), (30, None, "reservation", "2:3", 3), (200, 300, "failure", "0:4", 4)
+    )
+    assert rectangles(lay_out(made)) == [("failure", 10, 20, 4, 12), ("reservation", 30, 100, 9, 12)]
+    assert rectangles(lay_out(made, window=(0, 15))) == [("failure", 10, 20, 4, 12)]
+
+
+def test_on_a_number_of_cores_no_job_is_drawn_where_cores_are_down() -> None:
+    made = record(job(1, 0, 0, 30, 2), job(2, 0, 0, 10, 2), job(3, 0, 10, 20, 1), job(4, 0, 20, 40, 2), cores=4)
+    made.outages = outages((10, 20, "failure", None, 1), (0, 5, "reservation", None, 3))
+    plan = lay_out(made)
+    assert len(plan.of) == 4
+    (down,) = [part for part in rectangles(plan) if part[0] == "failure"]
+    for i in range(len(plan.of)):
+        apart = plan.end[i] <= down[1] or plan.start[i] >= down[2] or plan.high[i] <= down[3] or plan.low[i] >= down[4]
+        assert apart
+    assert ("reservation", 0, 5, 1, 4) in rectangles(plan)
+
+
+def test_the_rest_is_not_shaded_where_cores_are_down() -> None:
+    made = record(job(1, 0, 0, 100, 2), job(2, 0, 0, 100, 1), cores=4)
+    made.outages = outages((0, 100, "maintenance", None, 1))
+    plan = lay_out(made, 1)
+    assert plan.hidden is not None
+    (down,) = rectangles(plan)
+    assert plan.hidden[down[3] : down[4]].max() == 0
+    assert plan.hidden.sum() == pytest.approx(plan.hidden.shape[1])

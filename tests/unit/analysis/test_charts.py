@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from handmade import allocation, job, record
+from handmade import allocation, job, outages, record
 
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Clock, short_names, shorten
-from walltime.analysis.charts.overtime import DOWN, FAIR_SHARE
+from walltime.analysis.charts.overtime import FAIR_SHARE
+from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.metrics import summarise
 from walltime.analysis.series import series
 from walltime.core.errors import InputError
@@ -202,28 +203,75 @@ def test_arrivals_by_hour_of_the_trace_or_of_the_calendar() -> None:
 def test_intervals_come_from_repetitions_of_the_same_label() -> None:
     chart = make_chart("compare", [small("a"), small("a", 60), small("b")])
     waits = chart.panels[0]
-    assert waits.y.categories == ("a", "b")
+    assert waits.y.categories == ("a (n = 2)", "b (n = 1)")
     assert waits.marks[0].values.tolist() == [(42.5 + 72.5) / 2, 42.5]
     half = 12.7062 * np.std([42.5, 72.5], ddof=1) / np.sqrt(2)
     assert waits.marks[0].high[0] - waits.marks[0].values[0] == pytest.approx(half, rel=1e-3)
     assert np.isnan(waits.marks[0].low[1])
 
 
+@pytest.fixture(scope="module")
+def seeded() -> dict[str, Any]:
+    """Results of the same jobs under other seeds, policies and machines, and of other jobs."""
+    import walltime
+
+    def jobs(gap: int) -> walltime.Workload:
+        return walltime.Workload.from_columns(submit=[0, gap, gap], run_time=[9, 9, 9], cores=[2, 2, 1])
+
+    one, other = jobs(1), jobs(2)
+    return {
+        "a": walltime.simulate(one, cores=4, policy="fcfs", seed=1),
+        "again": walltime.simulate(one, cores=4, policy="fcfs", seed=2),
+        "moved": walltime.simulate(other, cores=4, policy="fcfs", seed=3),
+        "larger": walltime.simulate(one, cores=8, policy="fcfs", seed=1),
+        "easy": walltime.simulate(one, cores=4, policy="easy", seed=1),
+    }
+
+
+def test_results_that_differ_in_the_seed_alone_are_repetitions(seeded: dict[str, Any]) -> None:
+    names = ("a", "again", "moved", "larger", "easy")
+    groups = find_repetitions([seeded[name] for name in names])
+    assert [len(members) for members in groups] == [3, 1, 1]
+    assert name_groups(groups) == ["fcfs", "fcfs (2)", "easy"]
+    chart = make_chart("compare", [seeded["a"], seeded["again"], seeded["easy"]])
+    assert chart.panels[0].y.categories == ("fcfs (n = 2)", "easy (n = 1)")
+    assert "the seed changes nothing" in chart.notes[1]
+
+
+def test_results_on_other_traces_are_repetitions_when_asked_for(tmp_path: Any) -> None:
+    import walltime
+    from walltime.workload.formats import write
+
+    results = []
+    for number, gap in enumerate((1, 2)):
+        trace = tmp_path / f"{number}.swf"
+        write(walltime.Workload.from_columns(submit=[0, gap], run_time=[9, 9], cores=[2, 2]), trace)
+        results.append(walltime.simulate(trace, cores=2, policy="fcfs"))
+    assert [len(members) for members in find_repetitions(results)] == [1, 1]
+    assert [len(members) for members in find_repetitions(results, repeated=True)] == [2]
+    assert "--repeated" in make_chart("compare", results).notes[1]
+    bars = make_chart("compare", results, repeated=True).panels[0].marks[0]
+    assert bars.values.tolist() == [3.75]
+    assert bars.low[0] < 3.75 < bars.high[0]
+
+
 def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
     shown = small()
     shown.extra = [(0.0, FAIR_SHARE, "ann", 0.5), (60.0, FAIR_SHARE, "ann", 0.25), (0.0, FAIR_SHARE, "bo", 0.5)]
-    shown.extra += [(0.0, DOWN, "n1", 0.0), (60.0, DOWN, "n1", 8.0)]
     chart = make_chart("fairshare", [shown])
     assert line(chart, "ann").y.tolist() == [0.5, 0.25]
-    cells = make_chart("failures", [shown]).marks[0]
-    assert cells.values.tolist() == [[0.0, 8.0]]
+    shown.record.outages = outages((1002.5, 2005.0, "failure", None, 2), (0, 4010, "reservation", None, 4))
+    failures = make_chart("failures", [shown])
+    cells = failures.marks[0]
+    assert cells.values.sum() / cells.values.size == pytest.approx(0.5 * 0.25)
+    assert failures.notes[0] == "1 × failure."
 
 
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
         ("fairshare", {}, "no fair-share factors"),
-        ("failures", {}, "no failures"),
+        ("failures", {}, "nothing was ever down"),
         ("nodes", {}, "has no nodes"),
         ("node-load", {}, "has no nodes"),
         ("boxes", {"by": "account"}, "the jobs tell no account"),

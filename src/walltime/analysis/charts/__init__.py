@@ -61,7 +61,7 @@ KINDS = {
         Kind("median-wait", "overtime:median_wait"),
         Kind("usage", "overtime:usage", several=False),
         Kind("fairshare", "overtime:fairshare", several=False),
-        Kind("failures", "overtime:failures", several=False),
+        Kind("failures", "gantt:failures", several=False),
         Kind("cdf", "spread:cdf"),
         Kind("histogram", "spread:histogram"),
         Kind("boxes", "spread:boxes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Pan
 from walltime.analysis.charts.colouring import WAYS, colour_by, colour_by_shift, find_ways
 from walltime.analysis.charts.lanes import shade
 from walltime.analysis.charts.layout import MOST_JOBS, Schedule, lay_out
+from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, time_axis
 from walltime.core.errors import InputError
@@ -35,7 +37,7 @@ def schedule(
         notes.append((f"{label}: " if len(results) > 1 else "") + plan.rule)
     if any(not len(band.nodes) for panel in panels for band in panel.marks[0].schedule.bands):  # type: ignore[union-attr]
         notes.append("The cluster is a number of cores: which of them a job had is the picture's choice.")
-    notes.append("An edge at its start marks a job that was backfilled.")
+    notes += _explain_edges([mark.schedule for panel in panels for mark in panel.marks if isinstance(mark, Blocks)])
     words = panels[0].marks[0].colouring.by  # type: ignore[union-attr]
     return Chart("schedule", f"Schedule, by {words}", tuple(panels), find_clock(results), tuple(dict.fromkeys(notes)))
 
@@ -64,20 +66,56 @@ def nodes(results: Sequence[Shown]) -> Chart:
     """How full each node was over time; where nodes are many, neighbours are shown together."""
     result = only_one(results, "nodes")
     plan = lay_out(result.record, 1 << 62)
-    found = np.concatenate([band.nodes for band in plan.bands])
-    if not len(found) or any(not len(band.nodes) for band in plan.bands):
-        raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
-    edges = np.append(found, plan.rows)
-    lines, columns = min(len(found), _MAP[1]), _MAP[0]
-    width = (plan.last - plan.first) / columns
-    left, right = ((side - plan.first) / width for side in (plan.start, plan.end))
-    # From rows of cores to rows of nodes: a node has the same height, whatever its cores.
-    low, high = (np.interp(side, edges, np.arange(len(edges))) * (lines / len(found)) for side in (plan.low, plan.high))
-    full = np.minimum(shade(left, right, low, high, columns, lines), 1.0)
-    rows = np.linspace(0, len(found), lines + 1)
-    cells = Cells(plan.first + width * np.arange(columns + 1), rows, full, Axis("cores in use", "share", low=0, high=1))
-    panel = Panel(time_axis(results), Axis("node", "count", low=0, high=len(found)), (cells,))
+    _find_nodes(result, plan)
+    cells = _map_rows(plan, (plan.start, plan.end, plan.low, plan.high), Axis("cores in use", "share", low=0, high=1))
+    panel = Panel(time_axis(results), _node_axis(plan), (cells,))
     return Chart("nodes", "Use of the nodes", (panel,), find_clock(results))
+
+
+def failures(results: Sequence[Shown]) -> Chart:
+    """Which nodes were down when, by failure or for maintenance: a map of nodes (or cores) over time."""
+    result = only_one(results, "failures")
+    record = result.record
+    if record.outages is None or not (record.outages["kind"].cast(str) != RESERVED).any():
+        raise InputError(f"{result.label}: nothing was ever down")
+    plan = lay_out(replace(record, allocations=record.allocations.head(0)))
+    out = plan.outages
+    down = out.kinds != RESERVED
+    blocks = tuple(column[down] for column in (out.start, out.end, out.low, out.high))
+    cells = _map_rows(plan, blocks, Axis("cores down", "share", low=0, high=1))
+    kinds = out.table["kind"].gather(np.unique(out.of)).cast(str).value_counts(sort=True)
+    notes = [f"{count:,} × {kind}." for kind, count in kinds.iter_rows() if kind != RESERVED]
+    if not len(plan.nodes):
+        notes.append("The cluster is a number of cores: which of them were down is the picture's choice.")
+    panel = Panel(time_axis(results), _node_axis(plan), (cells,))
+    return Chart("failures", "Down times", (panel,), find_clock(results), tuple(notes))
+
+
+def _map_rows(plan: Schedule, blocks: tuple[np.ndarray, ...], scale: Axis) -> Cells:
+    """How full each node (or group of cores) is with rectangles (starts, ends, lowest rows, rows above) over time."""
+    start, end, low, high = blocks
+    edges = np.append(plan.nodes, plan.rows) if len(plan.nodes) else np.arange(plan.rows + 1)
+    count, columns = len(edges) - 1, _MAP[0]
+    lines = min(count, _MAP[1])
+    width = (plan.last - plan.first) / columns
+    left, right = ((np.clip(side, plan.first, plan.last) - plan.first) / width for side in (start, end))
+    # From rows of cores to rows of nodes: a node has the same height, whatever its cores.
+    bottom, top = (np.interp(side, edges, np.arange(len(edges))) * (lines / count) for side in (low, high))
+    full = np.minimum(shade(left, right, bottom, top, columns, lines), 1.0)
+    return Cells(plan.first + width * np.arange(columns + 1), np.linspace(0, count, lines + 1), full, scale)
+
+
+def _node_axis(plan: Schedule) -> Axis:
+    """Nodes upward, or cores where there are no nodes."""
+    known = len(plan.nodes)
+    return Axis("node" if known else "cores", "count", low=0, high=known or plan.rows)
+
+
+def _find_nodes(result: Shown, plan: Schedule) -> np.ndarray:
+    """The lowest rows of the nodes; raises InputError where a cluster has none."""
+    if not len(plan.nodes):
+        raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
+    return plan.nodes
 
 
 def node_load(results: Sequence[Shown]) -> Chart:
@@ -85,9 +123,7 @@ def node_load(results: Sequence[Shown]) -> Chart:
     marks = []
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         plan = lay_out(result.record, 1 << 62)
-        found = np.concatenate([band.nodes for band in plan.bands])
-        if not len(found) or any(not len(band.nodes) for band in plan.bands):
-            raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
+        found = _find_nodes(result, plan)
         edges = np.append(found, plan.rows)
         # A rectangle may reach over many nodes: sums by core first, then by node.
         work = np.zeros(plan.rows + 1)
@@ -115,6 +151,16 @@ def _panel(results: Sequence[Shown], plan: Schedule, blocks: Blocks, title: str)
     x = Axis(axis.label, "time", low=plan.first, high=plan.last)
     words = "cores, node by node" if any(len(band.nodes) for band in plan.bands) else "cores"
     return Panel(x, Axis(words, "count", low=0, high=plan.rows), (blocks,), title)
+
+
+def _explain_edges(plans: Sequence[Schedule]) -> list[str]:
+    """What the edges of the jobs mean, as far as there are such jobs."""
+    notes = []
+    if any(plan.jobs["backfilled"].fill_null(False).any() for plan in plans):
+        notes.append("An edge at its start marks a job that was backfilled.")
+    if any(plan.cut.any() for plan in plans):
+        notes.append("An edge at its end marks a job that was interrupted and ran again later.")
+    return notes
 
 
 def _default(plan: Schedule) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
+from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of
 from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon
 from walltime.analysis.metrics import core_seconds
 from walltime.cluster.nodes import expand
@@ -37,8 +38,9 @@ class Band:
 class Schedule:
     """Rectangles of `jobs`: `of` is the row in `jobs`, times in seconds, rows from `low` to below `high`.
 
-    `hidden` maps how full the cells of the picture are with jobs that are not shown (rows by columns, from the lowest
-    row and from `first`), or is None where all are shown. `rule` says which are.
+    `outcome` is how each of these times of running ended; `cut` says that the job ran again later. `hidden` maps how
+    full the cells of the picture are with jobs that are not shown (rows by columns, from the lowest row and from
+    `first`), or is None where all are shown. `rule` says which are.
     """
 
     jobs: pl.DataFrame
@@ -47,11 +49,20 @@ class Schedule:
     end: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    outcome: pl.Series
+    cut: np.ndarray
     first: float
     last: float
     bands: tuple[Band, ...]
+    outages: Outages
     rule: str
     hidden: np.ndarray | None = None
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """The lowest row of each node; none where a cluster is a plain number of cores."""
+        known = all(len(band.nodes) for band in self.bands)
+        return np.concatenate([band.nodes for band in self.bands]) if known else np.zeros(0, np.int64)
 
     @property
     def rows(self) -> int:
@@ -74,7 +85,7 @@ def lay_out(
     held, extent = find_held(record), _extent(record, window)
     rows, used = _rows_of(record), core_seconds(record)
     inside = (held.end > np.maximum(held.start, extent[0])) & (held.start < extent[1])
-    floor = _Floor(record, held, np.flatnonzero(inside))
+    floor = _Floor(record, held, np.flatnonzero(inside), find_outages(record, *extent))
     candidates = np.zeros(record.jobs.height, bool)
     candidates[rows[inside]] = True
     order = _rank(record, candidates, used, only)[:limit]
@@ -92,30 +103,38 @@ def lay_out(
         end=held.end[of] / SECOND,
         low=low,
         high=high,
+        outcome=record.allocations["outcome"].cast(pl.String).gather(of),
+        cut=_find_cut(rows, held)[of],
         first=extent[0] / SECOND,
         last=extent[1] / SECOND,
         bands=floor.bands,
+        outages=floor.outages,
         rule=_tell_rule(shown, candidates, used, window),
         hidden=floor.shade(shown[rows], (of, low, high), extent),
     )
 
 
 class _Floor:
-    """The rows of the picture, and where the allocations `mine` (by number) lie on them."""
+    """The rows of the picture, and where the allocations `mine` (by number) and the outages lie on them."""
 
-    def __init__(self, record: Record, held: Held, mine: np.ndarray) -> None:
+    def __init__(self, record: Record, held: Held, mine: np.ndarray, closed: pl.DataFrame) -> None:
         self.held, self.mine, self.bands = held, mine[np.argsort(held.start[mine], kind="stable")], _bands(record)
-        names = record.allocations["cluster"].cast(pl.String).gather(self.mine)
-        self.owned = [
-            self.mine if len(self.bands) == 1 else self.mine[(names == band.name).fill_null(False).to_numpy()]
-            for band in self.bands
-        ]
+        self.owned = [self.mine[part] for part in self._by_band(record.allocations["cluster"].gather(self.mine))]
         self.fixed = [self._on_nodes(record, band, owned) for band, owned in zip(self.bands, self.owned, strict=True)]
+        self.closed, self.outages = closed, Outages(closed, *(np.zeros(0, np.int64) for _ in range(3)))
+        self.shut = [np.flatnonzero(part) for part in self._by_band(closed["cluster"])]
+
+    def _by_band(self, names: pl.Series) -> list[np.ndarray]:
+        """Which of the rows belong to each band; all of them, where there is one only."""
+        texts = names.cast(pl.String)
+        if len(self.bands) == 1:
+            return [np.ones(len(texts), bool)]
+        return [(texts == band.name).fill_null(False).to_numpy() for band in self.bands]
 
     def _on_nodes(self, record: Record, band: Band, owned: np.ndarray) -> _Blocks | None:
         """The rectangles of all allocations on a cluster of nodes; None where nobody knows which cores they had."""
         texts = record.allocations["nodes"].gather(owned)
-        if not len(band.nodes) or texts.is_null().all():
+        if not len(band.nodes) or (len(texts) and texts.is_null().all()):
             return None
         sizes = np.diff(np.append(band.nodes, band.high))
         of, low, high = stack_nodes(*self._times(owned), read_ranges(texts), sizes)
@@ -126,18 +145,44 @@ class _Floor:
 
     def place(self, shown: np.ndarray) -> _Blocks:
         """The rectangles of those allocations that are shown: whose, lowest row, the row above the highest."""
-        parts = []
-        for band, owned, fixed in zip(self.bands, self.owned, self.fixed, strict=True):
+        parts, closed = [], []
+        for band, owned, fixed, shut in zip(self.bands, self.owned, self.fixed, self.shut, strict=True):
             if fixed is not None:
                 parts.append(tuple(column[shown[fixed[0]]] for column in fixed))
+                closed.append(self._close_nodes(band, shut))
                 continue
-            chosen = owned[shown[owned]]
-            cores = np.ascontiguousarray(self.held.cores[chosen])
-            of, low, high = stack_cores(*self._times(chosen), cores, band.high - band.low)
-            parts.append((chosen[of], low + band.low, np.minimum(high + band.low, band.high)))
+            jobs, down = self._stack(band, owned[shown[owned]], shut)
+            parts.append(jobs)
+            closed += [down, self._reserve(band, shut)]
+        self.outages = Outages(self.closed, *(np.concatenate(columns) for columns in zip(*closed, strict=True)))
         whose, low, high = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         fits = low < high  # an illegal schedule has rows above its machine
         return whose[fits], low[fits], high[fits]
+
+    def _stack(self, band: Band, chosen: np.ndarray, shut: np.ndarray) -> tuple[_Blocks, _Blocks]:
+        """Jobs, and what was down, on a plain number of cores: no row has two of them at once."""
+        down = shut[(self.closed["kind"].gather(shut).cast(pl.String) != RESERVED).to_numpy()]
+        begin, end = times_of(self.closed[down])
+        start, stop = np.append(begin, self.held.start[chosen]), np.append(end, self.held.end[chosen])
+        cores = np.append(self.closed["cores"].to_numpy()[down], self.held.cores[chosen])
+        order = np.argsort(start, kind="stable")
+        of, low, high = stack_cores(start[order], stop[order], cores[order], band.high - band.low)
+        of, low, high = order[of], low + band.low, np.minimum(high + band.low, band.high)
+        is_job = of >= len(down)
+        jobs = chosen[of[is_job] - len(down)], low[is_job], high[is_job]
+        return jobs, (down[of[~is_job]], low[~is_job], high[~is_job])
+
+    def _reserve(self, band: Band, shut: np.ndarray) -> _Blocks:
+        """What was reserved on a plain number of cores."""
+        mine = shut[(self.closed["kind"].gather(shut).cast(pl.String) == RESERVED).to_numpy()]
+        of, low, high = place_on_top(self.closed["cores"].to_numpy()[mine], band.low, band.high)
+        return mine[of], low, high
+
+    def _close_nodes(self, band: Band, shut: np.ndarray) -> _Blocks:
+        """What was down or reserved of a cluster of nodes; outages that name no nodes are not drawn."""
+        ranges = read_ranges(self.closed["nodes"].gather(shut))
+        of, low, high = place_on_nodes(ranges, band.nodes, band.high)
+        return shut[of], low, high
 
     def shade(self, shown: np.ndarray, blocks: _Blocks, extent: tuple[int, int]) -> np.ndarray | None:
         """How full the cells of the picture are with what is not shown; None where everything is.
@@ -149,7 +194,9 @@ class _Floor:
         rows = max(band.high for band in self.bands) or 1
         lines = min(_SHADE[1], rows)
         out = np.zeros((lines, _SHADE[0]))
-        taken = self._map(blocks, extent, lines, rows)
+        down = self.outages.kinds != RESERVED
+        shut = tuple(column[down] for column in (self.outages.of, self.outages.low, self.outages.high))
+        taken = self._map(blocks, extent, lines, rows) + self._map(shut, extent, lines, rows, times_of(self.closed))
         for band, owned, fixed in zip(self.bands, self.owned, self.fixed, strict=True):
             if fixed is not None:
                 out += self._map(tuple(column[~shown[fixed[0]]] for column in fixed), extent, lines, rows)
@@ -163,12 +210,28 @@ class _Floor:
             out += free * np.divide(work, total, out=np.zeros_like(work), where=total > 1e-12)
         return out
 
-    def _map(self, blocks: _Blocks, extent: tuple[int, int], lines: int, rows: int) -> np.ndarray:
-        """How full each cell is with these rectangles."""
+    def _map(
+        self,
+        blocks: _Blocks,
+        extent: tuple[int, int],
+        lines: int,
+        rows: int,
+        times: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """How full each cell is with these rectangles; `times` are the starts and ends of other owners than jobs."""
         of, low, high = blocks
         unit = (extent[1] - extent[0]) / _SHADE[0]
-        left, right = ((np.clip(side[of], *extent) - extent[0]) / unit for side in (self.held.start, self.held.end))
+        sides = times or (self.held.start, self.held.end)
+        left, right = ((np.clip(side[of], *extent) - extent[0]) / unit for side in sides)
         return np.asarray(shade(left, right, low * (lines / rows), high * (lines / rows), _SHADE[0], lines))
+
+
+def _find_cut(rows: np.ndarray, held: Held) -> np.ndarray:
+    """Of each allocation, whether its job (by row) held something again later."""
+    order = np.lexsort((held.start, rows))
+    cut = np.zeros(len(rows), bool)
+    cut[order[:-1]] = rows[order][1:] == rows[order][:-1]
+    return cut
 
 
 def _bands(record: Record) -> tuple[Band, ...]:

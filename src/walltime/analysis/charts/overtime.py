@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Panel, short_names
+from walltime.analysis.charts.chart import Axis, Chart, Line, Panel, short_names
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, group, time_axis
 from walltime.analysis.intervals import find_held, find_horizon
 from walltime.analysis.series import Grid, choose_interval
@@ -18,8 +18,6 @@ from walltime.core.time import SECOND, format_duration
 
 FAIR_SHARE = "fair_share_factor"
 """The series (one entity a user) that the picture of fair-share factors is drawn from."""
-DOWN = "down_cores"
-"""The series (one entity a node or group of nodes) that the map of failures is drawn from."""
 
 
 def utilization(results: Sequence[Shown]) -> Chart:
@@ -185,23 +183,6 @@ def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
         marks.append(Line(label, mine["time"].to_numpy(), mine["value"].to_numpy(), number, step=True))
     panel = Panel(time_axis(results), Axis("fair-share factor", "number", low=0), tuple(marks))
     return Chart("fairshare", "Fair-share factors", (panel,), find_clock(results))
-
-
-def failures(results: Sequence[Shown]) -> Chart:
-    """Where and when cores were down: a map of nodes over time."""
-    result = only_one(results, "failures")
-    table = _entities(result, DOWN, "failures: none of its nodes ever fails")
-    names, times = table["entity"].unique(maintain_order=True).to_list(), table["time"].unique().sort().to_numpy()
-    values = np.full((len(names), len(times)), np.nan)
-    for row, name in enumerate(names):
-        mine = table.filter(pl.col("entity") == name)
-        values[row, np.searchsorted(times, mine["time"].to_numpy())] = mine["value"].to_numpy()
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-    cells = Cells(
-        np.append(times, times[-1] + step), np.arange(len(names) + 1) - 0.5, values, Axis("cores down", "count")
-    )
-    panel = Panel(time_axis(results), Axis("node", "category", categories=short_names(names)), (cells,))
-    return Chart("failures", "Cores down", (panel,), find_clock(results))
 
 
 class _Series:

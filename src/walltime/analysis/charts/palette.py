@@ -56,6 +56,10 @@ class Theme:
         colours = [self.colour(i) for i in range(count)]
         return [*colours[:-1], self.muted, *(self.fade(share) for share in (0.3, 0.55))] if grey else colours
 
+    def hatch(self, kind: str) -> str:
+        """How an outage is hatched, in matplotlib's letters; the page draws the same with pixels."""
+        return {"failure": "xxxxx", "maintenance": "/////", "reservation": "....."}.get(kind, "|||||")
+
     def fade(self, share: float) -> str:
         """The grey of what is not told apart, so much nearer to the ground."""
         pairs = zip(_channels(self.muted), _channels(self.ground), strict=True)

@@ -9,6 +9,7 @@ import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Bars, Chart, Line, Panel, short_names
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, measure
+from walltime.analysis.charts.repetitions import find_policy, find_repetitions, name_groups
 from walltime.analysis.noise import estimate
 from walltime.core.errors import InputError
 
@@ -22,28 +23,43 @@ METRICS = {
 """Headline figures: words, kind of axis, and the quantity of a job that it is the mean of."""
 
 
-def compare(results: Sequence[Shown]) -> Chart:
-    """Headline figures of each result with 95 % intervals; results of the same label are repetitions of one."""
-    labels = list(dict.fromkeys(result.label for result in results))
-    repeated = len(labels) < len(results)
+def compare(results: Sequence[Shown], repeated: bool = False) -> Chart:
+    """Headline figures of each policy with 95 % intervals; results that differ in the seed alone are repetitions."""
+    groups = find_repetitions(results, repeated)
+    several = len(groups) < len(results)
+    names = name_groups(groups)
+    if several:
+        names = [f"{name} (n = {len(members)})" for name, members in zip(names, groups, strict=True)]
     panels = []
     for metric, (words, kind, quantity) in METRICS.items():
-        rows = []
-        for label in labels:
-            mine = [result for result in results if result.label == label]
-            rows.append(_repetitions(mine, metric) if repeated else _batches(mine[0], metric, quantity))
+        rows = [
+            _repetitions(members, metric) if several else _batches(members[0], metric, quantity) for members in groups
+        ]
         values, low, high = (np.array(column, float) for column in zip(*rows, strict=True))
         bars = Bars(words, values, 0, low, high)
-        y = Axis("", "category", categories=short_names(labels))
+        y = Axis("", "category", categories=short_names(names))
         panels.append(Panel(Axis(words, kind, low=0, high=1 if kind == "share" else None), y, (bars,)))
-    if repeated:
-        note = "95 % t-intervals over results of the same label; none where there is one only."
-    else:
-        note = (
+    return Chart("compare", "Headline figures", tuple(panels), find_clock(results), _interval_notes(groups, several))
+
+
+def _interval_notes(groups: Sequence[Sequence[Shown]], several: bool) -> tuple[str, ...]:
+    """What the intervals are, and what they are not."""
+    if not several:
+        notes = [
             f"95 % intervals of means over {BATCHES} batches of jobs in order of submission: how uneven the time was, "
-            "not whether policies differ (that is what --shake is for)."
-        )
-    return Chart("compare", "Headline figures", tuple(panels), find_clock(results), (note,))
+            "not whether policies differ (that is what repetitions with other seeds, or --shake, are for)."
+        ]
+        if len({find_policy(members[0]) for members in groups}) < len(groups):
+            notes.append("Results of one policy on other traces are taken together by --repeated.")
+        return tuple(notes)
+    notes = ["Means and 95 % t-intervals over n repetitions; none where there is one only."]
+    if any(len(members) > 1 and len({_digest(result) for result in members}) == 1 for members in groups):
+        notes.append("Repetitions that are all the same: the seed changes nothing in them.")
+    return tuple(notes)
+
+
+def _digest(result: Shown) -> object:
+    return result.summary.get("digest") or id(result)
 
 
 def change(results: Sequence[Shown], of: str = "wait") -> Chart:

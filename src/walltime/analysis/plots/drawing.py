@@ -80,7 +80,7 @@ class _Words:
         # A label that begins with an underscore would be left out by matplotlib.
         labels = [f" {label}" if label.startswith("_") else label for label, _, _ in entries]
         legend = figure.legend(
-            [_handle(colour, style) for _, colour, style in entries],
+            [_handle(colour, style, theme) for _, colour, style in entries],
             labels,
             ncols=self.columns,
             columnspacing=1.4,
@@ -92,13 +92,15 @@ class _Words:
         legend.set_in_layout(False)
 
 
-def _handle(colour: str, style: Any) -> Any:
+def _handle(colour: str, style: Any, theme: Theme) -> Any:
     """The sample of a mark in the legend."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     if style == "patch":
         return Patch(color=colour)
+    if style.strip("-") and style != "point":
+        return Patch(facecolor=theme.fade(0.75), edgecolor=colour, hatch=style, linewidth=0.4)
     if style == "point":
         return Line2D([], [], color=colour, marker="o", linestyle="", markersize=4)
     return Line2D([], [], color=colour, linestyle=style)

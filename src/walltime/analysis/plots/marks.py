@@ -9,13 +9,16 @@ import numpy as np
 from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points
 from walltime.analysis.charts.palette import LIGHT, Theme
 from walltime.analysis.charts.ticks import find_ticks
+from walltime.core.tables import OUTAGE_KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from walltime.analysis.charts.layout import Schedule
+
 Entry = tuple[str, str, str]
-"""A line of the legend: label, colour, and a line's style, "point" or "patch"."""
+"""A line of the legend: label, colour, and a line's style, "point", "patch", or the letters of a hatch."""
 _MANY = 4_000
 """Rectangles beyond which a vector file gets a picture of them instead."""
 _FEW = 300
@@ -32,6 +35,9 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
             for number, name in enumerate(colouring.names):
                 if number in present:
                     entries.setdefault((name, ""), (name, colours[number], "patch"))
+            for kind in OUTAGE_KINDS:
+                if kind in mark.schedule.outages.kinds:
+                    entries.setdefault((kind, "hatch"), (kind, theme.soft, theme.hatch(kind)))
         elif (
             isinstance(mark, Cells)
             or not mark.label
@@ -148,43 +154,71 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
         grey = LinearSegmentedColormap.from_list("grey", [theme.ground, theme.muted])
         extent = (plan.first, plan.last, 0.0, float(plan.rows))
         axes.imshow(plan.hidden, cmap=grey, vmin=0, vmax=1, extent=extent, origin="lower", aspect="auto", zorder=0)
+    _draw_outages(axes, plan, theme)
     colours = to_rgba_array(theme.classes(colouring.scale, len(colouring.names), colouring.grey))
     start, end = np.maximum(plan.start, plan.first), np.minimum(plan.end, plan.last)
-    corners = np.empty((len(plan.of), 4, 2))
-    corners[:, 0, 0] = corners[:, 1, 0] = start
-    corners[:, 2, 0] = corners[:, 3, 0] = end
-    corners[:, 0, 1] = corners[:, 3, 1] = plan.low
-    corners[:, 1, 1] = corners[:, 2, 1] = plan.high
     few = len(plan.of) <= _FEW
     blocks = PolyCollection(
-        list(corners),
+        _corners(start, end, plan.low, plan.high),
         facecolors=colours[colouring.codes[plan.of]],
         edgecolors=theme.ground if few else "none",
         linewidths=0.7 if few else 0,
         antialiaseds=few,
         rasterized=len(plan.of) > _MANY,
-        zorder=1,
+        zorder=2,
     )
     axes.add_collection(blocks)
     axes.set_xlim(plan.first, plan.last)
     axes.set_ylim(0, plan.rows)
-    _mark_backfilled(axes, mark, theme, start, width)
+    _mark_edges(axes, mark, theme, start, end, width)
     for band in plan.bands[1:]:
         axes.axhline(band.low, color=theme.ink, linewidth=0.8)
     if few:
         _number_blocks(axes, mark, theme, start, end, width)
 
 
-def _mark_backfilled(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, width: float) -> None:
-    """A dark edge where a backfilled job starts, if the job is wide enough to show it."""
+def _corners(start: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
+    """The corners of rectangles."""
+    corners = np.empty((len(start), 4, 2))
+    corners[:, 0, 0] = corners[:, 1, 0] = start
+    corners[:, 2, 0] = corners[:, 3, 0] = end
+    corners[:, 0, 1] = corners[:, 3, 1] = low
+    corners[:, 1, 1] = corners[:, 2, 1] = high
+    return list(corners)
+
+
+def _draw_outages(axes: Axes, plan: Schedule, theme: Theme) -> None:
+    """What was down or reserved, hatched, below the jobs: in a reservation some may run."""
+    from matplotlib.collections import PolyCollection
+
+    out = plan.outages
+    start, end = np.maximum(out.start, plan.first), np.minimum(out.end, plan.last)
+    for kind in OUTAGE_KINDS:
+        mine = out.kinds == kind
+        axes.add_collection(
+            PolyCollection(
+                _corners(start[mine], end[mine], out.low[mine], out.high[mine]),
+                facecolors=theme.fade(0.75),
+                edgecolors=theme.soft,
+                hatch=theme.hatch(kind),
+                linewidths=0.4,
+                rasterized=int(mine.sum()) > _MANY,
+                zorder=1,
+            )
+        )
+
+
+def _mark_edges(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
+    """A dark edge where a backfilled job starts and where a job is interrupted, if it is wide enough to show one."""
     from matplotlib.collections import LineCollection
 
     plan = mark.schedule
     inch = (plan.last - plan.first) / width
-    wide = (plan.end - start > 0.03 * inch) & (plan.high - plan.low > plan.rows / 150)
-    rows = plan.jobs["backfilled"].fill_null(False).to_numpy()[plan.of] & wide & (plan.start >= plan.first)
-    lines = np.stack([np.column_stack((start, side)) for side in (plan.low, plan.high)], axis=1)[rows]
-    axes.add_collection(LineCollection(list(lines), colors=theme.ink, linewidths=1.1, zorder=2))
+    seen = (end - start > 0.03 * inch) & (plan.high - plan.low > plan.rows / 150)
+    backfilled = plan.jobs["backfilled"].fill_null(False).to_numpy()[plan.of] & (plan.start >= plan.first)
+    for which, side in ((backfilled, start), (plan.cut & (plan.end <= plan.last), end)):
+        ends = np.stack([np.column_stack((side, row)) for row in (plan.low, plan.high)], axis=1)[which & seen]
+        axes.add_collection(LineCollection(list(ends), colors=theme.ink, linewidths=1.1, zorder=3))
 
 
 def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
@@ -200,4 +234,4 @@ def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, en
         told.add(job)
         middle = (start[place] + end[place]) / 2, (plan.low[place] + plan.high[place]) / 2
         box = {"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75}
-        axes.text(*middle, text, ha="center", va="center", fontsize=7.5, color=theme.ink, bbox=box, zorder=3)
+        axes.text(*middle, text, ha="center", va="center", fontsize=7.5, color=theme.ink, bbox=box, zorder=4)

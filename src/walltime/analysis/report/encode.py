@@ -26,6 +26,7 @@ from walltime.analysis.charts.chart import (
 )
 from walltime.analysis.charts.colouring import find_ways
 from walltime.analysis.charts.layout import Schedule
+from walltime.analysis.charts.outages import Outages
 from walltime.core.tables import STATES
 
 LONGEST = 200
@@ -145,7 +146,7 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
         "last": plan.last,
         "rows": plan.rows,
         "bands": [{"name": band.name[:LONGEST], "low": band.low, "high": band.high} for band in plan.bands],
-        "nodes": packer.add(np.concatenate([band.nodes for band in plan.bands]).astype(np.uint32)),
+        "nodes": packer.add(plan.nodes.astype(np.uint32)),
         "ways": find_ways(jobs),
         "jobs": {
             "count": jobs.height,
@@ -165,8 +166,34 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
             "end": packer.add(plan.end.astype(np.float64)),
             "low": packer.add(plan.low.astype(np.uint32)),
             "high": packer.add(plan.high.astype(np.uint32)),
+            **_encode_pieces(plan, packer),
         },
+        "outages": _encode_outages(plan.outages, packer) if plan.outages.table.height else None,
         "hidden": None if plan.hidden is None else _encode_hidden(plan.hidden, packer),
+    }
+
+
+def _encode_pieces(plan: Schedule, packer: Packer) -> dict[str, Any]:
+    """How each time of running ended, where some job ran more than once; otherwise the job's state says it."""
+    if not plan.cut.any():
+        return {}
+    return {"cut": packer.add(plan.cut.astype(np.uint8)), "outcome": _encode_label(plan.outcome, packer)}
+
+
+def _encode_outages(outages: Outages, packer: Packer) -> dict[str, Any]:
+    """What was down or reserved: a table, and its rectangles."""
+    table = outages.table
+    return {
+        **{name: packer.add(table[name].to_numpy().astype(np.float64)) for name in ("start", "end", "cores")},
+        **{name: _encode_label(table[name], packer) for name in ("kind", "name")},
+        "nodes": [clean(str(nodes or "")[:LONGEST]) for nodes in table["nodes"]],
+        "blocks": {
+            "of": packer.add(outages.of.astype(np.uint32)),
+            "start": packer.add(outages.start),
+            "end": packer.add(outages.end),
+            "low": packer.add(outages.low.astype(np.uint32)),
+            "high": packer.add(outages.high.astype(np.uint32)),
+        },
     }
 
 

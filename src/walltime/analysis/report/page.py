@@ -34,6 +34,7 @@ SCRIPTS = (
     "hover.js",
     "jobs.js",
     "gantt.js",
+    "outages.js",
     "gantt_input.js",
     "export.js",
     "tables.js",

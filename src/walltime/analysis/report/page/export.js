@@ -29,6 +29,18 @@ const Export = (() => {
         .slice(0, 60) || "picture"
     }.${suffix}`;
 
+  // An empty sheet on the ground of the theme.
+  function sheet(width, height) {
+    const svg = Chart.make("svg", {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+    });
+    svg.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
+    return svg;
+  }
+
   // A copy of the panels in one SVG with every colour written out, so that any program can show it.
   function standalone(figure) {
     const panels = [...figure.querySelectorAll("svg.panel")],
@@ -38,13 +50,7 @@ const Export = (() => {
       top = 30 + (items.length ? 22 : 0);
     const width = Math.ceil(box.width),
       height = Math.ceil(box.height) + top;
-    const whole = Chart.make("svg", {
-      xmlns: "http://www.w3.org/2000/svg",
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-    });
-    whole.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
+    const whole = sheet(width, height);
     whole.append(
       Chart.make(
         "text",
@@ -142,32 +148,52 @@ const Export = (() => {
 
   // The part of the schedule that is seen, as SVG.
   function schedule({ gantt }) {
-    const { width, height } = { width: gantt.canvas.clientWidth, height: gantt.canvas.clientHeight };
-    const svg = Chart.make("svg", {
-      xmlns: "http://www.w3.org/2000/svg",
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-    });
-    svg.append(Chart.make("rect", { width, height, fill: Colouring.variable("--ground") }));
-    const short = (value) => Math.round(100 * value) / 100;
-    const { of } = gantt.plan.blocks,
-      byColour = gantt.colouring.colours.map(() => []),
-      floor = gantt.margin.top + gantt.height;
-    gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
-      const top = Math.max(y, gantt.margin.top),
-        tall = Math.min(y + h, floor) - top,
-        wide = Math.max(w, 0.3);
-      byColour[gantt.colouring.codes[of[i]]].push(
-        `M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`,
-      );
-    });
+    const svg = sheet(gantt.canvas.clientWidth, gantt.canvas.clientHeight),
+      { of } = gantt.plan.blocks,
+      byColour = gantt.colouring.colours.map(() => []);
+    if (gantt.plan.outages) hatch(gantt, svg);
+    gantt.eachVisible(of.keys(), (i, ...box) => byColour[gantt.colouring.codes[of[i]]].push(outline(gantt, ...box)));
     byColour.forEach((parts, code) => {
       if (!parts.length) return;
       const path = Chart.make("path", { d: parts.join(""), fill: gantt.colouring.colours[code] });
       path.append(Chart.make("title", {}, gantt.colouring.names[gantt.classOf(code)]));
       svg.append(path);
     });
+    writeAxes(gantt, svg);
+    save(
+      new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }),
+      fileName(`schedule ${gantt.plan.label}`, "svg"),
+    );
+  }
+
+  // A rectangle as a path, cut at the edges of the picture.
+  function outline(gantt, x, y, w, h) {
+    const short = (value) => Math.round(100 * value) / 100,
+      top = Math.max(y, gantt.margin.top),
+      tall = Math.min(y + h, gantt.margin.top + gantt.height) - top,
+      wide = Math.max(w, 0.3);
+    return `M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`;
+  }
+
+  // What was down or reserved, in patterns.
+  function hatch(gantt, svg) {
+    const { outages } = gantt.plan,
+      lines = { failure: "M0,0L7,7M7,0L0,7", maintenance: "M0,7L7,0", reservation: "M3,3h1M6,6h1" };
+    for (const kind of Outages.present(gantt.plan)) {
+      const pattern = Chart.make("pattern", { id: kind, width: 7, height: 7, patternUnits: "userSpaceOnUse" }),
+        mine = [...outages.blocks.of.keys()].filter((i) => Outages.kindOf(outages, outages.blocks.of[i]) === kind),
+        parts = [];
+      pattern.append(Chart.make("rect", { width: 7, height: 7, fill: Colouring.variable("--muted"), opacity: 0.28 }));
+      pattern.append(Chart.make("path", { d: lines[kind], stroke: Colouring.variable("--soft"), fill: "none" }));
+      gantt.eachVisible(mine, (i, ...box) => parts.push(outline(gantt, ...box)), outages.blocks);
+      const path = Chart.make("path", { d: parts.join(""), fill: `url(#${kind})` });
+      path.append(Chart.make("title", {}, kind));
+      svg.append(pattern, path);
+    }
+  }
+
+  function writeAxes(gantt, svg) {
+    const floor = gantt.margin.top + gantt.height;
     const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };
     for (const [value, text] of Ticks.find(
       { kind: "time" },
@@ -181,10 +207,6 @@ const Export = (() => {
       svg.append(
         Chart.make("text", { ...style, x: gantt.margin.left - 6, y: gantt.y(value) + 4, "text-anchor": "end" }, text),
       );
-    save(
-      new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }),
-      fileName(`schedule ${gantt.plan.label}`, "svg"),
-    );
   }
 
   return { chart, canvas, schedule, standalone };

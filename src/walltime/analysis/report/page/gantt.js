@@ -25,6 +25,7 @@ class Gantt {
     this.matches = null;
     this.only = null;
     this.current = -1;
+    this.outage = -1;
     this.extent = {
       left: Math.min(...schedules.map((plan) => plan.first)),
       right: Math.max(...schedules.map((plan) => plan.last)),
@@ -46,7 +47,7 @@ class Gantt {
     this.way = ways.includes(way) ? way : ways[0];
     this.colouring = Colouring.of(this.plan, this.way, this.schedules[0]);
     this.matches = null;
-    this.current = -1;
+    this.current = this.outage = -1;
     this.redraw();
   }
 
@@ -119,6 +120,7 @@ class Gantt {
       ground = packed(Colouring.variable("--ground"));
     pixels.fill(ground);
     if (this.plan.hidden) this.paintHidden(pixels, wide, high);
+    if (this.plan.outages) Outages.paint(this, pixels, wide, high, ratio);
     const { matches, only } = this,
       full = this.colouring.colours.map(packed),
       faint = full.map((colour) => blended(ground, colour, 0.16));
@@ -134,6 +136,7 @@ class Gantt {
   // is a fair sample of what happens there.
   paintBlocks(pixels, wide, high, ratio, colours, marked, matches) {
     const { of, start, end, low, high: upper } = this.plan.blocks,
+      { cut } = this.plan.blocks,
       { backfilled } = this.plan.jobs,
       { codes } = this.colouring,
       { view, only } = this;
@@ -157,13 +160,10 @@ class Gantt {
         y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
       let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)),
         y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
-      const notch =
-        marked &&
-        backfilled[job] &&
-        x0 >= 0 &&
-        x1 - x0 > 2 * apart &&
-        y1 - y0 > ratio &&
-        (only === null || only === this.classOf(codes[job]));
+      const edged =
+        marked && x1 - x0 > 2 * apart && y1 - y0 > ratio && (only === null || only === this.classOf(codes[job]));
+      const notch = edged && backfilled[job] && x0 >= 0,
+        torn = edged && cut?.[i] && x1 <= wide;
       if (x1 - x0 > apart && y1 - y0 > apart) {
         x1 -= 1;
         y1 -= 1;
@@ -178,6 +178,7 @@ class Gantt {
           for (let at = row + x; at < row + x1; at++) pixels[at] = colour;
       } else for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(colour, row + x, row + x1);
       if (notch) for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(ink, row + x, row + x + edge);
+      if (torn) for (let row = y * wide; row < y1 * wide; row += wide) pixels.fill(ink, row + x1 - edge, row + x1);
     }
   }
 
@@ -211,8 +212,8 @@ class Gantt {
   }
 
   // Those of the blocks that the picture shows: fn(block, left, top, width, height) in CSS pixels.
-  eachVisible(list, fn) {
-    const { start, end, low, high } = this.plan.blocks,
+  eachVisible(list, fn, blocks = this.plan.blocks) {
+    const { start, end, low, high } = blocks,
       view = this.view;
     const sx = this.width / (view.right - view.left),
       sy = this.height / (view.high - view.low);
@@ -226,17 +227,19 @@ class Gantt {
     }
   }
 
-  // A frame around the job that is being read.
+  // A frame around the job, or the outage, that is being read.
   drawCurrent() {
-    if (this.current < 0) return;
-    const { pen } = this,
-      { of } = this.plan.blocks;
+    const { pen, plan } = this;
+    const frame = (number, blocks) =>
+      this.eachVisible(
+        [...blocks.of.keys()].filter((i) => blocks.of[i] === number),
+        (i, x, y, w, h) => pen.strokeRect(x - 1, y - 1, w + 2, h + 2),
+        blocks,
+      );
     pen.strokeStyle = Colouring.variable("--ink");
     pen.lineWidth = 2;
-    this.eachVisible(
-      [...of.keys()].filter((i) => of[i] === this.current),
-      (i, x, y, w, h) => pen.strokeRect(x - 1, y - 1, w + 2, h + 2),
-    );
+    if (this.current >= 0) frame(this.current, plan.blocks);
+    if (this.outage >= 0) frame(this.outage, plan.outages.blocks);
     pen.lineWidth = 1;
   }
 
@@ -291,18 +294,17 @@ class Gantt {
     return shown.filter((_, i) => i % every === 0).map((i) => [nodes[i], `n${i}`]);
   }
 
-  // The job under a point, or -1.
-  find(px, py) {
-    const { of, start, end, low, high } = this.plan.blocks,
-      time = this.time(px),
+  // The number of the block (of a job, or of others) under a point, or -1.
+  find(px, py, { of, start, end, low, high } = this.plan.blocks) {
+    const time = this.time(px),
       row = this.row(py);
     if (px < this.margin.left || py < this.margin.top || py > this.margin.top + this.height) return -1;
     const near = (1.5 / this.width) * (this.view.right - this.view.left);
     let found = -1;
     for (let i = 0; i < of.length; i++) {
       if (row < low[i] || row >= high[i]) continue;
-      if (time >= start[i] && time < end[i]) return of[i];
-      if (time >= start[i] - near && time < end[i] + near) found = of[i];
+      if (time >= start[i] && time < end[i]) return i;
+      if (time >= start[i] - near && time < end[i] + near) found = i;
     }
     return found;
   }
@@ -363,17 +365,27 @@ class Gantt {
   // Bring a job into the middle, with some time around it.
   show(job) {
     this.current = job;
-    const { of, low, high } = this.plan.blocks,
-      jobs = this.plan.jobs;
-    const start = jobs.start[job],
-      end = Number.isNaN(jobs.end[job]) ? this.plan.last : jobs.end[job];
+    this.outage = -1;
+    const jobs = this.plan.jobs;
+    this.centre(jobs.start[job], Number.isNaN(jobs.end[job]) ? this.plan.last : jobs.end[job], job, this.plan.blocks);
+  }
+
+  // The same for what was down or reserved.
+  showOutage(number) {
+    this.current = -1;
+    this.outage = number;
+    const { start, end, blocks } = this.plan.outages;
+    this.centre(start[number], end[number], number, blocks);
+  }
+
+  centre(start, end, owner, { of, low, high }) {
     const span = Math.min(
       Math.max(8 * (end - start), (this.extent.right - this.extent.left) / 2000),
       this.extent.right - this.extent.left,
     );
     this.view.left = (start + end - span) / 2;
     this.view.right = this.view.left + span;
-    const first = of.indexOf(job);
+    const first = of.indexOf(owner);
     if (first >= 0 && (low[first] < this.view.low || high[first] > this.view.high)) {
       const rows = this.view.high - this.view.low;
       this.view.low = (low[first] + high[first] - rows) / 2;

@@ -29,15 +29,17 @@ const Viewer = (() => {
       tabindex: 0,
       role: "application",
       "aria-label":
-        "Schedule: cores over time. Arrow keys move, plus and minus zoom, brackets zoom rows, n and p read the next and the previous job, 0 shows all.",
+        "Schedule: cores over time. Arrow keys move, plus and minus zoom, brackets zoom rows, n and p read the next and the previous job, o the next outage, 0 shows all.",
     });
     const legend = element("ul", { class: "legend" }),
       status = element("p", { class: "status", role: "status" }),
       rule = element("p", { class: "note" });
+    const outages = schedules.some((plan) => plan.outages),
+      cut = schedules.some((plan) => plan.blocks.cut);
     const help = element(
       "p",
       { class: "note" },
-      "Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job, 0 all, / search, Esc clears. An edge at its start marks a backfilled job.",
+      `Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job,${outages ? " o next outage," : ""} 0 all, / search, Esc clears. An edge at its start marks a backfilled job${cut ? ", one at its end a job that was interrupted and ran again later" : ""}.`,
     );
     const gantt = new Gantt(canvas, schedules);
     const viewer = { gantt, canvas, legend, status, rule, place, matches: [], match: -1 };
@@ -84,7 +86,7 @@ const Viewer = (() => {
       gantt.marked = marks.checked;
       gantt.redraw();
     });
-    marksLabel.append(marks, " backfilled");
+    marksLabel.append(marks, schedules.some((plan) => plan.blocks.cut) ? " edges" : " backfilled");
     Object.assign(viewer, { box, ways, results });
     bar.append(
       ...(one ? [] : [resultLabel]),
@@ -152,6 +154,11 @@ const Viewer = (() => {
         item.hidden = !present.has(code);
         return item;
       }),
+      ...Outages.present(gantt.plan).map((kind) => {
+        const item = element("li", { class: "outage" });
+        item.append(element("img", { src: Outages.sample(kind, 14), alt: "", width: 14, height: 14 }), kind);
+        return item;
+      }),
     );
   }
 
@@ -160,7 +167,7 @@ const Viewer = (() => {
     viewer.matches = Jobs.search(gantt.plan, text);
     viewer.match = -1;
     gantt.matches = text.trim() ? new Set(viewer.matches) : null;
-    gantt.current = -1;
+    gantt.current = gantt.outage = -1;
     const count = viewer.matches.length;
     status.textContent = !text.trim()
       ? ""
@@ -181,9 +188,9 @@ const Viewer = (() => {
 
   const plain = (lines) => lines.map(([words, value]) => `${words} ${value}`.trim()).join(", ");
 
-  // A job's lines, with its start under the other results.
-  function tell({ gantt }, job) {
-    const lines = Jobs.tell(gantt.plan, job),
+  // A job's lines, with its start under the other results; `block` is the part of it that is meant.
+  function tell({ gantt }, job, block = -1) {
+    const lines = [...Jobs.tell(gantt.plan, job), ...Jobs.tellPiece(gantt.plan, job, block)],
       mine = Jobs.name(gantt.plan, job),
       start = gantt.plan.jobs.start[job];
     for (const other of gantt.schedules) {
@@ -267,10 +274,18 @@ const Viewer = (() => {
   function hover(viewer, event) {
     const { gantt, canvas } = viewer,
       box = canvas.getBoundingClientRect();
-    const job = gantt.find(event.clientX - box.left, event.clientY - box.top);
-    canvas.classList.toggle("on-job", job >= 0);
-    if (job < 0) Hover.hide();
-    else Hover.show(tell(viewer, job), event.clientX, event.clientY);
+    const place = [event.clientX - box.left, event.clientY - box.top],
+      { blocks, outages } = gantt.plan;
+    const block = gantt.find(...place),
+      out = outages ? gantt.find(...place, outages.blocks) : -1;
+    canvas.classList.toggle("on-job", block >= 0 || out >= 0);
+    const lines = block < 0 ? [] : tell(viewer, blocks.of[block], block);
+    if (out >= 0) {
+      const told = Outages.tell(gantt.plan, outages.blocks.of[out]);
+      lines.push(...(block < 0 ? told : [[`in a ${told[0][0].toLowerCase()}`, told[0][1]]]));
+    }
+    if (lines.length) Hover.show(lines, event.clientX, event.clientY);
+    else Hover.hide();
   }
 
   // The next job in time after the one that is being read, or the first that is seen.
@@ -292,9 +307,25 @@ const Viewer = (() => {
     const job = order[Math.min(Math.max(place, 0), order.length - 1)];
     if (job === undefined) return;
     gantt.current = job;
+    gantt.outage = -1;
     if (jobs.start[job] < gantt.view.left || jobs.start[job] > gantt.view.right) gantt.show(job);
     gantt.redraw();
     status.textContent = plain(tell(viewer, job));
+  }
+
+  // The next outage in time after the one that is being read, or the first that is seen; round and round.
+  function readOutage(viewer) {
+    const { gantt, status } = viewer,
+      { outages } = gantt.plan;
+    if (!outages?.blocks.of.length) {
+      status.textContent = "nothing was down or reserved";
+      return;
+    }
+    const order = [...new Set(outages.blocks.of)].sort((a, b) => outages.start[a] - outages.start[b] || a - b);
+    const place = order.indexOf(gantt.outage);
+    const next = place >= 0 ? place + 1 : order.findIndex((number) => outages.end[number] > gantt.view.left);
+    gantt.showOutage(order[Math.max(next, 0) % order.length]);
+    status.textContent = plain(Outages.tell(gantt.plan, gantt.outage));
   }
 
   function keys(viewer) {
@@ -313,6 +344,7 @@ const Viewer = (() => {
       Home: () => gantt.reset(),
       n: () => read(viewer, 1),
       p: () => read(viewer, -1),
+      o: () => readOutage(viewer),
       "/": () => box.focus(),
       Enter: () => {
         if (gantt.current >= 0) gantt.show(gantt.current);

@@ -62,6 +62,26 @@ const Jobs = (() => {
     return lines;
   }
 
+  // Which of its times of running a block of a job is, where there were several.
+  function tellPiece(schedule, job, block) {
+    const { of, start, cut, outcome } = schedule.blocks;
+    if (!cut) return [];
+    const starts = new Set();
+    for (let i = 0; i < of.length; i++) if (of[i] === job) starts.add(start[i]);
+    if (starts.size < 2) return [];
+    if (block < 0) return [["ran", `${starts.size} times`]];
+    const number = [...starts].sort((a, b) => a - b).indexOf(start[block]) + 1;
+    return [
+      [
+        "ran",
+        `${number} of ${starts.size} times${cut[block] ? `; then ${words(outcome.names[outcome.codes[block]])}` : ""}`,
+      ],
+    ];
+  }
+
+  // How a time of running ended that was not the last one.
+  const words = (outcome) => (outcome === "running" || !outcome ? "suspended" : outcome);
+
   // The jobs that a text asks for: a job's number or name, or a user's (queue's, ...) name, else a part of one.
   function search(schedule, text) {
     const jobs = schedule.jobs,
@@ -83,7 +103,7 @@ const Jobs = (() => {
     return found.sort((a, b) => exact(a) - exact(b) || jobs.start[a] - jobs.start[b]);
   }
 
-  return { unpack, tell, search, name, label };
+  return { unpack, tell, tellPiece, search, name, label };
 })();
 
 // What the colours of a schedule mean: the class of each job; as charts/colouring.py.
