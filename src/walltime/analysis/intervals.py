@@ -55,6 +55,56 @@ def find_held(record: Record) -> Held:
     return Held(start, end, table["cores"].to_numpy())
 
 
+def find_down(record: Record) -> dict[str, Held]:
+    """What was not there for anybody, by cluster: failures and maintenance; what is down twice at once counts once."""
+    if record.outages is None:
+        return {}
+    table = record.outages.filter(pl.col("kind").is_in(["failure", "maintenance"]))
+    capacity, down = find_capacity(record), {}
+    for name in table["cluster"].cast(pl.String).unique(maintain_order=True).to_list():
+        mine = table.filter(pl.col("cluster").cast(pl.String) == name)
+        start, end = ticks(mine["start"], ABSENT), ticks(mine["end"], ABSENT)
+        end = np.where(end == ABSENT, np.maximum(start, find_horizon(record) or 0), end)
+        if mine["nodes"].null_count() == mine.height:
+            down[name] = _capped(Held(start, end, mine["cores"].to_numpy()), capacity.get(name, 0))
+        else:
+            down[name] = _merged(start, end, mine["nodes"].to_list())
+    return down
+
+
+def _capped(held: Held, capacity: int) -> Held:
+    """The same as intervals one after the other, never more than the capacity."""
+    times, place = np.unique(np.concatenate([held.start, held.end]), return_inverse=True)
+    steps = np.zeros(len(times), np.int64)
+    np.add.at(steps, place, np.concatenate([held.cores, -held.cores]))
+    level = np.minimum(np.cumsum(steps), capacity)[:-1]
+    return Held(times[:-1][level > 0], times[1:][level > 0], level[level > 0])
+
+
+def _merged(start: np.ndarray, end: np.ndarray, nodes: list[str]) -> Held:
+    """The intervals of each node, those that overlap made one."""
+    found = [(node, row, cores) for row, text in enumerate(nodes) for node, cores in parse_nodes(text)]
+    node, row, cores = (np.array(column, np.int64) for column in zip(*found, strict=True))
+    order = np.lexsort((start[row], node))
+    node, row, cores = node[order], row[order], cores[order]
+    first, last = start[row], end[row]
+    span = int(last.max()) + 1
+    reach = np.maximum.accumulate(last + node * span)  # nodes apart, so that one never reaches into the next
+    opens = np.append(True, first[1:] + node[1:] * span > reach[:-1])
+    closes = np.append(np.flatnonzero(opens)[1:] - 1, len(node) - 1)
+    return Held(first[opens], reach[closes] - node[closes] * span, cores[opens])
+
+
+def parse_nodes(text: str) -> list[tuple[int, int]]:
+    """`0-3:24,7:5` as pairs of node and cores."""
+    pairs = []
+    for part in text.split(","):
+        where, _, cores = part.partition(":")
+        first, _, last = where.partition("-")
+        pairs += [(node, int(cores)) for node in range(int(first), int(last or first) + 1)]
+    return pairs
+
+
 def find_capacity(record: Record) -> dict[str, int]:
     """Cores by cluster, as the engine was told."""
     return {str(name): int(cores) for name, cores in record.facts.get("clusters", {}).items()}

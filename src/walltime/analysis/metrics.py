@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_held, find_horizon
+from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.statistics import (
     Groups,
     exact_product_sum,
@@ -93,7 +93,7 @@ def in_experiment(record: Record) -> Record:
     if record.jobs["phase"].null_count() == record.jobs.height:
         return record
     chosen = record.jobs.filter(pl.col("phase").cast(pl.String) == EXPERIMENT)
-    return Record(chosen, record.allocations, record.facts, record.durations)
+    return Record(chosen, record.allocations, record.facts, record.durations, record.outages)
 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
@@ -129,7 +129,7 @@ def _count_states(record: Record) -> dict[str, int]:
 
 def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: float | None) -> dict[str, Any]:
     """Makespan, core-seconds and utilization, in the whole and in the observation window: the experiment, if any."""
-    held, capacity = find_held(record), sum(find_capacity(record).values())
+    held, capacity, down = find_held(record), sum(find_capacity(record).values()), list(find_down(record).values())
     submit = ticks(record.jobs["submit"])
     used = exact_product_sum(held.end - held.start, held.cores) / SECOND
     first = int(submit.min()) if len(submit) else None
@@ -140,8 +140,10 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
         window = int(inside.min()), int(inside.max())
     return {
         "makespan": None if first is None or last is None else (last - first) / SECOND,
-        "utilization": _utilization(held, capacity, first, last),
-        "utilization_window": _utilization(held, capacity, *window),
+        "utilization": _utilization(held, capacity, down, first, last),
+        "utilization_window": _utilization(held, capacity, down, *window),
+        "goodput": _goodput(record, capacity, down, first, last),
+        "down_core_seconds": sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down) / SECOND,
         "window": _describe_window(record, submit, *window),
         "core_seconds": used,
         "lost_core_seconds": float(record.jobs["lost_core_seconds"].sum() or 0.0),
@@ -170,10 +172,24 @@ def _not_negative(name: str, seconds: float) -> float:
     return seconds
 
 
-def _utilization(held: Held, capacity: int, first: int | None, last: int | None) -> float | None:
+def _utilization(held: Held, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
+    available = _available(capacity, down, first, last)
+    return exact_product_sum(held.core_time(first, last), held.cores) / available if available > 0 else None
+
+
+def _available(capacity: int, down: list[Held], first: int | None, last: int | None) -> float:
+    """Core-microseconds that were there, without what was down."""
     if first is None or last is None or last <= first or capacity <= 0:
-        return None
-    return exact_product_sum(held.core_time(first, last), held.cores) / (capacity * (last - first))
+        return 0
+    return capacity * (last - first) - sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down)
+
+
+def _goodput(record: Record, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
+    """The work of completed jobs over what was available; what was lost or spent on checkpoints is not in it."""
+    available = _available(capacity, down, first, last)
+    done = record.jobs.filter(pl.col("state").cast(pl.String) == "completed")
+    work = exact_product_sum(ticks(done["run_time"]), done["cores"].to_numpy())
+    return work / available if available > 0 else None
 
 
 def _describe_window(record: Record, submit: np.ndarray, first: int | None, last: int | None) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Time series of a result: exact means of step functions over equal intervals of a round length.
 
 `used_cores` and `running_jobs` count allocations; `waiting_jobs` and `waiting_cores` count eligible jobs that hold
-nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity. One entity for each
-cluster. A value is the mean over the whole interval that begins at `time`, so value times interval is the integral.
+nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity, without the
+`down_cores` where some were. One entity for each cluster. A value is the mean over the whole interval that begins at
+`time`, so value times interval is the integral.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_held, find_horizon
+from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, ticks
 from walltime.core.time import SECOND
 
 _Places = tuple[np.ndarray, np.ndarray]
 
-NAMES = ("used_cores", "running_jobs", "waiting_jobs", "waiting_cores", "available_cores")
+NAMES = ("used_cores", "running_jobs", "waiting_jobs", "waiting_cores", "available_cores", "down_cores")
 
 _HOUR, _WEEK = 3600, 604_800
 _ROUND = (1, 10, 60, 300, 600, 900, 1800, _HOUR, 2 * _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR, 24 * _HOUR, 48 * _HOUR)
@@ -41,6 +42,7 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
         return pl.DataFrame(schema=SERIES)
     first = int(submit.min())
     grid = Grid.over(first, max(horizon, first), intervals)
+    down = find_down(record)
     held, clusters = find_held(record), list(find_capacity(record)) or ["cluster"]
     owner, job_owner = (_owners(table, clusters) for table in (record.allocations, record.jobs))
     frames = []
@@ -51,7 +53,11 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
             **_measure(grid, record.jobs.filter(pl.Series(job_owner == number)), part, horizon),
             "available_cores": np.full(grid.count, float(find_capacity(record).get(cluster, 0))),
         }
-        frames += [grid.frame(name, cluster, values[name]) for name in NAMES]
+        if cluster in down:
+            start, stop = (grid.locate(times) for times in (down[cluster].start, down[cluster].end))
+            values["down_cores"] = grid.means((start, down[cluster].cores), (stop, -down[cluster].cores))
+            values["available_cores"] = values["available_cores"] - values["down_cores"]
+        frames += [grid.frame(name, cluster, values[name]) for name in NAMES if name in values]
     return pl.concat(frames)
 
 

@@ -108,7 +108,14 @@ def _recorded(summaries: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] |
 def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
     """Print what a reader must know: jobs left out, turned away, held or killed, perfect estimates, a cut-off."""
     first = next(iter(summaries.values()))
-    lines = _skipped(first) + _rejected(summaries) + _common_notes(first) + _held(summaries) + _each(summaries)
+    lines = (
+        _skipped(first)
+        + _rejected(summaries)
+        + _common_notes(first)
+        + _held(summaries)
+        + _disrupted(summaries)
+        + _each(summaries)
+    )
     for line in lines:
         say(line)
 
@@ -162,6 +169,18 @@ def _held(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
             text = _largest(held, ", ", lambda whose, hours: f"{whose} {_together(hours)}")
             told[name] = f"{_together(sum(held.values()))}, over all jobs ({text})"
     return _said_once("Kept waiting by limits", told, len(summaries))
+
+
+def _disrupted(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """How often jobs were interrupted or displaced, and the work that was lost by it."""
+    told = {}
+    for name, summary in summaries.items():
+        counts = summary.get("facts", {}).get("disruptions") or {}
+        if any(counts.values()):
+            words = [f"{count:,} {kind if count > 1 else kind[:-1]}" for kind, count in counts.items() if count]
+            lost = (summary.get("lost_core_seconds") or 0.0) / 3600
+            told[name] = ", ".join(words) + f"; {lost:,.0f} core-hours lost"
+    return _said_once("Disrupted", told, len(summaries))
 
 
 def _together(hours: float) -> str:

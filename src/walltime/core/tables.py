@@ -16,6 +16,9 @@ SCHEMA = 1
 
 STATES = ("completed", "timeout", "failed", "cancelled", "rejected", "running", "waiting")
 
+OUTCOMES = (*STATES, "suspended", "requeued", "preempted")
+"""How an interval of allocations ended: as the job did, or it went on later."""
+
 JOBS: dict[str, Any] = {
     "job_id": pl.Int64,
     "name": pl.String,

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import EngineError
+from walltime.core.time import NEVER, microseconds
 from walltime.core.workload import Origin, Workload
 from walltime.engine.arrivals import Arrivals
+from walltime.engine.displacement import Displacer
 from walltime.engine.limits import collect_rules
-from walltime.engine.loop import Simulation
+from walltime.engine.loop import Rank, Simulation
+from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.requests import RequestBook
-from walltime.engine.site import Lane, Site
+from walltime.engine.site import Bound, Lane, Site
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Choices, LinesQueue
@@ -26,13 +29,16 @@ from walltime.policy.api import Order
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario.outages import reserved_nodes, usable_reservations
 
 DEFAULT_PLACE = Part(name="best-fit")
 
 
 def is_ruled(cluster: Cluster, jobs: Workload | None = None) -> bool:
     """Whether more than cores, nodes and one order of waiting jobs decides who runs."""
-    return bool(cluster.queues or cluster.limits) or needs_vectors(cluster, jobs)
+    if cluster.queues or cluster.limits or cluster.scheduler.preempt is not None or usable_reservations(cluster):
+        return True
+    return needs_vectors(cluster, jobs)
 
 
 def needs_vectors(cluster: Cluster, jobs: Workload | None = None) -> bool:
@@ -40,6 +46,8 @@ def needs_vectors(cluster: Cluster, jobs: Workload | None = None) -> bool:
     layout = cluster.layout()
     if layout is None:
         return False
+    if cluster.reservations or cluster.failures or cluster.scheduler.preempt is not None:
+        return True
     if not layout.plain or layout.features() or any(queue.nodes is not None for queue in cluster.queues.values()):
         return True
     if cluster.scheduler.place is not None and cluster.scheduler.place.name == "topology":
@@ -118,15 +126,56 @@ def build_site(
         quotas,
         bool(cluster.licences),
     )
+    reserved = {bound.island: _reserve(bound, jobs, cluster, plans, scenario.seed) for bound in site.bound}
     for island in sorted({lane.island for lane in site.lanes}):
-        queue = LinesQueue(jobs, ledger, quotas, choices)
+        own = reserved.get(island)
+        queue = LinesQueue(jobs, ledger if own is None else own, quotas, choices)
         for number, lane in enumerate(site.lanes):
             if lane.island == island:
-                queue.add_lane(
-                    number, lane.tier, _node_set(ledger, site, lane), lane.local, target.orders[number].dynamic
-                )
-        target.add_island(queue, registry.build("backfill", cluster.scheduler.backfill))
+                node_set = _node_set(ledger, site, lane) if own is None else -1
+                queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
+        target.add_island(queue, registry.build("backfill", cluster.scheduler.backfill), own)
+    if cluster.scheduler.preempt is not None:
+        part = registry.build("preempt", cluster.scheduler.preempt)
+        part.attach(around)
+        for island in range(len(target.islands)):
+            displacer = Displacer(part, simulation, [lane.tier for lane in site.lanes])
+            simulation.add_displacer(target.index, island, displacer)
+    bound = {one.number: one.island for one in site.bound}
+    add_outages(simulation, scenario, target.index, first, bound)
     return simulation, arrivals
+
+
+def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, plans: bool, seed: int) -> Ledger:
+    """The ledger of a reservation that jobs may use: its cores, or all nodes, of which its jobs know only its own."""
+    nodes, layout = reserved_nodes(bound.reservation, cluster), cluster.layout()
+    if nodes is None or layout is None:
+        return (PlanLedger if plans else CoreLedger)(jobs, bound.cores, 0)
+    ledger = build_resources(jobs, cluster, 0, plans, seed)
+    mask = np.zeros(layout.count, bool)
+    mask[nodes] = True
+    bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name])
+    return ledger
+
+
+def add_outages(
+    simulation: Simulation, scenario: Scenario, index: int, first: Workload | None, bound: dict[int, int]
+) -> None:
+    """The failures and reservations of a cluster; `bound` are the islands of reservations that jobs may use."""
+    cluster = scenario.clusters[index]
+    if not cluster.failures and not cluster.reservations:
+        return
+    longest = 0 if first is None or not len(first) else int(first.column("requested_time").max())
+    horizon = max(MONTH, longest)
+    machine = Machine(index, cluster, simulation, min(bound.values(), default=1 << 30))
+    simulation.machines.append(machine)
+    if cluster.failures:
+        simulation.add_source(Rank.FAILURES, FailureSource(machine, scenario.seed))
+    if cluster.reservations:
+        simulation.add_source(Rank.RESERVATIONS, ReservationSource(machine, bound, horizon))
+    rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
+    patience = 2 * (horizon + rhythm)
+    simulation.patience = patience if simulation.patience >= NEVER else max(simulation.patience, patience)
 
 
 def _node_set(ledger: Ledger, site: Site, lane: Lane) -> int:

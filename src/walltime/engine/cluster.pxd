@@ -12,6 +12,7 @@ cdef class Island:
     cdef readonly Policy policy
     cdef readonly Pass view
     cdef readonly int causes
+    cdef public object displacer
     cdef bint dynamic
     cdef bint periodic
     cdef long long[::1] renewed
@@ -30,6 +31,7 @@ cdef class Cluster:
     cdef readonly Estimate estimate
     cdef readonly list islands
     cdef readonly bint several
+    cdef readonly list reserved
     cdef readonly Island sole
     cdef readonly Order order
     cdef readonly bint licensed
@@ -41,5 +43,6 @@ cdef class Cluster:
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
     cdef int set_time(self, long long now) except -1
+    cdef Ledger ledger_of(self, Py_ssize_t slot)
     cdef int charge(self, Py_ssize_t slot, long long now, bint started) except -1
     cdef int released(self, Py_ssize_t slot) except -1

@@ -32,12 +32,15 @@ class Island:
         self.renewed = integers(len(orders), -1)  # the time of the state that the keys of each lane follow
         self.renewal = integers(len(orders), -1)  # the same, as it should be
         self.causes = 0
+        self.displacer = None  # whoever makes room for the urgent, and has the suspended
 
     def due(self):
         """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
         if self.causes == 0:
             return False
         if self.queue.size > 0 or self.causes & TIMER:
+            return True
+        if self.displacer is not None and self.displacer.suspended:
             return True
         return self.lines is not None and self.lines.waits_for_time()
 
@@ -104,6 +107,7 @@ class Cluster:
         self.quotas = quotas
         self.licensed = licensed
         self.islands = []
+        self.reserved = []
         self.several = False
         self.sole = None  # the only island of a cluster without rules
         self.order = orders[0]
@@ -112,12 +116,15 @@ class Cluster:
         self.passes = 0
         self.longest_queue = 0
 
-    def add_island(self, queue, policy: Policy, choices=None) -> None:
-        """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order."""
+    def add_island(self, queue, policy: Policy, ledger=None) -> None:
+        """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
+        `ledger` they have a machine of their own: a reservation."""
         jobs = self.ledger.jobs
+        if ledger is not None:
+            self.reserved.append(ledger)
         if queue is None:
             queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size)
-        view = Pass(jobs, queue, self.ledger, self.name, policy)
+        view = Pass(jobs, queue, self.ledger if ledger is None else ledger, self.name, policy)
         view.number = len(self.islands)
         self.islands.append(Island(queue, policy, view, self.orders))
         self.several = len(self.islands) > 1
@@ -141,10 +148,14 @@ class Cluster:
                 self.quotas.set_time(now)
         jobs.at[slot].cluster = self.index
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
+        if jobs.at[slot].used > 0:  # it goes on from a checkpoint
+            jobs.at[slot].estimate = max(jobs.at[slot].estimate - jobs.at[slot].used, 1)
         if not order.dynamic:
             jobs.at[slot].key = order.key(jobs, slot)
         island.queue.push(slot)
         island.causes |= ARRIVAL
+        if island.displacer is not None:
+            island.displacer.waits(slot)
         if self.sole is not None:
             size = island.queue.size
         else:
@@ -175,9 +186,20 @@ class Cluster:
 
     def set_time(self, now):
         """The clock moved."""
+        ledger: Ledger
         if self.quotas is not None:
             self.quotas.set_time(now)
+        for ledger in self.reserved:
+            ledger.set_time(now)
         return self.ledger.set_time(now)
+
+    def ledger_of(self, slot):
+        """The resources from which the job has, or would get, its own."""
+        island: Island
+        if not self.reserved:
+            return self.ledger
+        island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
+        return island.view.ledger
 
     def charge(self, slot, now, started):
         """A job has begun or ceased to use something here."""

@@ -2,13 +2,14 @@ from cpython.exc cimport PyErr_CheckSignals
 
 from walltime.engine.cluster cimport Cluster, Island
 from walltime.engine.recorder cimport Recorder
-from walltime.engine.sources cimport Cancellations, Limits, Releases, Timers
+from walltime.engine.sources cimport Cancellations, Interruptions, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable, done_in
+    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, PREEMPTED, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable, done_in,
+    time_for
 )
 from walltime.kernel.ledger cimport Ledger
-from walltime.kernel.source cimport Engine, Observer, Source
+from walltime.kernel.source cimport CHECKPOINT, FAIL, REQUEUE, Engine, Observer, Source
 from walltime.policy.api cimport (
     CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Broker, Pass
 )
@@ -19,11 +20,21 @@ cdef class Simulation(Engine):
     cdef readonly Broker broker
     cdef readonly Source arrivals
     cdef readonly Limits limits
+    cdef readonly Interruptions interruptions
     cdef readonly Cancellations cancellations
     cdef readonly Releases releases
     cdef readonly Timers timers
     cdef readonly Recorder recorder
     cdef readonly list sources
+    cdef list sourced
+    cdef readonly list machines
+    cdef bint ranked
+    cdef bint attended
+    cdef long long active
+    cdef public long long patience
+    cdef public bint checkpointed
+    cdef readonly object overhead
+    cdef readonly dict counts
     cdef readonly list observers
     cdef readonly list live_jobs
     cdef readonly dict reasons
@@ -48,6 +59,10 @@ cdef class Simulation(Engine):
     cdef int reject(self, Py_ssize_t slot, str reason) except -1
     cdef int start(self, Py_ssize_t slot) except -1
     cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
+    cdef bint worthwhile(self, long long time) except? -1
+    cdef int account(self, Py_ssize_t slot) except -1
+    cpdef int resume_at(self, Py_ssize_t slot, object where) except -1
+    cpdef int interrupt(self, Py_ssize_t slot, int remedy, int outcome) except -1
     cdef int move(self, Py_ssize_t slot, int state) except -1
     cdef int poll(self) except -1
     cdef int leave(self, Py_ssize_t slot, int state) except -1

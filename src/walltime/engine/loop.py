@@ -17,11 +17,11 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.engine.cluster import Cluster, Island
 from walltime.engine.recorder import Recorder
-from walltime.engine.sources import Cancellations, Limits, Releases, Timers
+from walltime.engine.sources import Cancellations, Interruptions, Limits, Releases, Timers
 from walltime.execution.model import Execution
-from walltime.kernel.jobs import JobTable, Place, State, done_in
+from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, time_for
 from walltime.kernel.ledger import Ledger
-from walltime.kernel.source import Engine, Observer, Source
+from walltime.kernel.source import Engine, Observer, Remedy, Source
 from walltime.policy.api import Broker, Cause, Decision, Pass  # noqa: F401 - as in loop.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -31,6 +31,8 @@ if not cython.compiled:
     RELEASE, ARRIVAL, ORDER, LIMIT, CAPACITY, TIMER, ESTIMATE = Cause
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
     OUTSIDE = Place.OUTSIDE
+    REQUEUED, PREEMPTED = Outcome
+    REQUEUE, FAIL, CHECKPOINT = Remedy
 
     def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
         return 0
@@ -69,7 +71,7 @@ TRANSITIONS = {
         State.FAILED,
         State.CANCELLED,
     ),
-    State.SUSPENDED: (State.RUNNING, State.ENDING, State.FAILED, State.CANCELLED),
+    State.SUSPENDED: (State.RUNNING, State.WAITING, State.ENDING, State.FAILED, State.CANCELLED),
     State.ENDING: (State.COMPLETED, State.TIMEOUT, State.FAILED, State.CANCELLED),
 }
 
@@ -100,6 +102,7 @@ class Simulation(Engine):
         self.arrivals = arrivals
         self.execution = execution
         self.broker = broker
+        self.interruptions = Interruptions()
         self.limits = Limits()
         self.cancellations = Cancellations()
         self.releases = Releases()
@@ -128,7 +131,29 @@ class Simulation(Engine):
             (Rank.TIMERS, self.timers),
             *sources,
         ]
-        self.sources = [source for _, source in sorted(ranked, key=_rank)]
+        self.sourced = sorted(ranked, key=_rank)
+        self.sources = [source for _, source in self.sourced]
+        self.machines = []  # clusters on which something is shut now and then
+        self.ranked = False  # whether some scheduler displaces jobs
+        self.attended = False  # whether a source is in the background
+        self.active = 0  # when something last happened that was not in the background
+        self.patience = NEVER
+        self.checkpointed = False
+        self.overhead = 0  # core-microseconds of checkpoints and restarts
+        self.counts = dict.fromkeys(("preemptions", "suspensions", "interruptions", "requeues", "failures"), 0)
+
+    def add_source(self, rank, source: Source) -> None:
+        """One more source of events; `rank` is its Rank."""
+        self.sourced = sorted([*self.sourced, (rank, source)], key=_rank)
+        self.sources = [source for _, source in self.sourced]
+        self.attended |= source.background
+
+    def add_displacer(self, cluster, island, displacer) -> None:
+        """Somebody who makes room for the urgent jobs of an island."""
+        if not self.ranked:
+            self.add_source(Rank.INTERRUPTIONS, self.interruptions)
+            self.ranked = True
+        self.clusters[cluster].islands[island].displacer = displacer
 
     def add_cluster(self, name, ledger: Ledger, order, estimate, policy):
         """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
@@ -159,7 +184,7 @@ class Simulation(Engine):
                 source = cython.cast(Source, self.sources[i])
                 if source.next < time:
                     time = source.next
-            if time >= NEVER or time > last:
+            if time >= NEVER or time > last or (self.attended and not self.worthwhile(time)):
                 break
             if time < self.now:
                 raise EngineError(f"an event at {time / SECOND:g} s, but it is {self.now / SECOND:g} s already")
@@ -169,6 +194,22 @@ class Simulation(Engine):
             if self.instants & 63 == 0:
                 self.poll()
         self.close(self.now if last >= NEVER else last)
+
+    def worthwhile(self, time):
+        """Whether there is still something to simulate: a job in the system or to come; and, where only what recurs
+        without end is left to happen, whether a waiting job has not waited for it long enough."""
+        source: Source
+        endless: cython.bint = True
+        for source in self.sources:
+            if not source.background and source.next < NEVER:
+                self.active = time
+                return True
+            endless &= source.endless or not source.background or source.next >= NEVER
+        if self.jobs.live == 0:
+            return False
+        if not endless:
+            self.active = time
+        return time - self.active <= self.patience
 
     def instant(self):
         """Everything that happens at `now`."""
@@ -230,6 +271,9 @@ class Simulation(Engine):
         causes = island.causes
         island.causes = 0
         view.begin(self.now, causes)
+        if island.displacer is not None and island.displacer.act(view):
+            view.causes |= island.causes | CAPACITY
+            island.causes = 0
         try:
             island.policy.schedule(view)
         except SystemExit as error:
@@ -266,7 +310,7 @@ class Simulation(Engine):
                 for observer in self.observers:
                     observer.promised(self, slot, view.value[i])
             elif kind == CANCEL:
-                c.ledger.unhold(slot)
+                c.ledger_of(slot).unhold(slot)
                 self.leave(slot, CANCELLED)
             elif kind == PREEMPT:
                 self.requeue(slot)
@@ -298,6 +342,8 @@ class Simulation(Engine):
     def enter(self, slot, begin, cancel):
         """A new job stands at the door."""
         jobs: JobTable = self.jobs
+        if self.checkpointed:
+            self.execution.allow(slot)
         if self.extend:
             jobs.at[slot].limit = NEVER
         if not self.possible(slot):
@@ -321,7 +367,7 @@ class Simulation(Engine):
         """Whether some cluster could ever run the job."""
         cluster: Cluster
         for cluster in self.clusters:  # noqa: SIM110 - a generator would be an object a job
-            if cluster.ledger.possible(slot):
+            if cluster.ledger_of(slot).possible(slot):
                 return True
         return False
 
@@ -406,7 +452,10 @@ class Simulation(Engine):
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         elapsed: cython.longlong = self.now - jobs.at[slot].start
         if outcome == COMPLETED:
-            jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
+            if self.checkpointed:
+                jobs.at[slot].progress = jobs.at[slot].run_time
+            else:
+                jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
             jobs.at[slot].used += elapsed
         else:
             self.execution.interrupt(slot, keep)
@@ -419,8 +468,8 @@ class Simulation(Engine):
         if cluster.charges:
             cluster.charge(slot, self.now, False)
         cluster.set_time(self.now)
-        self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
-        cluster.ledger.give(slot)
+        self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger_of(slot))
+        cluster.ledger_of(slot).give(slot)
         cluster.changed(slot, RELEASE)
         return cluster.released(slot)
 
@@ -436,8 +485,8 @@ class Simulation(Engine):
         until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
         if until > self.kill_time(slot):
             until = self.kill_time(slot)
-        cluster.ledger.set_time(self.now)
-        cluster.ledger.prolong(slot, until)
+        cluster.set_time(self.now)
+        cluster.ledger_of(slot).prolong(slot, until)
         jobs.at[slot].corrections = step + 1
         return cluster.changed(slot, ESTIMATE)
 
@@ -450,31 +499,86 @@ class Simulation(Engine):
             cluster = self.clusters[jobs.at[slot].cluster]
             cluster.set_time(self.now)
             cluster.islands[jobs.at[slot].island].queue.remove(slot)
-            cluster.ledger.unhold(slot)
+            cluster.ledger_of(slot).unhold(slot)
             cluster.changed(slot, ORDER)
         elif jobs.at[slot].state == WAITING:
             self.unrouted.remove(slot)
         return self.leave(slot, state)
 
     def requeue(self, slot):
-        cluster: Cluster = self.clusters[self.jobs.at[slot].cluster]
-        self.stop(slot, FAILED, False)
+        return self.interrupt(slot, REQUEUE, PREEMPTED)
+
+    def interrupt(self, slot, remedy, outcome):
+        jobs: JobTable = self.jobs
+        cluster: Cluster = self.clusters[jobs.at[slot].cluster]
+        kept: cython.longlong = 0
+        self.counts["preemptions" if outcome == PREEMPTED else "interruptions"] += 1
+        if jobs.at[slot].state == RUNNING:
+            self.stop(slot, outcome, True)
+        else:
+            jobs.at[slot].stamp += 1
+        if remedy == CHECKPOINT:
+            kept = min(self.execution.restore(slot), jobs.at[slot].used)
+        else:
+            jobs.at[slot].progress = jobs.at[slot].saved = 0
+        jobs.at[slot].lost += (jobs.at[slot].used - kept) * jobs.at[slot].cores
+        jobs.at[slot].used = kept
+        if remedy == FAIL:
+            return self.leave(slot, CANCELLED if outcome == PREEMPTED else FAILED)
+        self.counts["requeues"] += 1
         self.move(slot, WAITING)
-        self.jobs.at[slot].attempt += 1
-        self.jobs.at[slot].corrections = 0
-        return cluster.join(self.jobs, slot, self.now)
+        jobs.at[slot].attempt += 1
+        jobs.at[slot].corrections = 0
+        jobs.at[slot].promise = -1
+        return cluster.join(jobs, slot, self.now)
+
+    def tell(self, slot, time):
+        """The running job is told to leave at `time` at the latest; its scheduler displaces it then."""
+        jobs: JobTable = self.jobs
+        end: cython.longlong = time
+        cluster: Cluster = self.clusters[jobs.at[slot].cluster]
+        if end < jobs.at[slot].expected_end:
+            cluster.ledger_of(slot).prolong(slot, end)
+        self.interruptions.plan(slot, time)
+
+    def ledger_for(self, slot) -> Ledger:
+        """The resources from which the job has, or would get, its own."""
+        job: cython.Py_ssize_t = slot
+        cluster: Cluster = self.clusters[self.jobs.at[job].cluster]
+        return cluster.ledger_of(job)
+
+    def shut(self, cluster) -> None:
+        """Something was shut or opened on the cluster."""
+        target: Cluster = self.clusters[cluster]
+        target.changed_all(CAPACITY)
+
+    def displace(self, slot):
+        job: cython.Py_ssize_t = slot
+        self.clusters[self.jobs.at[job].cluster].islands[self.jobs.at[job].island].displacer.displace(slot)
 
     def suspend(self, slot):
+        remaining: cython.longlong = self.jobs.at[slot].expected_end - self.now
+        self.counts["suspensions"] += 1
         self.stop(slot, SUSPENDED, True)
+        self.jobs.at[slot].estimate = remaining if remaining > 0 else 1
         return self.move(slot, SUSPENDED)
 
     def resume(self, slot):
+        return self.resume_at(slot, None)
+
+    def resume_at(self, slot, where):
+        """The suspended job runs on: where it was, as its ledger has told, or anywhere (None)."""
         jobs: JobTable = self.jobs
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         cluster.set_time(self.now)
-        jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate - jobs.at[slot].used
-        cluster.ledger.take(slot)
+        jobs.at[slot].expected_end = self.now + jobs.at[slot].estimate
+        if where is None:
+            cluster.ledger_of(slot).take(slot)
+        else:
+            jobs.at[slot].start = self.now
+            cluster.ledger_of(slot).put_back(slot, where)
         if cluster.quotas is not None:
+            jobs.at[slot].start = self.now
             cluster.quotas.take(slot)
         cluster.changed(slot, CAPACITY)
         self.start(slot)
@@ -491,6 +595,8 @@ class Simulation(Engine):
     def leave(self, slot, state):
         """The job's last transition; its slot is free for another."""
         cluster: Cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
+        if self.checkpointed:
+            self.account(slot)
         if self.jobs.at[slot].first_start >= 0 and cluster.estimate.learns:
             cluster.estimate.ended(self.jobs, slot, self.jobs.at[slot].used)
         if cluster.quotas is not None:
@@ -502,15 +608,29 @@ class Simulation(Engine):
         self.ended += 1
         return self.jobs.drop(slot)
 
+    def account(self, slot):
+        """Of the time that the job ran, writing checkpoints and starting from them was none of its work."""
+        jobs: JobTable = self.jobs
+        extra: cython.longlong = jobs.at[slot].used - time_for(jobs.at[slot].progress, jobs.at[slot].speed)
+        if extra > 0:
+            jobs.at[slot].used -= extra
+            self.overhead += extra * jobs.at[slot].cores
+        return 0
+
     def move(self, slot, state):
         """Every transition of every job is made here."""
         before: cython.int = self.jobs.at[slot].state
         observer: Observer
+        island: Island
         if not (self.legal[before] >> state) & 1:
             raise EngineError(
                 f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}"
             )
         self.jobs.at[slot].state = state
+        if self.ranked:
+            island = self.clusters[self.jobs.at[slot].cluster].islands[self.jobs.at[slot].island]
+            if island.displacer is not None:
+                island.displacer.moved(slot, before, state)
         if self.watched:
             for observer in self.observers:
                 observer.moved(self, slot, before, state)
@@ -522,10 +642,12 @@ class Simulation(Engine):
         cluster: Cluster
         last: cython.longlong = time
         for slot in self.jobs.slots():
+            if self.jobs.at[slot].seq < 0:  # no job
+                continue
             if self.jobs.at[slot].state == RUNNING:
                 self.jobs.at[slot].used += last - self.jobs.at[slot].start
                 cluster = self.clusters[self.jobs.at[slot].cluster]
-                self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger)
+                self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger_of(slot))
             self.recorder.job(self.jobs, slot, -1)
 
     def poll(self):

@@ -12,16 +12,17 @@ import numpy as np
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import NEVER, SECOND, microseconds
-from walltime.core.workload import Origin, Workload
+from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import build_ledger, build_order, build_site, is_ruled, needs_vectors, origin_of
+from walltime.engine.build import add_outages, build_ledger, build_order, build_site, is_ruled, needs_vectors, origin_of
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
-from walltime.engine.tables import build_tables
+from walltime.engine.tables import build_outages, build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Scenario
+from walltime.scenario.outages import usable_reservations
 
 NAME = "native"
 
@@ -43,12 +44,9 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     for i, cluster in enumerate(scenario.clusters):
         scheduler = cluster.scheduler
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
-        for part in ("admit", "preempt"):
-            if getattr(scheduler, part):
-                problems.append((f"{prefix}.{part}", "no such part yet"))
-        for key in ("reservations", "failures"):
-            if getattr(cluster, key):
-                problems.append((f"{prefix.removesuffix('.scheduler')}.{key}", "not yet"))
+        if scheduler.admit:
+            problems.append((f"{prefix}.admit", "no such part yet"))
+        problems += _beyond(scenario, cluster, prefix)
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if is_ruled(cluster) and len(scenario.clusters) > 1:
@@ -67,6 +65,24 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems.append(("slurm", "is for the slurm engine"))
     if scenario.users is not None:
         problems.append(("users", f"{scenario.users.name}: no model of users yet"))
+    return problems
+
+
+def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
+    """What of checkpoints, suspensions and the like does not go together."""
+    problems = []
+    if cluster.nodes is None and cluster.failures and usable_reservations(cluster):
+        key = f"{prefix.removesuffix('.scheduler')}.failures"
+        problems.append((key, "of a plain number of cores, together with reservations that jobs may use; give nodes"))
+    execution, preempt = scenario.execution, cluster.scheduler.preempt
+    if execution.checkpoint is None:
+        if cluster.interrupted == "checkpoint":
+            key = f"{prefix.removesuffix('.scheduler')}.interrupted"
+            problems.append((key, "checkpoint, but no execution.checkpoint says that jobs write any"))
+        if preempt is not None and preempt.parameters.get("mode") == "checkpoint":
+            problems.append((f"{prefix}.preempt", "checkpoint, but no execution.checkpoint says that jobs write any"))
+    elif execution.model.name != "trace":
+        problems.append(("execution.checkpoint", f"only the model trace writes them, not {execution.model.name}"))
     return problems
 
 
@@ -93,16 +109,20 @@ def run(
         simulation, arrivals = build_site(scenario, first, batches, _options(scenario, observer, observers))
     else:
         arrivals = Arrivals(batches)
-        simulation = _build(scenario, arrivals, _options(scenario, observer, observers), origin_of(first))
+        simulation = _build(scenario, arrivals, _options(scenario, observer, observers), first)
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
+    if (checkpoint := scenario.execution.checkpoint) is not None:
+        times = (checkpoint.interval, checkpoint.cost, checkpoint.restart)
+        simulation.execution.write_checkpoints(*(microseconds(time) for time in times))
+        simulation.checkpointed = True
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]
     jobs, allocations = build_tables(simulation, arrivals, names)
     facts = _facts(scenario, workload, simulation, arrivals)
     facts["rejected_reasons"] = simulation.reasons
-    return Record(jobs, allocations, facts, ran)
+    return Record(jobs, allocations, facts, ran, build_outages(simulation, names))
 
 
 def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
@@ -150,7 +170,8 @@ def _limits_work(cluster: Cluster) -> bool:
     return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster.queues, cluster.limits))
 
 
-def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], origin: Origin) -> Simulation:
+def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], first: Workload | None) -> Simulation:
+    origin = origin_of(first)
     simulation = Simulation(arrivals, **options)
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
@@ -162,6 +183,7 @@ def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], orig
             registry.build("estimate", parts.estimate),
             policy,
         )
+        add_outages(simulation, scenario, index, first, {})
     return simulation
 
 
@@ -183,6 +205,8 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
         "held": _held(simulation),
+        "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
+        "checkpoint_core_hours": simulation.overhead / (3600 * SECOND),
     }
 
 

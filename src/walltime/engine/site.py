@@ -6,7 +6,7 @@ All of this is known when a job is read. What changes while the simulation runs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -18,7 +18,8 @@ from walltime.core.workload import MISSING, Workload
 from walltime.engine.limits import Accounts, Counters, collect_rules
 from walltime.kernel.lines import Choices
 from walltime.kernel.quotas import Quotas
-from walltime.scenario import Cluster, Part, Queue
+from walltime.scenario import Cluster, Part, Queue, Reservation
+from walltime.scenario.outages import reserved_cores, usable_reservations
 
 Array = np.ndarray[Any, Any]
 NOWHERE = -1
@@ -45,6 +46,8 @@ class Lane:
     island: int
     local: bool
     """Whether its jobs need a single node each: then no more than one node has must be free for them."""
+    reservation: int = -1
+    """The reservation that its jobs are bound to, by its number in the scenario."""
 
 
 @dataclass
@@ -62,6 +65,28 @@ class Ruled:
     gpus: Array
     refused: Array
     """Index of the reason for which the job is turned away; -1 for none."""
+
+
+@dataclass(frozen=True)
+class _Only:
+    """Those whom one list of names allows."""
+
+    users: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    accounts: tuple[str, ...] | None = None
+
+
+@dataclass
+class Bound:
+    """A reservation that jobs may use: an island of its own."""
+
+    number: int
+    reservation: Reservation
+    cores: int
+    island: int
+    lane_of: dict[int, int] = field(default_factory=dict)
+    """The lane of a queue's jobs, by the queue's number."""
+    requests: Requests | None = None
 
 
 class Site:
@@ -95,6 +120,14 @@ class Site:
         self.lanes: list[Lane] = []
         self.lane_of: dict[tuple[tuple[int, ...], bool], int] = {}
         self._make_lanes()
+        self.bound = [
+            Bound(
+                number, one, reserved_cores(one, cluster), max((lane.island for lane in self.lanes), default=0) + 1 + k
+            )
+            for k, (number, one) in enumerate(usable_reservations(cluster))
+        ]
+        for bound in self.bound:
+            self._make_bound_lanes(bound)
         self.kinds: dict[tuple[int, ...], int] = {}
 
     # ---- queues, before any job
@@ -151,6 +184,15 @@ class Site:
                 self.lane_of[numbers, local] = len(self.lanes)
                 self.lanes.append(Lane(tier, numbers, order, island, local))
 
+    def _make_bound_lanes(self, bound: Bound) -> None:
+        """Bound jobs keep the tier and the order of their queues, and have no use for these queues' nodes."""
+        for number in range(len(self.queues)) if self.queues else (NOWHERE,):
+            bound.lane_of[number] = len(self.lanes)
+            tier, order = (0, self.cluster.scheduler.order)
+            if number >= 0:
+                tier, order = self.tiers[number], self._order(self.queues[number])
+            self.lanes.append(Lane(tier, (), order, bound.island, False, bound.number))
+
     def mask_of(self, lane: Lane) -> Array | None:
         """The nodes on which jobs of the lane may run; None for all."""
         masks = [self.masks[number] for number in lane.queues]
@@ -181,11 +223,66 @@ class Site:
             refused=refused,
         )
         local = self._local(batch)
+        whose = self._binding(batch)
         for numbers, rows in entry.items():
-            self._describe(ruled, local, numbers, rows)
+            if whose is None:
+                self._describe(ruled, local, numbers, rows)
+                continue
+            free = rows[whose[rows] < 0]
+            if len(free):
+                self._describe(ruled, local, numbers, free)
+            for k, bound in enumerate(self.bound):
+                if len(own := rows[whose[rows] == k]):
+                    self._describe_bound(ruled, bound, numbers[0] if numbers else NOWHERE, own)
         if self.queues:
             ruled.batch = self._relabelled(batch, np.where(nowhere, MISSING, ruled.queue))
         return ruled
+
+    def _binding(self, batch: Workload) -> Array | None:
+        """Which of the reservations each row is bound to, -1 for none; None where no row is. Raises InputError."""
+        if not batch.has("reservation") or not np.any(batch.column("reservation") >= 0):
+            return None
+        names = [bound.reservation.name for bound in self.bound]
+        labels, codes = batch.label_names("reservation"), batch.column("reservation")
+        for code in np.unique(codes[codes >= 0]).tolist():
+            if labels[code] not in names:
+                raise InputError(
+                    "jobs are bound to a reservation that nobody can use",
+                    value=labels[code],
+                    file=batch.source or None,
+                    choices=names,
+                )
+        place = [names.index(label) if label in names else -1 for label in labels]
+        return np.array([*place, -1], np.int64)[codes]
+
+    def _describe_bound(self, ruled: Ruled, bound: Bound, number: int, rows: Array) -> None:
+        """Lane, counters and shapes of jobs that are bound to a reservation, and who of them is turned away."""
+        batch, name = ruled.batch, bound.reservation.name
+        bad = self._turned_away(batch, rows, number)
+        shapes = np.full(len(rows), -1, np.int64)
+        if bound.requests is not None:
+            shapes, words, why = bound.requests.shapes(batch, rows, 0)
+            said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
+            bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
+        allowed = self._allowed_any(bound.reservation, batch)[rows]
+        checks = (
+            (batch.column("cores")[rows] > bound.cores, f"more cores than reservation {name} has"),
+            (
+                batch.column("requested_time")[rows] > microseconds(bound.reservation.length),
+                f"more time than reservation {name} lasts",
+            ),
+            (~allowed, f"not allowed in reservation {name}"),
+        )
+        for mask, text in checks:
+            if mask.any():
+                bad = np.where((bad < 0) & mask, self._reason(text), bad)
+        ruled.lane[rows] = bound.lane_of[number]
+        ruled.island[rows] = bound.island
+        if number >= 0:
+            ruled.queue[rows] = number
+        ruled.shape[rows] = shapes
+        ruled.rules[rows] = self._kinds(batch, rows, number)
+        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
 
     def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
         """Jobs that are in one queue, or have the choice of several, in their lane."""
@@ -287,6 +384,14 @@ class Site:
         if who.accounts is not None:
             below = [any(above in who.accounts for above in self.accounts.line(name)) for name in self.account_names]
             mask &= np.array([*below, False])[self.account]
+        return mask
+
+    def _allowed_any(self, who: Any, batch: Workload) -> Array:
+        """Rows whose user, group or account is among those that a reservation names."""
+        mask = np.zeros(len(batch), bool)
+        for kind in ("users", "groups", "accounts"):
+            if getattr(who, kind) is not None:
+                mask |= self._allowed(_Only(**{kind: getattr(who, kind)}), batch)
         return mask
 
     def _charge(self, batch: Workload) -> None:

@@ -15,6 +15,9 @@ cdef class Limits(Planned):
 cdef class Cancellations(Planned):
     cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
+cdef class Interruptions(Planned):
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+
 cdef class Releases(Planned):
     cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 

@@ -79,6 +79,18 @@ class Cancellations(Planned):
 
 @cython.final
 @cython.cclass
+class Interruptions(Planned):
+    """Jobs that were told to leave, and whose time is up."""
+
+    def happen(self, slot, now):
+        if self.engine.jobs.at[slot].stamp != self.due.stamp:
+            return False
+        self.engine.displace(slot)
+        return True
+
+
+@cython.final
+@cython.cclass
 class Releases(Planned):
     """Jobs that wait for their begin time."""
 

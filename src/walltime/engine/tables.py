@@ -8,19 +8,31 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
+from walltime.core.tables import (
+    ALLOCATIONS,
+    JOBS,
+    OUTAGES,
+    OUTCOMES,
+    STATES,
+    constant,
+    label_series,
+    time_series,
+    workload_columns,
+)
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.recorder import ALLOCATION, JOB, PLACED, Recorder, range_lines
-from walltime.kernel.jobs import State
+from walltime.kernel.jobs import Outcome, State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
 STATE_CODES = np.array(
     [STATES.index(PUBLISHED.get(name, name)) for name in (state.name.lower() for state in State)], np.int32
 )
 """The published state behind each of the engine's; a suspended or ending job still runs."""
+OUTCOME_CODES = np.append(STATE_CODES, [OUTCOMES.index(outcome.name.lower()) for outcome in Outcome])
+OUTCOME_CODES[State.SUSPENDED] = OUTCOMES.index("suspended")
 
 
 def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -149,6 +161,33 @@ def _nodes_held(where: _Placements, seq: np.ndarray, asked: pl.Series) -> pl.Ser
     return pl.select(pl.when(held > 0).then(held).otherwise(asked).alias("nodes")).to_series()
 
 
+def build_outages(simulation: Simulation, clusters: list[str]) -> pl.DataFrame | None:
+    """The table of outages in order of start; None where nothing was ever shut."""
+    rows = [(machine.index, one) for machine in simulation.machines for one in machine.outages]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: row[1].start)
+    columns = {
+        "cluster": label_series("cluster", np.array([index for index, _ in rows]), clusters),
+        "start": time_series("start", np.array([one.start for _, one in rows])),
+        "end": time_series("end", np.array([one.end for _, one in rows])),
+        "kind": pl.Series("kind", [one.kind for _, one in rows], dtype=pl.String),
+        "name": pl.Series("name", [one.name or None for _, one in rows], dtype=pl.String),
+        "nodes": pl.Series("nodes", [_range_text(one.nodes, one.shares) for _, one in rows], dtype=pl.String),
+        "cores": pl.Series("cores", [one.cores for _, one in rows]),
+    }
+    return pl.DataFrame([columns[name].alias(name) for name in OUTAGES])
+
+
+def _range_text(nodes: np.ndarray | None, cores: np.ndarray | None) -> str | None:
+    """Nodes as allocations write them: `0-3:24,7:5`."""
+    if nodes is None or cores is None:
+        return None
+    cuts = np.flatnonzero((np.diff(nodes) != 1) | (np.diff(cores) != 0)) + 1
+    runs = zip(np.split(nodes, cuts), np.split(cores, cuts), strict=True)
+    return ",".join(f"{run[0]}:{each[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}:{each[0]}" for run, each in runs)
+
+
 def _queues_chosen(queue: pl.Series, chosen: dict[int, int]) -> pl.Series:
     """The queues, with those that jobs with a choice came to; every job has its order of entry as its row."""
     codes = queue.to_physical().fill_null(MISSING).to_numpy().astype(np.int64)
@@ -170,6 +209,6 @@ def _allocations(
         "end": time_series("end", recorded["end"]),
         "cores": pl.Series("cores", recorded["cores"]),
         "nodes": constant("nodes", None, len(order), ALLOCATIONS) if nodes is None else nodes.gather(order),
-        "outcome": label_series("outcome", STATE_CODES[recorded["state"]], list(STATES)),
+        "outcome": label_series("outcome", OUTCOME_CODES[recorded["state"]], list(OUTCOMES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

@@ -4,6 +4,15 @@ from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
 
 cdef class TraceExecution(Execution):
     cdef EventHeap ends
+    cdef long long interval
+    cdef long long cost
+    cdef long long restart
+    cdef dict restarting
+    cdef dict leading
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
     cpdef interrupt(self, Py_ssize_t slot, bint keep)
+    cpdef long long restore(self, Py_ssize_t slot) except? -1
+    cdef long long between(self, long long done, long long work) noexcept
+    cdef long long writing(self, long long first, long long number, long long speed) noexcept
+    cdef int advance(self, Py_ssize_t slot, long long time) except -1

@@ -26,6 +26,23 @@ class TraceExecution(Execution):
     def __init__(self) -> None:
         Execution.__init__(self)
         self.ends = EventHeap()
+        self.interval = self.cost = self.restart = 0
+        self.restarting = {}  # whose next start is from a checkpoint, by slot: their order of entry
+        self.leading = {}  # who needs how long for that
+
+    def write_checkpoints(self, interval, cost, restart) -> None:
+        """From now on jobs write a checkpoint after each `interval` of work; all three in microseconds."""
+        self.interval = interval
+        self.cost = cost
+        self.restart = restart
+
+    def allow(self, slot):
+        """The time for checkpoints is granted on top of what the job has asked for."""
+        jobs: JobTable = self.engine.jobs
+        extra: cython.longlong = self.cost * self.between(0, jobs.at[slot].requested)
+        jobs.at[slot].requested += extra
+        jobs.at[slot].limit += extra
+        return 0
 
     def begin(self, slot):
         jobs: JobTable = self.engine.jobs
@@ -33,15 +50,66 @@ class TraceExecution(Execution):
         if jobs.at[slot].run_time < 0:
             return NEVER
         end = self.engine.now + time_for(jobs.at[slot].run_time - jobs.at[slot].progress, jobs.at[slot].speed)
+        if self.interval > 0:
+            end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time)
+            if self.restarting.pop(slot, -1) == jobs.at[slot].seq:
+                self.leading[slot] = self.restart
+                end += self.restart
+            else:
+                self.leading.pop(slot, None)
         self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
         self.next = self.ends.next_time()
         return end
 
+    def between(self, done, work):
+        """How many checkpoints are written on the way from one amount of work to another, the whole of it."""
+        return (work - 1) // self.interval - done // self.interval if work > done else 0
+
     def interrupt(self, slot, keep):
         jobs: JobTable = self.engine.jobs
+        elapsed: cython.longlong = self.engine.now - jobs.at[slot].start
+        if self.interval > 0 and keep:
+            return self.advance(slot, elapsed - self.leading.pop(slot, 0))
         if keep:
-            jobs.at[slot].progress += done_in(self.engine.now - jobs.at[slot].start, jobs.at[slot].speed)
+            jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
         return 0
+
+    def advance(self, slot, time):
+        """The job has worked, and written checkpoints, for so long: how far is it, and which is the last one?"""
+        jobs: JobTable = self.engine.jobs
+        speed: cython.longlong = jobs.at[slot].speed
+        done: cython.longlong = jobs.at[slot].progress
+        first: cython.longlong = self.interval - done % self.interval
+        written: cython.longlong
+        most: cython.longlong
+        if time <= 0:
+            return 0
+        written = time // (self.cost + time_for(self.interval, speed)) + 1  # about
+        while written > 0 and self.writing(first, written, speed) > time:
+            written -= 1
+        while self.writing(first, written + 1, speed) <= time:
+            written += 1
+        if written > 0:
+            jobs.at[slot].saved = done + first + (written - 1) * self.interval
+        most = first + written * self.interval  # where it has come to write the next one
+        jobs.at[slot].progress = done + min(done_in(time - written * self.cost, speed), most)
+        return 0
+
+    def writing(self, first, number, speed):
+        """When the checkpoint of this number is written, the first after so much work."""
+        return time_for(first + (number - 1) * self.interval, speed) + number * self.cost
+
+    def restore(self, slot):
+        jobs: JobTable = self.engine.jobs
+        saved: cython.longlong = jobs.at[slot].saved
+        jobs.at[slot].progress = saved
+        if jobs.at[slot].attempt == 0:
+            jobs.at[slot].requested += self.restart
+            jobs.at[slot].limit += self.restart
+        if saved == 0:
+            return 0
+        self.restarting[slot] = jobs.at[slot].seq
+        return time_for(saved, jobs.at[slot].speed) + saved // self.interval * self.cost
 
     def fire(self, now):
         jobs: JobTable = self.engine.jobs

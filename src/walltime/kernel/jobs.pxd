@@ -11,6 +11,11 @@ cdef enum:
     CANCELLED = 9
     REJECTED = 10
 
+# of an interval in which a job ran, besides the states: it waits again
+cdef enum:
+    REQUEUED = 11
+    PREEMPTED = 12
+
 cdef enum:
     LINE = -2
     OUTSIDE = -1

@@ -83,6 +83,13 @@ class State(enum.IntEnum):
     REJECTED = 10
 
 
+class Outcome(enum.IntEnum):
+    """How an interval ended in which a job ran, besides the states in which it may have left."""
+
+    REQUEUED = 11  # interrupted, and it waits again
+    PREEMPTED = 12  # displaced by another job
+
+
 class Place(enum.IntEnum):
     """Where a job stands in its queue: a negative number, or its place in the queue's tail."""
 

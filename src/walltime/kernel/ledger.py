@@ -58,9 +58,9 @@ class Ledger:
         self.jobs.at[slot].pinned = 1
         self.hold(slot, start)
 
-    def lift(self, slot) -> list:
-        """Take the running job away for a moment; what `put_back` needs to have it where it was."""
-        raise NotImplementedError(f"{type(self).__name__}.lift")
+    def where(self, slot) -> list:
+        """Where the running job is: what `put_back` needs to have it there again."""
+        return []
 
     def put_back(self, slot, where):
         """The job is where it was, until its expected end."""
@@ -365,10 +365,6 @@ class CoreLedger(Ledger):
         self.jobs.at[ghost].estimate = end - start
         self.pins += 1
         return self.hold(ghost, start)
-
-    def lift(self, slot) -> list:
-        self.give(slot)
-        return []
 
     def put_back(self, slot, where):
         i: cython.Py_ssize_t

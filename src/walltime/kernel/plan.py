@@ -414,10 +414,6 @@ class PlanLedger(Ledger):
         self.jobs.at[ghost].estimate = end - start
         return self.hold(ghost, start)
 
-    def lift(self, slot) -> list:
-        self.give(slot)
-        return []
-
     def put_back(self, slot, where):
         cores: cython.longlong = self.jobs.at[slot].cores
         self.free -= cores

@@ -285,7 +285,7 @@ class ResourceLedger(Future):
             i = self.shares.at[k] >> 24
             self.lines.move(i, slot, end, until)
             self.update(i)
-        if self.licensed_of[x]:
+        if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:
                     self.lines.move(self.n + k, slot, end, until)
@@ -468,10 +468,8 @@ class ResourceLedger(Future):
         self.version += 1
         return self.bound()
 
-    def lift(self, slot) -> list:
-        where = self.shares.pairs(slot)
-        self.give(slot)
-        return where
+    def where(self, slot) -> list:
+        return self.shares.pairs(slot)
 
     def put_back(self, slot, where):
         i: cython.Py_ssize_t

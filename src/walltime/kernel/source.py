@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import enum
+
 import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+
+
+class Remedy(enum.IntEnum):
+    """What becomes of a job that is interrupted."""
+
+    REQUEUE = 0  # it waits again, and starts from nothing
+    FAIL = 1  # it has failed, or was killed
+    CHECKPOINT = 2  # it waits again, and goes on from its last checkpoint
 
 
 @cython.cclass
@@ -28,8 +38,16 @@ class Engine:
         raise NotImplementedError(f"{type(self).__name__}.finish")
 
     def requeue(self, slot):
-        """The running job is stopped and waits again; what it had done is lost unless the execution model kept it."""
+        """The running job is stopped and waits again; what it had done is lost."""
         raise NotImplementedError(f"{type(self).__name__}.requeue")
+
+    def interrupt(self, slot, remedy, outcome):
+        """The running or suspended job is stopped, and becomes what a Remedy says; `outcome` is for the record."""
+        raise NotImplementedError(f"{type(self).__name__}.interrupt")
+
+    def displace(self, slot):
+        """The running job that was told to leave has to go now."""
+        raise NotImplementedError(f"{type(self).__name__}.displace")
 
     def suspend(self, slot):
         """The running job stops and gives its resources back, its progress kept."""
@@ -71,6 +89,8 @@ class Source:
     def __init__(self) -> None:
         self.engine = None
         self.next = NEVER
+        self.background = False  # goes on whether or not there are jobs: it keeps no simulation alive
+        self.endless = False  # and would for ever
 
     def attach(self, engine: Engine):
         """Called once, before the run."""

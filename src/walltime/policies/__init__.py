@@ -158,6 +158,10 @@ PARTS = (
         "walltime.policies.place.topology:Topology",
         "Nodes on as few switches as can be: on one where it can, the one with the least to spare.",
     ),
+    Entry(
+        "preempt", "queue", "walltime.policies.preempt.queue:ByQueue", "Jobs of a queue displace those of lower ones."
+    ),
+    Entry("preempt", "qos", "walltime.policies.preempt.qos:ByQos", "Jobs of a quality of service displace lower ones."),
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(

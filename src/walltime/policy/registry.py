@@ -49,6 +49,7 @@ _BASES = {
     "backfill": "walltime.policy.api:Policy",
     "estimate": "walltime.policy.api:Estimate",
     "broker": "walltime.policy.api:Broker",
+    "preempt": "walltime.policy.preempt:Preempt",
 }
 _HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",)}
 _CHECKS = {"order": "walltime.policy.functions:CheckedOrder", "estimate": "walltime.policy.functions:CheckedEstimate"}

@@ -40,6 +40,11 @@ def reserved_cores(reservation: Reservation, cluster: Cluster) -> int:
     return int(layout.cores()[nodes].sum())
 
 
+def usable_reservations(cluster: Cluster) -> list[tuple[int, Reservation]]:
+    """The reservations that jobs may be bound to, with their numbers."""
+    return [(number, one) for number, one in enumerate(cluster.reservations) if not one.maintenance]
+
+
 def occurrences(reservation: Reservation) -> Iterator[tuple[int, int]]:
     """Its times as (start, end) in microseconds, one after the other; for ever, where it recurs for ever."""
     start, length = microseconds(reservation.start), microseconds(reservation.length)

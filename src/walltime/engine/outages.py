@@ -1,0 +1,383 @@
+"""What is not there for everybody: nodes that fail and come back, reservations that begin and end."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from walltime.cluster.failures import renewals
+from walltime.core.time import NEVER, SECOND, microseconds
+from walltime.kernel.jobs import Outcome, State
+from walltime.kernel.source import Remedy, Source
+from walltime.scenario import Cluster, Failures, Reservation
+from walltime.scenario.outages import (
+    failing_cores,
+    failing_groups,
+    occurrences,
+    reserved_cores,
+    reserved_nodes,
+    told_failures,
+)
+
+Array = np.ndarray[Any, Any]
+REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
+MONTH = 30 * 86_400 * SECOND
+
+
+@dataclass
+class Outage:
+    """A row of the table of outages; `end` is -1 while it lasts."""
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    nodes: Array | None
+    shares: Array | None
+    """The cores of each of the nodes."""
+    cores: int
+
+
+@dataclass
+class Machine:
+    """A cluster of the simulation as outages see it: its ledgers, who is where, and what has happened to it."""
+
+    index: int
+    cluster: Cluster
+    simulation: Any
+    bound: int
+    """Jobs of islands from this number on have their own ledgers: reservations."""
+    outages: list[Outage] = field(default_factory=list)
+    draining: Counter[int] = field(default_factory=Counter)
+    down: int = 0
+    """Cores that have failed."""
+
+    def __post_init__(self) -> None:
+        layout = self.cluster.layout()
+        self.cores = None if layout is None else layout.cores()
+        self.remedy = REMEDIES[self.cluster.interrupted]
+
+    @property
+    def ledger(self) -> Any:
+        return self.simulation.clusters[self.index].ledger
+
+    def ledgers(self) -> list[Any]:
+        """All of its ledgers, the machine's own first."""
+        return [self.ledger, *self.simulation.clusters[self.index].reserved]
+
+    def count(self, nodes: Array | None, cores: int) -> int:
+        """The cores of nodes; those that are told, where there are no nodes."""
+        return cores if nodes is None or self.cores is None else int(self.cores[nodes].sum())
+
+    def set_time(self) -> None:
+        for ledger in self.ledgers():
+            ledger.set_time(self.simulation.now)
+
+    # ---- who is where
+
+    def running(self, island: int | None = None) -> list[int]:
+        """Jobs that run on the machine's own ledger, or in an island that has one; the oldest start first."""
+        jobs = self.simulation.jobs
+        found = np.flatnonzero(
+            (jobs.holding[: jobs.size] == 1)
+            & (jobs.state[: jobs.size] == State.RUNNING)
+            & (jobs.seq[: jobs.size] >= 0)
+            & (jobs.cluster[: jobs.size] == self.index)
+            & (jobs.island[: jobs.size] < self.bound if island is None else jobs.island[: jobs.size] == island)
+        )
+        return [int(slot) for slot in found[np.lexsort((jobs.seq[found], jobs.start[found]))]]
+
+    def interrupt(self, slots: list[int]) -> None:
+        """These jobs cannot stay, in order of entry."""
+        jobs = self.simulation.jobs
+        for slot in sorted(slots, key=jobs.seq.__getitem__):
+            outcome = State.FAILED if self.remedy == Remedy.FAIL else Outcome.REQUEUED
+            self.simulation.interrupt(slot, self.remedy, outcome)
+
+    def on_nodes(self, nodes: Array) -> list[int]:
+        """Jobs that run on one of the nodes, or are suspended there."""
+        found = [slot for ledger in self.ledgers() for slot in ledger.jobs_on(nodes)]
+        there = set(nodes.tolist())
+        for island in self.simulation.clusters[self.index].islands:
+            if island.displacer is not None:
+                suspended = island.displacer.suspended.items()
+                found += [slot for slot, where in suspended if any(node in there for node, _ in where)]
+        return found
+
+    def on_unit(self, number: int, unit: int) -> list[int]:
+        """Of a plain number of cores: the jobs on the unit, all of them laid on a line, the oldest first."""
+        jobs, found = self.simulation.jobs, []
+        first = max(min(number * unit, self.ledger.size - self.down - unit), 0)
+        at = 0
+        for slot in self.running():
+            cores = int(jobs.cores[slot])
+            if at < first + unit and at + cores > first:
+                found.append(slot)
+            at += cores
+        return found
+
+    # ---- shut and open
+
+    def shut(self, kind: str, name: str, nodes: Array | None, cores: int, until: int) -> tuple[list[Any], Outage]:
+        """Nobody can use these any more, as far as is known until `until`; what `open` needs."""
+        ghosts = []
+        for ledger in self.ledgers() if kind == "failure" and nodes is not None else [self.ledger]:
+            ghost = self.simulation.jobs.add_ghost(self.count(nodes, cores))
+            ledger.shut(ghost, nodes, until)
+            ghosts.append((ledger, ghost))
+        shares = None if nodes is None or self.cores is None else self.cores[nodes]
+        outage = Outage(kind, name, self.simulation.now, -1, nodes, shares, self.count(nodes, cores))
+        self.outages.append(outage)
+        self.down += outage.cores if kind == "failure" else 0
+        self.simulation.shut(self.index)
+        return ghosts, outage
+
+    def open(self, shut: tuple[list[Any], Outage]) -> None:
+        """They are there again."""
+        ghosts, outage = shut
+        self.set_time()
+        for ledger, ghost in ghosts:
+            ledger.give(ghost)
+            self.simulation.jobs.drop_ghost(ghost)
+        outage.end = self.simulation.now
+        self.down -= outage.cores if outage.kind == "failure" else 0
+        self.simulation.shut(self.index)
+
+    def drain(self, nodes: Array, begins: bool) -> None:
+        """Nothing new starts on the nodes; or as ever."""
+        self.set_time()
+        for node in nodes.tolist():
+            self.draining[node] += 1 if begins else -1
+        changed = [node for node in nodes.tolist() if self.draining[node] == (1 if begins else 0)]
+        for ledger in self.ledgers():
+            ledger.drain(changed, begins)
+        self.simulation.shut(self.index)
+
+
+class FailureSource(Source):
+    """Failures, repairs, and the notice before a failure, of one cluster; at one instant repairs come first."""
+
+    UP, DOWN, NOTICE = range(3)
+
+    def __init__(self, machine: Machine, seed: int) -> None:
+        Source.__init__(self)
+        self.background = True
+        self.machine = machine
+        self.heap: list[tuple[int, int, int, int, int]] = []  # time, kind, source, group, the other end
+        self.down: dict[tuple[int, int], Any] = {}
+        self.noticed: set[tuple[int, int]] = set()
+        self.sources = machine.cluster.failures
+        self.groups: list[list[Array]] = []
+        self.futures: dict[tuple[int, int], Iterator[tuple[int, int]]] = {}
+        self.finite = 0
+        for number, source in enumerate(self.sources):
+            self._prepare(number, source, seed)
+        self.endless = self.finite == 0
+        self.next = self.heap[0][0] if self.heap else NEVER
+
+    def _prepare(self, number: int, source: Failures, seed: int) -> None:
+        cluster = self.machine.cluster
+        if source.file is not None:
+            told = told_failures(source, cluster)
+            self.groups.append([nodes for _, _, nodes in told])
+            for group, (start, end, _) in enumerate(told):
+                self._expect(number, group, start, end, 0)
+        elif source.at is not None and source.length is not None:
+            self.groups.append(failing_groups(source, cluster)[:1])
+            start = microseconds(source.at)
+            self._expect(number, 0, start, start + microseconds(source.length), 0)
+        elif source.between is not None and source.repair is not None:
+            self.groups.append(failing_groups(source, cluster))
+            for group, nodes in enumerate(self.groups[-1]):
+                future = renewals(seed, number, int(nodes[0]), source.between, source.repair)
+                self.futures[number, group] = future
+                self._expect(number, group, *next(future), 0)
+
+    def _expect(self, number: int, group: int, start: int, end: int, after: int) -> None:
+        self.finite += (number, group) not in self.futures
+        notice = microseconds(self.sources[number].notice)
+        if notice:
+            heapq.heappush(self.heap, (max(start - notice, after), self.NOTICE, number, group, 0))
+        heapq.heappush(self.heap, (start, self.DOWN, number, group, end))
+
+    def fire(self, now: int) -> None:
+        while self.heap and self.heap[0][0] <= now:
+            _, kind, number, group, end = heapq.heappop(self.heap)
+            nodes = self.groups[number][group]
+            key = (number, group)
+            if kind == self.NOTICE:
+                self.machine.drain(nodes, True)
+                self.noticed.add(key)
+            elif kind == self.DOWN:
+                self._fail(number, group, nodes, end)
+            else:
+                self.machine.open(self.down.pop(key))
+                self.finite -= key not in self.futures
+                if key in self.futures:
+                    self._expect(number, group, *next(self.futures[key]), now)
+            if self.engine.per_event:
+                break
+        self.endless = self.finite == 0
+        self.next = self.heap[0][0] if self.heap else NEVER
+
+    def _fail(self, number: int, group: int, nodes: Array, end: int) -> None:
+        machine, source = self.machine, self.sources[number]
+        machine.set_time()
+        plain = machine.cores is None
+        unit = failing_cores(source, machine.cluster) if plain else 0
+        machine.interrupt(machine.on_unit(int(nodes[0]), unit) if plain else machine.on_nodes(nodes))
+        if (number, group) in self.noticed:
+            self.noticed.discard((number, group))
+            machine.drain(nodes, False)
+        until = end if source.known else NEVER
+        self.down[number, group] = machine.shut("failure", "", None if plain else nodes, unit, until)
+        machine.simulation.counts["failures"] += 1 if plain else len(nodes)
+        heapq.heappush(self.heap, (end, self.UP, number, group, 0))
+
+
+class ReservationSource(Source):
+    """The beginnings and ends of a cluster's reservations, and the day from which the scheduler knows of one."""
+
+    END, START, ANNOUNCE = range(3)
+
+    def __init__(self, machine: Machine, islands: dict[int, int], horizon: int) -> None:
+        """`islands` are those of the reservations that jobs may use, by the reservation's number."""
+        Source.__init__(self)
+        self.background = True
+        self.machine = machine
+        self.islands = islands
+        self.horizon = horizon
+        self.reservations: tuple[Reservation, ...] = machine.cluster.reservations
+        self.nodes = [reserved_nodes(one, machine.cluster) for one in self.reservations]
+        self.cores = [reserved_cores(one, machine.cluster) for one in self.reservations]
+        self.futures = [occurrences(one) for one in self.reservations]
+        self.heap: list[tuple[int, int, int, int]] = []  # time, kind, reservation, end
+        self.announced: dict[tuple[int, int], int] = {}  # the ghosts of those that are to come, by number and start
+        self.open: dict[int, Any] = {}
+        self.gates: dict[int, Gate] = {}
+        self.finite = 0
+
+    def attach(self, engine: Any) -> None:
+        super().attach(engine)
+        for number in range(len(self.reservations)):
+            if number in self.islands:
+                self.gates[number] = Gate(self.machine, self.islands[number], self.nodes[number], self.cores[number])
+            self._follow(number)
+        self.fire(0)
+
+    def _follow(self, number: int) -> None:
+        """The next occurrence, known from the horizon before its start on."""
+        start, _ = next(self.futures[number], (NEVER, NEVER))
+        if start < NEVER:
+            heapq.heappush(self.heap, (max(start - self.horizon, 0), self.ANNOUNCE, number, start))
+            self.finite += not self._recurs(number)
+
+    def _recurs(self, number: int) -> bool:
+        return self.reservations[number].every is not None and self.reservations[number].times is None
+
+    def fire(self, now: int) -> None:
+        while self.heap and self.heap[0][0] <= now:
+            _, kind, number, start = heapq.heappop(self.heap)
+            end = start + microseconds(self.reservations[number].length)
+            if kind == self.ANNOUNCE:
+                self._announce(number, start, end)
+            elif kind == self.START:
+                self._begin(number, start, end)
+            else:
+                self._end(number)
+            if self.engine.per_event and now > 0:
+                break
+        self.endless = self.finite == 0
+        self.next = self.heap[0][0] if self.heap else NEVER
+
+    def _announce(self, number: int, start: int, end: int) -> None:
+        machine = self.machine
+        machine.set_time()
+        if start > machine.simulation.now:
+            ghost = machine.simulation.jobs.add_ghost(self.cores[number])
+            machine.ledger.keep_shut(ghost, self.nodes[number], start, end)
+            self.announced[number, start] = ghost
+        if number in self.gates:
+            self.gates[number].announce(start, end)
+        heapq.heappush(self.heap, (start, self.START, number, start))
+        machine.simulation.shut(machine.index)
+        self._follow(number)
+
+    def _begin(self, number: int, start: int, end: int) -> None:
+        machine, reservation, nodes = self.machine, self.reservations[number], self.nodes[number]
+        machine.set_time()
+        ghost = self.announced.pop((number, start), None)
+        if ghost is not None:
+            machine.ledger.unhold(ghost)
+            machine.simulation.jobs.drop_ghost(ghost)
+        if nodes is not None:
+            machine.interrupt(machine.ledger.jobs_on(nodes))
+        else:
+            while machine.ledger.free < self.cores[number] and (running := machine.running()):
+                machine.interrupt(running[-1:])
+        kind = "maintenance" if reservation.maintenance else "reservation"
+        self.open[number] = machine.shut(kind, reservation.name, nodes, self.cores[number], end)
+        if number in self.gates:
+            self.gates[number].begin()
+        heapq.heappush(self.heap, (end, self.END, number, start))
+
+    def _end(self, number: int) -> None:
+        if number in self.gates:
+            self.gates[number].end()
+        self.machine.open(self.open.pop(number))
+        self.finite -= not self._recurs(number)
+
+
+class Gate:
+    """The way into a reservation that jobs may use: their ledger is shut but during its occurrences."""
+
+    def __init__(self, machine: Machine, island: int, nodes: Array | None, cores: int) -> None:
+        self.machine = machine
+        self.island = island
+        self.nodes = nodes
+        self.cores = cores
+        self.ledger = machine.simulation.clusters[machine.index].islands[island].view.ledger
+        self.coming: list[tuple[int, int]] = []  # occurrences that are known of and not over
+        self.gaps: list[int] = []  # the ghosts behind each of them
+        self.ghost = machine.simulation.jobs.add_ghost(cores)
+        self.ledger.shut(self.ghost, nodes, NEVER)
+        self.inside = False
+
+    def running(self) -> list[int]:
+        return self.machine.running(self.island)
+
+    def announce(self, start: int, end: int) -> None:
+        """One more occurrence will come, behind all that are known."""
+        jobs = self.machine.simulation.jobs
+        if self.coming:
+            self.ledger.unhold(self.gaps[-1])
+            self._keep(self.gaps[-1], self.coming[-1][1], start)
+        elif not self.inside:
+            self.ledger.prolong(self.ghost, start)
+        self.coming.append((start, end))
+        self.gaps.append(jobs.add_ghost(self.cores))
+        self._keep(self.gaps[-1], end, NEVER)
+
+    def _keep(self, ghost: int, start: int, end: int) -> None:
+        if end > start:
+            self.ledger.keep_shut(ghost, self.nodes, start, end)
+
+    def begin(self) -> None:
+        self.inside = True
+        self.ledger.give(self.ghost)
+        self.machine.simulation.jobs.drop_ghost(self.ghost)
+
+    def end(self) -> None:
+        """Whoever is still inside has to go; shut until the next time."""
+        self.machine.set_time()
+        self.machine.interrupt(self.running())
+        self.inside = False
+        self.coming.pop(0)
+        self.ghost = self.gaps.pop(0)
+        self.ledger.unhold(self.ghost)
+        self.ledger.shut(self.ghost, self.nodes, self.coming[0][0] if self.coming else NEVER)

@@ -1,0 +1,24 @@
+"""Jobs of one queue displace those of another."""
+
+from __future__ import annotations
+
+from walltime.core.errors import InputError
+from walltime.kernel.jobs import JobTable
+from walltime.policy.preempt import Preempt
+from walltime.policy.surroundings import Surroundings
+
+
+class ByQueue(Preempt):
+    """By the queues' priorities, or by `ranks` that are given for them."""
+
+    def attach(self, around: Surroundings) -> None:
+        queues = around.cluster.queues
+        if not queues:
+            raise InputError("preempt by queue, but the cluster has no queues")
+        for name in self.ranks:
+            if name not in queues:
+                raise InputError("a rank for a queue that is not there", value=name, choices=list(queues))
+        self.of = [self.ranks.get(name, queue.priority) for name, queue in queues.items()]
+
+    def rank(self, jobs: JobTable, slot: int) -> int:
+        return self.of[jobs.queue[slot]]
