@@ -197,14 +197,15 @@ class Simulation(Engine):
 
     def worthwhile(self, time):
         """Whether there is still something to simulate: a job in the system or to come; and, where only what recurs
-        without end is left to happen, whether a waiting job has not waited for it long enough."""
+        without end is left to happen, and a scheduler that thinks about it, whether a job may still profit from it."""
         source: Source
         endless: cython.bint = True
         for source in self.sources:
-            if not source.background and source.next < NEVER:
-                self.active = time
-                return True
-            endless &= source.endless or not source.background or source.next >= NEVER
+            if source.next < NEVER and source is not self.timers:
+                if not source.background:
+                    self.active = time
+                    return True
+                endless &= source.endless
         if self.jobs.live == 0:
             return False
         if not endless:
