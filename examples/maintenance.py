@@ -8,7 +8,9 @@ from __future__ import annotations
 import walltime
 from walltime.core.time import format_duration
 
-JOBS = {"generate": {"jobs": 4000, "cores": 512, "load": 0.75, "model": {"longest_run": 3 * 86_400.0, "exact_request": 1.0}}}
+JOBS = {
+    "generate": {"jobs": 4000, "cores": 512, "load": 0.75, "model": {"longest_run": 3 * 86_400.0, "exact_request": 1.0}}
+}
 WINDOW = {"name": "maintenance", "start": "5d", "length": "8h", "every": "7d"}
 
 

@@ -14,7 +14,7 @@ from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
 from walltime.scenario.problems import PYTHON_ONLY, model_of
-from walltime.scenario.values import Amount, Count, Duration, Flag, Name, Names, Seed, Size, Speed
+from walltime.scenario.values import Amount, Count, Duration, Moment, Flag, Name, Names, Seed, Size, Speed
 
 INTRODUCTION = """\
 # The scenario file
@@ -46,6 +46,7 @@ KNOWN = {
     Seed: "whole number, at least 0",
     Flag: "true or false",
     Duration: "duration",
+    Moment: "duration",
     Name: "text",
     Names: "name, or list of names",
     Size: "bytes, or `512M`, `94G`, `1.5T`",

@@ -18,7 +18,7 @@ from walltime.core.time import SECOND
 
 _Places = tuple[np.ndarray, np.ndarray]
 
-NAMES = ("used_cores", "running_jobs", "waiting_jobs", "waiting_cores", "available_cores", "down_cores")
+NAMES = ("used_cores", "running_jobs", "waiting_jobs", "waiting_cores", "available_cores")
 
 _HOUR, _WEEK = 3600, 604_800
 _ROUND = (1, 10, 60, 300, 600, 900, 1800, _HOUR, 2 * _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR, 24 * _HOUR, 48 * _HOUR)
@@ -57,7 +57,7 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
             start, stop = (grid.locate(times) for times in (down[cluster].start, down[cluster].end))
             values["down_cores"] = grid.means((start, down[cluster].cores), (stop, -down[cluster].cores))
             values["available_cores"] = values["available_cores"] - values["down_cores"]
-        frames += [grid.frame(name, cluster, values[name]) for name in NAMES if name in values]
+        frames += [grid.frame(name, cluster, values[name]) for name in (*NAMES, "down_cores") if name in values]
     return pl.concat(frames)
 
 

@@ -5,7 +5,7 @@ from walltime.engine.recorder cimport Recorder
 from walltime.engine.sources cimport Cancellations, Interruptions, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, PREEMPTED, REJECTED, RUNNING, SUSPENDED, WAITING, JobTable, done_in,
+    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, PREEMPTED, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING, JobTable, done_in,
     time_for
 )
 from walltime.kernel.ledger cimport Ledger

@@ -314,7 +314,7 @@ class Simulation(Engine):
                 c.ledger_of(slot).unhold(slot)
                 self.leave(slot, CANCELLED)
             elif kind == PREEMPT:
-                self.requeue(slot)
+                self.interrupt(slot, REQUEUE, PREEMPTED)
             else:
                 self.timers.plan(c.index, view.value[i])
         return 0
@@ -507,7 +507,7 @@ class Simulation(Engine):
         return self.leave(slot, state)
 
     def requeue(self, slot):
-        return self.interrupt(slot, REQUEUE, PREEMPTED)
+        return self.interrupt(slot, REQUEUE, REQUEUED)
 
     def interrupt(self, slot, remedy, outcome):
         jobs: JobTable = self.jobs

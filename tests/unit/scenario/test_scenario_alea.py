@@ -7,6 +7,7 @@ import pytest
 from walltime.core.errors import InputError
 from walltime.scenario import Cluster, load_cluster
 from walltime.scenario.alea import find_data_set, read_data_set
+from walltime.scenario.outages import told_failures
 
 WAGAP = "0\tzewura\t20\t80\t1\t529426432\n1\tzegox\t48\t12\t1\t94035968\n"
 
@@ -67,10 +68,11 @@ def test_queues_and_quotas(files):
     assert found.remarks == ["the shares of users in log.swf.users: no part of this scheduler asks for them"]
 
 
-def test_failures_are_checked_and_refused_by_name(files):
+def test_failures_are_part_of_the_cluster_and_checked(files):
     path = files(machines=WAGAP, failures="1000\tzewura\t3600\t0 1\n")
-    with pytest.raises(InputError, match=r"log\.swf\.failures: 1 failures of nodes, which no engine simulates yet"):
-        read_data_set(path)
+    data_set = read_data_set(path)
+    assert [source["file"].endswith("log.swf.failures") for source in data_set.cluster["failures"]] == [True]
+    assert told_failures(Cluster(**data_set.cluster).failures[0], Cluster(**data_set.cluster))[0][2].tolist() == [0, 1]
     files(failures="1000\tzewura\t3600\t20\n")
     with pytest.raises(InputError, match=r"failures:1: zewura has the nodes 0 to 19"):
         read_data_set(path)
