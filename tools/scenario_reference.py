@@ -14,7 +14,7 @@ from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
 from walltime.scenario.problems import PYTHON_ONLY, model_of
-from walltime.scenario.values import Amount, Count, Duration, Moment, Flag, Name, Names, Seed, Size, Speed
+from walltime.scenario.values import Amount, Count, Duration, Flag, Moment, Name, Names, Seed, Size, Speed
 
 INTRODUCTION = """\
 # The scenario file

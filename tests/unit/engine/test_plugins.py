@@ -223,7 +223,7 @@ class Sliced(Execution):
 def test_an_execution_model_that_interrupts_and_resumes():
     _, jobs, allocations = simulate(table((0, 10, 10, 2), (1, 3, 3, 4)), 6, execution=Sliced)
     first = [(row["start"], row["end"], row["outcome"]) for row in allocations if row["job_id"] == 1]
-    assert first == [(0, 4, "suspended"), (5, 9, "running"), (10, 12, "completed")]
+    assert first == [(0, 4, "suspended"), (5, 9, "suspended"), (10, 12, "completed")]
     assert (jobs[0]["start"], jobs[0]["end"], jobs[0]["run_time"], jobs[0]["wait"]) == (0, 12, 10, 2)
     assert (jobs[1]["start"], jobs[1]["end"]) == (1, 4)
 
