@@ -68,6 +68,7 @@ COMPILED = [
     "analysis.charts.lanes",
     "engine.recorder",
     "engine.sources",
+    "engine.dependencies",
     "engine.cluster",
     "engine.loop",
     "engine.arrivals",

@@ -58,14 +58,16 @@ COLUMNS: dict[str, Column] = {
         Column("reservation", "label", MISSING, "the reservation that it is bound to"),
         Column("priority", "integer", 0, "the user's or site's number; higher is more urgent"),
         Column("dependencies", "text", "", "as Slurm writes them, over job_ids: afterok:12:13,afterany:7"),
+        Column("array", "label", MISSING, "the array it is a task of; 12%4: at most four of its tasks at once"),
         Column("begin", "time", MISSING, "not eligible before this time"),
         Column("deadline", "time", MISSING, "should have ended by this time"),
         Column("cancel", "time", MISSING, "its user cancels it at this time, waiting or running"),
+        Column("patience", "time", MISSING, "its user gives up and cancels it when it has waited so long"),
         Column("profile", "label", MISSING, "how it unfolds, where an execution model asks"),
         Column("phase", "label", MISSING, "fill, stabilization or experiment, where the jobs were generated so"),
         Column("recorded_wait", "time", MISSING, "the wait in the original log, kept for comparison"),
-        Column("preceding_job", "integer", MISSING, "SWF's preceding job, for models of user feedback"),
-        Column("think_time", "time", MISSING, "SWF's think time after the preceding job"),
+        Column("preceding_job", "integer", MISSING, "SWF's preceding job, whose end it waits for"),
+        Column("think_time", "time", MISSING, "SWF's think time after the end of the preceding job"),
     )
 }
 
@@ -276,6 +278,8 @@ def _validate(columns: dict[str, Any], labels: dict[str, list[str]]) -> None:
     _refuse(columns, "submit", submit > LATEST, "beyond the largest time")
     if np.any(submit[1:] < submit[:-1]):
         raise InputError("the jobs are not in order of submission (sort_by_submission does that)")
+    if "patience" in columns:
+        _refuse(columns, "patience", columns["patience"] == 0, "not positive")
     if "cores" in columns:
         _refuse(columns, "cores", columns["cores"] < 1, "not positive")
 

@@ -23,6 +23,7 @@ cdef class Arrivals(Source):
     cdef const long long[::1] per_node
     cdef const long long[::1] deadline
     cdef const long long[::1] cancel
+    cdef const long long[::1] patience
     cdef const int[::1] user
     cdef const int[::1] group
     cdef const int[::1] account

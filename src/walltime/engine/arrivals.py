@@ -69,6 +69,7 @@ class Arrivals(Source):
             self.deadline = batch.column("deadline") if batch.has("deadline") else None
             self.begin = batch.column("begin") if batch.has("begin") else None
             self.cancel = batch.column("cancel") if batch.has("cancel") else None
+            self.patience = batch.column("patience") if batch.has("patience") else None
             self.user = batch.column("user") if batch.has("user") else None
             self.group = batch.column("group") if batch.has("group") else None
             self.account = batch.column("account") if batch.has("account") else None
@@ -161,6 +162,8 @@ class Arrivals(Source):
                 jobs.at[slot].deadline = self.deadline[i]
             if self.qos is not None:
                 jobs.at[slot].qos = self.qos[i]
+            if self.patience is not None and self.patience[i] >= 0:
+                sim.impatience.plan(slot, self.submit[i] + self.patience[i])
             if self.ruled:
                 self.describe(jobs, slot, i)
             if self.ruled and self.refused[i] >= 0:

@@ -1,12 +1,13 @@
 from cpython.exc cimport PyErr_CheckSignals
 
 from walltime.engine.cluster cimport Cluster, Island
+from walltime.engine.dependencies cimport Dependencies, TaskLimits
 from walltime.engine.recorder cimport Recorder
-from walltime.engine.sources cimport Cancellations, Interruptions, Limits, Releases, Timers
+from walltime.engine.sources cimport Cancellations, Expiries, Interruptions, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, HELD, OUTSIDE, PREEMPTED, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING, JobTable, done_in,
-    time_for
+    CANCELLED, COMPLETED, FAILED, FUTURE, HELD, OUTSIDE, PREEMPTED, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING,
+    JobTable, done_in, time_for
 )
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.source cimport CHECKPOINT, FAIL, REQUEUE, Engine, Observer, Source
@@ -22,6 +23,10 @@ cdef class Simulation(Engine):
     cdef readonly Limits limits
     cdef readonly Interruptions interruptions
     cdef readonly Cancellations cancellations
+    cdef readonly Expiries impatience
+    cdef readonly Expiries deadlines
+    cdef readonly Dependencies dependencies
+    cdef readonly TaskLimits task_limits
     cdef readonly Releases releases
     cdef readonly Timers timers
     cdef readonly Recorder recorder
@@ -38,8 +43,10 @@ cdef class Simulation(Engine):
     cdef readonly list observers
     cdef readonly list live_jobs
     cdef readonly dict reasons
+    cdef readonly dict withdrawn
     cdef readonly dict chosen
     cdef readonly bint extend
+    cdef bint drop_late
     cdef Cluster only
     cdef long long[::1] legal
     cdef bint watched
@@ -67,6 +74,8 @@ cdef class Simulation(Engine):
     cdef int poll(self) except -1
     cdef int leave(self, Py_ssize_t slot, int state) except -1
     cpdef int finish(self, Py_ssize_t slot, int state) except -1
+    cpdef int withdraw(self, Py_ssize_t slot, str reason) except -1
+    cdef int count_withdrawn(self, str reason) except -1
     cpdef int requeue(self, Py_ssize_t slot) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1

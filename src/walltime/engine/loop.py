@@ -12,12 +12,13 @@ import time as clock
 import cython
 import numpy as np
 
-from walltime.core.errors import EngineError, PolicyError
+from walltime.core.errors import EngineError, InputError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.engine.cluster import Cluster, Island
+from walltime.engine.dependencies import Dependencies, TaskLimits  # noqa: F401 - as in loop.pxd
 from walltime.engine.recorder import Recorder
-from walltime.engine.sources import Cancellations, Interruptions, Limits, Releases, Timers
+from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, time_for
 from walltime.kernel.ledger import Ledger
@@ -52,6 +53,10 @@ class Rank(enum.IntEnum):
     TIMERS = 8
 
 
+BY_USER = "by its user"
+GAVE_UP = "its user gave up waiting"
+TOO_LATE = "a deadline that cannot be met"
+
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
 """By how much the expected end of a job that outlives it grows, each time; the last one again and again.
 Tsafrir, Etsion, Feitelson, "Backfilling using system-generated predictions", IEEE TPDS 18(6), 2007."""
@@ -82,6 +87,8 @@ class Simulation(Engine):
     """One run. `sources` are further sources as (Rank, Source); `progress(now, entered, ended)` is called now and then.
 
     `extend` lets jobs run beyond their limits; `per_event` makes a pass after every event, as some simulators do.
+    `dependencies` and `task_limits` hold jobs back until it is their turn; with `drop_late` a job that can no longer
+    meet its deadline is cancelled.
     """
 
     def __init__(
@@ -95,6 +102,9 @@ class Simulation(Engine):
         per_event=False,
         progress=None,
         jobs=None,
+        dependencies=None,
+        task_limits=None,
+        drop_late=False,
     ) -> None:
         Engine.__init__(self, jobs)
         self.per_event = per_event
@@ -105,6 +115,9 @@ class Simulation(Engine):
         self.interruptions = Interruptions()
         self.limits = Limits()
         self.cancellations = Cancellations()
+        self.impatience = Expiries(GAVE_UP)
+        self.deadlines = Expiries(TOO_LATE)
+        self.drop_late = drop_late
         self.releases = Releases()
         self.timers = Timers()
         self.recorder = Recorder()
@@ -114,6 +127,7 @@ class Simulation(Engine):
         self.unrouted = []
         self.live_jobs = []
         self.reasons = {}  # why jobs were rejected, and how many
+        self.withdrawn = {}  # why jobs were cancelled, and how many
         self.chosen = {}  # the queue that jobs with a choice came to, by order of entry
         self.observers = list(observers)
         self.watched = bool(self.observers)
@@ -126,11 +140,21 @@ class Simulation(Engine):
             (Rank.EXECUTION, execution),
             (Rank.LIMITS, self.limits),
             (Rank.CANCELLATIONS, self.cancellations),
+            (Rank.CANCELLATIONS, self.impatience),
             (Rank.RELEASES, self.releases),
             (Rank.ARRIVALS, arrivals),
             (Rank.TIMERS, self.timers),
             *sources,
         ]
+        if drop_late:
+            ranked.append((Rank.CANCELLATIONS, self.deadlines))
+        self.dependencies = dependencies
+        if dependencies is not None:
+            dependencies.bind(self.releases)
+            ranked.insert(0, (Rank.RELEASES, dependencies))  # before those whom it lets in
+        self.task_limits = task_limits
+        if task_limits is not None:
+            task_limits.bind(self.jobs, self.releases)
         self.sourced = sorted(ranked, key=_rank)
         self.sources = [source for _, source in self.sourced]
         self.machines = []  # clusters on which something is shut now and then
@@ -312,6 +336,7 @@ class Simulation(Engine):
                     observer.promised(self, slot, view.value[i])
             elif kind == CANCEL:
                 c.ledger_of(slot).unhold(slot)
+                self.count_withdrawn("by the policy")
                 self.leave(slot, CANCELLED)
             elif kind == PREEMPT:
                 self.interrupt(slot, REQUEUE, PREEMPTED)
@@ -324,6 +349,9 @@ class Simulation(Engine):
     def submit(self, **description):
         submitted: cython.longlong = self.now
         slot: cython.Py_ssize_t
+        for name in ("dependencies", "array"):
+            if description.get(name):
+                raise InputError(f"a job that is submitted during the run cannot have {name}", value=description[name])
         slot = self.jobs.add(
             submitted, description["run_time"], description["requested_time"], description.get("cores", 1)
         )
@@ -337,6 +365,8 @@ class Simulation(Engine):
             if reason is not None:
                 self.reject(slot, reason)
                 return slot
+        if description.get("patience", -1) >= 0:
+            self.impatience.plan(slot, submitted + description["patience"])
         self.enter(slot, description.get("begin", -1), description.get("cancel", -1))
         return slot
 
@@ -356,12 +386,18 @@ class Simulation(Engine):
         if cancel >= 0:
             if cancel <= self.now:
                 self.move(slot, HELD)
-                return self.leave(slot, CANCELLED)
+                return self.withdraw(slot, BY_USER)
             self.cancellations.plan(slot, cancel)
+        if self.drop_late and jobs.at[slot].deadline >= 0:
+            if self.now + jobs.at[slot].requested > jobs.at[slot].deadline:
+                self.move(slot, HELD)
+                return self.withdraw(slot, TOO_LATE)
+            self.deadlines.plan(slot, jobs.at[slot].deadline - jobs.at[slot].requested + 1)
+        if self.dependencies is not None:
+            begin = self.dependencies.entered(slot, begin)
         if begin > self.now:
             self.move(slot, HELD)
-            self.releases.plan(slot, begin)
-            return 0
+            return self.releases.plan(slot, begin) if begin < NEVER else 0
         return self.admit(slot)
 
     def possible(self, slot):
@@ -401,7 +437,10 @@ class Simulation(Engine):
         return target.changed_all(TIMER)
 
     def admit(self, slot):
-        self.jobs.at[slot].eligible = self.now
+        if self.jobs.at[slot].eligible < 0:
+            self.jobs.at[slot].eligible = self.now
+        if self.task_limits is not None and not self.task_limits.admits(slot):
+            return self.move(slot, HELD) if self.jobs.at[slot].state == FUTURE else 0
         self.move(slot, WAITING)
         if self.only is not None:
             return self.only.join(self.jobs, slot, self.now)
@@ -444,6 +483,8 @@ class Simulation(Engine):
         jobs.at[slot].start = self.now
         if jobs.at[slot].first_start < 0:
             jobs.at[slot].first_start = self.now
+            if self.dependencies is not None:
+                self.dependencies.started(slot)
         jobs.at[slot].known_end = self.execution.begin(slot)
         return self.limits.watch(slot)
 
@@ -506,6 +547,15 @@ class Simulation(Engine):
             self.unrouted.remove(slot)
         return self.leave(slot, state)
 
+    def withdraw(self, slot, reason):
+        self.count_withdrawn(reason)
+        return self.finish(slot, CANCELLED)
+
+    def count_withdrawn(self, reason):
+        """One more job is cancelled for this reason."""
+        self.withdrawn[reason] = self.withdrawn.get(reason, 0) + 1
+        return 0
+
     def requeue(self, slot):
         return self.interrupt(slot, REQUEUE, REQUEUED)
 
@@ -525,6 +575,8 @@ class Simulation(Engine):
         jobs.at[slot].lost += (jobs.at[slot].used - kept) * jobs.at[slot].cores
         jobs.at[slot].used = kept
         if remedy == FAIL:
+            if outcome == PREEMPTED:
+                self.count_withdrawn("preempted")
             return self.leave(slot, CANCELLED if outcome == PREEMPTED else FAILED)
         self.counts["requeues"] += 1
         self.move(slot, WAITING)
@@ -605,6 +657,10 @@ class Simulation(Engine):
         if self.jobs.at[slot].choice >= 0 and self.jobs.at[slot].first_start >= 0:
             self.chosen[self.jobs.at[slot].seq] = self.jobs.at[slot].queue
         self.move(slot, state)
+        if self.dependencies is not None:
+            self.dependencies.ended(slot, state)
+        if self.task_limits is not None:
+            self.task_limits.ended(slot, self.now)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
         self.ended += 1
         return self.jobs.drop(slot)

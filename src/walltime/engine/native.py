@@ -15,6 +15,8 @@ from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.build import add_outages, build_ledger, build_order, build_site, is_ruled, needs_vectors, origin_of
+from walltime.engine.counts import count_conditions
+from walltime.engine.dependencies import Dependencies, TaskLimits
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Simulation
 from walltime.engine.tables import build_outages, build_tables
@@ -23,6 +25,7 @@ from walltime.policy import registry
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.outages import usable_reservations
+from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
 
@@ -102,14 +105,15 @@ def run(
     if problems:
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
+    options = _options(scenario, observer, observers) | _conditions(workload, scenario)
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
     if len(scenario.clusters) == 1 and is_ruled(scenario.clusters[0], first):
-        simulation, arrivals = build_site(scenario, first, batches, _options(scenario, observer, observers))
+        simulation, arrivals = build_site(scenario, first, batches, options)
     else:
         arrivals = Arrivals(batches)
-        simulation = _build(scenario, arrivals, _options(scenario, observer, observers), first)
+        simulation = _build(scenario, arrivals, options, first)
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
     if (checkpoint := scenario.execution.checkpoint) is not None:
@@ -122,6 +126,8 @@ def run(
     jobs, allocations = build_tables(simulation, arrivals, names)
     facts = _facts(scenario, workload, simulation, arrivals)
     facts["rejected_reasons"] = simulation.reasons
+    facts["cancelled_reasons"] = simulation.withdrawn
+    facts |= count_conditions(workload, jobs, simulation, scenario.dependencies.preceding)
     return Record(jobs, allocations, facts, ran, build_outages(simulation, names))
 
 
@@ -130,8 +136,9 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
     endless = scenario.execution.overrun == "extend" and scenario.until is None
     shaped = any(cluster.nodes is not None for cluster in scenario.clusters)
     for batch in [workload] if isinstance(workload, Workload) else workload:
-        if batch.has("dependencies") and any(batch.column("dependencies")):
-            raise UnsupportedError(NAME, [("workload.dependencies", "jobs that wait for other jobs")])
+        if not isinstance(workload, Workload) and (batch.has("array") or _waits(batch, scenario)):
+            what = "arrays, and jobs that wait for others, in a stream; give the whole workload at once"
+            raise UnsupportedError(NAME, [("workload.dependencies", what)])
         if not batch.has("cores") and batch.has("nodes") and batch.has("cores_per_node"):
             batch = _with_total(batch)
         if len(batch) and np.any(batch.column("requested_time") < 0):
@@ -164,6 +171,27 @@ def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[
         "per_event": scenario.clusters[0].scheduler.rhythm.name == "event",
         "progress": None if observer is None else observer.progress,
     }
+
+
+def _waits(batch: Workload, scenario: Scenario) -> bool:
+    """Whether jobs wait for other jobs."""
+    told = batch.has("dependencies") and any(batch.column("dependencies"))
+    return told or (scenario.dependencies.preceding and batch.has("preceding_job"))
+
+
+def _conditions(workload: Workload | Iterable[Workload], scenario: Scenario) -> dict[str, Any]:
+    """What else a Simulation is made with: whom jobs wait for, and how late they may be."""
+    options: dict[str, Any] = {"drop_late": scenario.deadlines == "cancel"}
+    if not isinstance(workload, Workload):
+        return options
+    rules = scenario.dependencies
+    graph = resolve_dependencies(workload, preceding=rules.preceding, unknown=rules.unknown)
+    if graph is not None:
+        options["dependencies"] = Dependencies(graph, rules.never == "stay")
+    arrays = resolve_arrays(workload)
+    if arrays is not None:
+        options["task_limits"] = TaskLimits(*arrays)
+    return options
 
 
 def _limits_work(cluster: Cluster) -> bool:

@@ -4,8 +4,10 @@ It shares no code with the compiled engine. Where the two differ, one of them is
 judged by reading it. A job is an object, the queue and the running jobs are lists, and every question is answered by
 looking at all of them. Orders and estimates are in `reference_parts`, the rules of backfilling in `reference_passes`.
 
-At one instant the events come in this order: ends; kills at the limit and outrun estimates; cancellations; begin times;
-arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is
+Who may not wait yet is in `reference_gates`.
+
+At one instant the events come in this order: ends; kills at the limit and outrun estimates; cancellations; releases of
+held jobs; arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is
 due at this same instant, as is one of zero length that the pass has just started.
 """
 
@@ -18,8 +20,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.time import SECOND
+from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
+from walltime.engine.reference_gates import Gates
 from walltime.engine.reference_parts import Estimate, Order
 from walltime.engine.reference_passes import Backfill
 
@@ -74,12 +77,16 @@ def simulate(
     policy: str | Mapping[str, Any] = "easy",
     overrun: str = "kill",
     until: int | None = None,
+    never: str = "cancel",
+    preceding: bool = False,
+    deadlines: str = "keep",
 ) -> list[Outcome]:
     """The schedule of the workload on a machine of so many cores: an Outcome for each row, in row order.
 
     `policy` is fcfs, easy or aggressive, or a mapping of a scheduler's parts (order, backfill, estimate) as a scenario
     has it. `overrun` says what happens to a job that runs longer than it asked: kill, or extend. `until` (microseconds)
-    is the last instant that is simulated; jobs submitted after it are left out.
+    is the last instant that is simulated; jobs submitted after it are left out. `never`, `preceding` and `deadlines` are
+    the scenario's keys of dependencies and deadlines.
     """
     if isinstance(policy, str) and policy not in POLICIES:
         raise InputError("unknown policy", value=policy, choices=POLICIES)
@@ -89,7 +96,8 @@ def simulate(
     if overrun == "extend" and until is None:
         _refuse_endless(jobs)
     parts = POLICIES[policy] if isinstance(policy, str) else policy
-    _Simulation(jobs, cores, parts, overrun == "kill").run(until)
+    gates = Gates(workload, jobs, never, preceding)
+    _Simulation(jobs, cores, parts, overrun == "kill", gates, deadlines == "cancel").run(until)
     return [_outcome(job, until) for job in jobs]
 
 
@@ -122,7 +130,7 @@ class _Job:
 
     @property
     def eligible(self) -> int:
-        return self.submit if self.begin is None else max(self.submit, self.begin)
+        return self.submit if self.queued is None else self.queued
 
     @property
     def own_end(self) -> int | None:
@@ -133,8 +141,13 @@ class _Job:
 class _Simulation:
     """The machine, its queue, and the clock."""
 
-    def __init__(self, jobs: list[_Job], cores: int, parts: Mapping[str, Any], kill: bool) -> None:
+    def __init__(
+        self, jobs: list[_Job], cores: int, parts: Mapping[str, Any], kill: bool, gates: Gates, drop_late: bool
+    ) -> None:
         self.jobs = jobs
+        self.gates = gates
+        self.held: list[_Job] = []
+        self.drop_late = drop_late
         self.cores = cores
         self.free = cores
         self.order = Order(parts.get("order", "fcfs"))
@@ -147,20 +160,23 @@ class _Simulation:
         self.running: list[_Job] = []
         # What the trace fixes in advance: who is concerned at which instant, in row order.
         self.cancellations: dict[int, list[_Job]] = defaultdict(list)
-        self.releases: dict[int, list[_Job]] = defaultdict(list)
+        self.expiries: dict[int, list[_Job]] = defaultdict(list)
         self.arrivals: dict[int, list[_Job]] = defaultdict(list)
         for job in jobs:
             self.arrivals[job.submit].append(job)
-            if job.eligible > job.submit:
-                self.releases[job.eligible].append(job)
+            patience = gates.cards[job.row].patience
+            if patience is not None:
+                self.expiries[job.submit + patience].append(job)
+            if drop_late and job.deadline is not None and job.deadline >= job.submit + job.requested:
+                self.expiries[job.deadline - job.requested + 1].append(job)
             if job.cancel is not None and job.cancel > job.submit:
                 self.cancellations[job.cancel].append(job)
 
     def run(self, until: int | None) -> None:
         """Go from instant to instant, in order of time, up to and including `until`."""
-        fixed = sorted(self.cancellations.keys() | self.releases.keys() | self.arrivals.keys(), reverse=True)
-        while fixed or self.running or self.promises():
-            due = [self.due(job) for job in self.running]
+        fixed = sorted(self.cancellations.keys() | self.expiries.keys() | self.arrivals.keys(), reverse=True)
+        while fixed or self.running or self.promises() or self.releases():
+            due = [self.due(job) for job in self.running] + self.releases()
             self.now = min(due + fixed[-1:] + self.promises())
             if until is not None and self.now > until:
                 return
@@ -170,6 +186,12 @@ class _Simulation:
             if self.changes or any(job.promise == self.now for job in self.queue):
                 self.schedule()
                 self.changes.clear()
+
+    def releases(self) -> list[int]:
+        """When held jobs are let in, or cancelled because they never can be."""
+        times = [self.gates.opens(job, self.now) for job in self.held]
+        known = [time for time in times if time is not None and not (time == NEVER and self.gates.stay)]
+        return [self.now if time == NEVER else max(time, self.now) for time in known]
 
     def promises(self) -> list[int]:
         """The starts that waiting jobs have been promised, where the rule promises any."""
@@ -204,24 +226,43 @@ class _Simulation:
                 self.correct(job)
         for job in self.cancellations.pop(self.now, ()):
             self.cancel(job)
-        for job in self.releases.pop(self.now, ()):
-            if job.state == "held":
-                self.enqueue(job)
+        for job in self.expiries.pop(self.now, ()):
+            if job.start is None:
+                self.cancel(job)
+        self.release()
         for job in self.arrivals.pop(self.now, ()):
             self.arrive(job)
+
+    def release(self) -> None:
+        """Cancel the held jobs that never can be let in, and let in those whose time has come."""
+        while doomed := [job for job in self.held if self.gates.opens(job, self.now) == NEVER and not self.gates.stay]:
+            self.cancel(doomed[0])
+        for job in sorted(self.held, key=lambda job: job.row):
+            time = self.gates.opens(job, self.now)
+            if time is not None and time <= self.now:
+                self.enqueue(job)
 
     def arrive(self, job: _Job) -> None:
         if job.cores > self.cores:
             job.state = "rejected"
         elif job.cancel is not None and job.cancel <= job.submit:
             job.state, job.end = "cancelled", self.now
-        elif job.eligible > self.now:
-            job.state = "held"
+        elif self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline:
+            job.state, job.end = "cancelled", self.now
         else:
-            self.enqueue(job)
+            job.state = "held"
+            self.held.append(job)
+            time = self.gates.opens(job, self.now)
+            if time is not None and time <= self.now:
+                self.enqueue(job)
 
     def enqueue(self, job: _Job) -> None:
-        job.state, job.queued = "waiting", self.now
+        """The held job is eligible: it waits, unless its array has no place for it."""
+        job.queued = self.now if job.queued is None else job.queued
+        if not self.gates.takes(job):
+            return
+        self.held.remove(job)
+        job.state = "waiting"
         job.estimate = self.estimate.of(job)
         job.rank = self.order.rank(job, self.now)
         insort(self.queue, job, key=lambda waiting: waiting.rank)
@@ -238,6 +279,7 @@ class _Simulation:
         self.running.remove(job)
         self.free += job.cores
         job.state, job.end = state, self.now
+        self.gates.leave(job)
         self.changes.add("ended")
         if job.start is not None:
             self.estimate.ended(job, self.now - job.start)
@@ -255,10 +297,13 @@ class _Simulation:
         if job.state == "running":
             self.finish(job, "cancelled")
         elif job.state == "held":
+            self.held.remove(job)
             job.state, job.end = "cancelled", self.now
+            self.gates.leave(job)
         elif job.state == "waiting":
             self.queue.remove(job)
             job.state, job.end = "cancelled", self.now
+            self.gates.leave(job)
             self.changes.add("left")
 
 

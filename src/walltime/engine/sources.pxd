@@ -1,5 +1,5 @@
 from walltime.kernel.heap cimport EventHeap
-from walltime.kernel.jobs cimport CANCELLED, COMPLETED, TIMEOUT, JobTable
+from walltime.kernel.jobs cimport COMPLETED, HELD, TIMEOUT, JobTable
 from walltime.kernel.source cimport Engine, Source
 
 cdef class Planned(Source):
@@ -16,6 +16,10 @@ cdef class Cancellations(Planned):
     cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
 cdef class Interruptions(Planned):
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+
+cdef class Expiries(Planned):
+    cdef str reason
     cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
 
 cdef class Releases(Planned):

@@ -1,4 +1,4 @@
-"""The engine's own sources of events: limits, cancellations, begin times, timers."""
+"""The engine's own sources of events: limits, cancellations, releases, timers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.source import Engine, Source
 
 if not cython.compiled:
-    COMPLETED, TIMEOUT, CANCELLED = State.COMPLETED, State.TIMEOUT, State.CANCELLED
+    HELD, COMPLETED, TIMEOUT = State.HELD, State.COMPLETED, State.TIMEOUT
 
 
 @cython.cclass
@@ -73,7 +73,24 @@ class Cancellations(Planned):
         jobs: JobTable = self.engine.jobs
         if jobs.at[slot].seq != self.due.seq or jobs.at[slot].state >= COMPLETED:
             return False  # the slot has another job now, or the job has ended
-        self.engine.finish(slot, CANCELLED)
+        self.engine.withdraw(slot, "by its user")
+        return True
+
+
+@cython.final
+@cython.cclass
+class Expiries(Planned):
+    """Jobs that are cancelled, for the reason given, unless they have started by then."""
+
+    def __init__(self, reason) -> None:
+        Planned.__init__(self)
+        self.reason = reason
+
+    def happen(self, slot, now):
+        jobs: JobTable = self.engine.jobs
+        if jobs.at[slot].seq != self.due.seq or jobs.at[slot].first_start >= 0 or jobs.at[slot].state >= COMPLETED:
+            return False
+        self.engine.withdraw(slot, self.reason)
         return True
 
 
@@ -92,10 +109,11 @@ class Interruptions(Planned):
 @cython.final
 @cython.cclass
 class Releases(Planned):
-    """Jobs that wait for their begin time."""
+    """Held jobs that are let in at a time: their begin time, or that of what they wait for."""
 
     def happen(self, slot, now):
-        if self.engine.jobs.at[slot].stamp != self.due.stamp:
+        jobs: JobTable = self.engine.jobs
+        if jobs.at[slot].stamp != self.due.stamp or jobs.at[slot].state != HELD:
             return False
         self.engine.admit(slot)
         return True

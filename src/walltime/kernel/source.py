@@ -37,6 +37,10 @@ class Engine:
         """The job leaves: completed, timeout, failed or cancelled."""
         raise NotImplementedError(f"{type(self).__name__}.finish")
 
+    def withdraw(self, slot, reason):
+        """The job is cancelled; the reason is counted."""
+        raise NotImplementedError(f"{type(self).__name__}.withdraw")
+
     def requeue(self, slot):
         """The running job is stopped and waits again; what it had done is lost."""
         raise NotImplementedError(f"{type(self).__name__}.requeue")

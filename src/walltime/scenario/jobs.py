@@ -24,6 +24,10 @@ def read_workload(scenario: Scenario) -> Workload:
 
     spec = scenario.workload
     workload, defaulted = _with_defaults(_source(spec, scenario.seed), scenario)
+    if scenario.cancellations is not None:
+        from walltime.workload.cancellations import draw_cancellations
+
+        workload = draw_cancellations(workload, scenario.seed, **scenario.cancellations.model_dump())
     filled, count = fill_requests(workload, spec.missing_request, scenario.seed)
     notes = workload.notes | {
         "filled_requests": count + defaulted,

@@ -144,6 +144,9 @@ def dump(scenario: Scenario) -> str:
     if execution.checkpoint is not None:
         data["execution"]["checkpoint"] = execution.checkpoint.model_dump(exclude_defaults=True)
     data["users"] = scenario.users and scenario.users.short()
+    data["dependencies"] = scenario.dependencies.model_dump(exclude_defaults=True) or None
+    data["deadlines"] = None if scenario.deadlines == "keep" else scenario.deadlines
+    data["cancellations"] = scenario.cancellations and scenario.cancellations.model_dump()
     data["record"] = scenario.record.model_dump()
     data["slurm"] = scenario.slurm and _drop_none(_absolute(scenario.slurm.model_dump(exclude_defaults=True)))
     data["until"] = scenario.until

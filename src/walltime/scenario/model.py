@@ -18,6 +18,7 @@ from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
+from walltime.scenario.withdrawal import Cancellations, Dependencies
 
 SCHEMA = 1
 """Version of the scenario file's layout."""
@@ -278,6 +279,17 @@ class Scenario(Model):
     broker: Part | None = Field(default=None, description="Which cluster a job goes to, where there are several.")
     execution: Execution = Field(default_factory=lambda: Execution(), description="How a started job unfolds.")
     users: Part | None = Field(default=None, description="A model of users who react to the system.")
+    dependencies: Dependencies = Field(
+        default_factory=lambda: Dependencies(), description="Jobs that wait for other jobs."
+    )
+    deadlines: Literal["keep", "cancel"] = Field(
+        default="keep",
+        description="A job that can no longer end by its deadline, were it to start now and use the time it asked for, is "
+        "run all the same and its lateness counted (`keep`), or cancelled and counted (`cancel`, as Slurm does).",
+    )
+    cancellations: Cancellations | None = Field(
+        default=None, description="Users who withdraw their jobs, besides the cancellations in the workload."
+    )
     record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
     slurm: Controller | None = Field(default=None, description="Of the slurm engine: what the controller is told.")
     until: Duration | None = Field(

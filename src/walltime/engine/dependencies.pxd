@@ -1,0 +1,46 @@
+from walltime.engine.sources cimport Planned, Releases
+from walltime.kernel.jobs cimport COMPLETED, HELD, JobTable
+
+cdef class Dependencies(Planned):
+    cdef Releases releases
+    cdef bint stay
+    cdef readonly long long doomed
+    cdef readonly long long jobs
+    cdef const long long[::1] expression
+    cdef long long[::1] needed
+    cdef long long[::1] spare
+    cdef const long long[::1] any_of
+    cdef const long long[::1] owner
+    cdef long long[::1] pending
+    cdef const long long[::1] kind
+    cdef const long long[::1] offset
+    cdef const long long[::1] first
+    cdef const long long[::1] listeners
+    cdef const long long[::1] group
+    cdef const long long[::1] single
+    cdef long long[::1] ready
+    cdef long long[::1] running
+    cdef dict waiting
+    cdef list members
+
+    cdef long long entered(self, Py_ssize_t slot, long long begin) except *
+    cdef int started(self, Py_ssize_t slot) except -1
+    cdef int ended(self, Py_ssize_t slot, int state) except -1
+    cdef int occur(self, Py_ssize_t c) except -1
+    cdef int fail(self, Py_ssize_t c) except -1
+    cdef int release(self, Py_ssize_t x) except -1
+    cdef bint is_held(self, Py_ssize_t slot, long long stamp) noexcept
+    cdef int doom(self, Py_ssize_t slot) except -1
+    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef int settle(self, Py_ssize_t group) except -1
+
+cdef class TaskLimits:
+    cdef JobTable jobs
+    cdef Releases releases
+    cdef const long long[::1] array
+    cdef long long[::1] room
+    cdef long long[::1] inside
+    cdef list outside
+
+    cdef bint admits(self, Py_ssize_t slot) except? -1
+    cdef int ended(self, Py_ssize_t slot, long long now) except -1
