@@ -52,6 +52,9 @@ def simulate_slowly(scenario: Scenario) -> list[reference_site.Outcome]:
         order.short(),
         backfill.parameters.get("depth", 1),
         scenario.seed,
+        scenario.dependencies.never,
+        scenario.dependencies.preceding,
+        scenario.deadlines,
     )
 
 

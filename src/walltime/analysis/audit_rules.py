@@ -4,7 +4,8 @@ Rules, by their names in a Violation:
 request (the table says of a job what the workload says), resources (what jobs need is on their nodes, beside all
 others, at every moment; the nodes are their queue's and have their properties; nobody has company that he did not
 want; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no limit and no
-cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in).
+cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in). Those about begin
+times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_conditions import find_broken_conditions
 from walltime.analysis.audit_limits import NOUNS, SUBMITTED, WORK, Counted, Limits, count_present, find_exceeded
 from walltime.analysis.audit_nodes import Placements
 from walltime.analysis.audit_people import People
@@ -43,7 +45,7 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
     for number, cluster in enumerate(scenario.clusters):
         site = _Site(tables, Requests(workload, at, cluster), number, alone=len(scenario.clusters) == 1)
         found += [*site.check_resources(), *site.check_queues(), *site.check_limits(), *site.check_rejected()]
-    return found
+    return found + find_broken_conditions(tables, scenario, workload, at)
 
 
 def find_rows(job_id: np.ndarray, workload: Workload) -> np.ndarray:

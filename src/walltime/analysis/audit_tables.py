@@ -47,6 +47,7 @@ class Tables:
         self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
         self.slack = round(float(facts.get("limit_slack") or 0) * SECOND)
         self.until = facts.get("until")
+        self.conditions: Mapping[str, Any] = facts.get("conditions") or {}
         self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
         rounded = bool(facts.get("rounded_cores"))  # jobs may get more cores than they ask for
         whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]

@@ -9,33 +9,38 @@ import numpy as np
 import polars as pl
 
 from walltime.core.tables import ticks
-from walltime.core.time import SECOND
+from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.loop import Simulation
+from walltime.scenario import Scenario
 
 
 def count_conditions(
-    workload: Workload | Iterable[Workload], jobs: pl.DataFrame, simulation: Simulation, preceding: bool
+    workload: Workload | Iterable[Workload], jobs: pl.DataFrame, simulation: Simulation, scenario: Scenario
 ) -> dict[str, Any]:
-    """`dependencies`, `deadlines` and `preceding_ignored`, each where there is something to say.
+    """`conditions` with the counts of `dependencies` and `deadlines`, and `preceding_ignored`, where there are any.
 
-    A deadline is missed by a job that ended after it, or that will: not completed, and the clock has passed it. Lateness
-    is over the jobs that ended late; a job that never ran has none.
+    A deadline is missed by a job that did not complete by it; it is open for one that is still there, where the simulation
+    was cut off before. Lateness is over the jobs that completed late.
     """
     facts: dict[str, Any] = {}
-    waits = simulation.dependencies
-    if waits is not None:
-        facts["dependencies"] = {"jobs": waits.jobs, "never_met": waits.doomed}
     if not isinstance(workload, Workload):
         return facts
-    if not preceding and workload.has("preceding_job"):
+    if not scenario.dependencies.preceding and workload.has("preceding_job"):
         facts["preceding_ignored"] = int(np.count_nonzero(workload.column("preceding_job") != MISSING))
+    counts: dict[str, Any] = {}
+    for name in ("begin", "array", "cancel", "patience"):
+        if workload.has(name) and (count := int(np.count_nonzero(workload.column(name) != MISSING))):
+            counts[name] = {"jobs": count}
+    waits = simulation.dependencies
+    if waits is not None:
+        counts["dependencies"] = {"jobs": waits.jobs, "never_met": waits.doomed}
     if workload.has("deadline") and np.any(workload.column("deadline") != MISSING):
-        facts["deadlines"] = _count_deadlines(workload, jobs, simulation.now)
-    return facts
+        counts["deadlines"] = _count_deadlines(workload, jobs, scenario.until)
+    return facts | ({"conditions": counts} if counts else {})
 
 
-def _count_deadlines(workload: Workload, jobs: pl.DataFrame, now: int) -> dict[str, Any]:
+def _count_deadlines(workload: Workload, jobs: pl.DataFrame, until: float | None) -> dict[str, Any]:
     """Of the jobs with a deadline: kept, missed, open at the cut-off; and by how much the late ones were late."""
     asked = pl.DataFrame({"job_id": workload.column("job_id"), "deadline": workload.column("deadline")})
     both = jobs.select("job_id", "state", "end").join(asked.unique("job_id"), on="job_id", how="left")
@@ -44,7 +49,8 @@ def _count_deadlines(workload: Workload, jobs: pl.DataFrame, now: int) -> dict[s
     mine = deadline != MISSING
     completed = mine & (state == "completed")
     kept = completed & (end <= deadline)
-    still_open = mine & np.isin(state, ("running", "waiting")) & (now <= deadline)
+    there = mine & np.isin(state, ("running", "waiting"))
+    still_open = there & (deadline >= (NEVER if until is None else microseconds(until)))
     missed = mine & ~kept & ~still_open
     late = (end - deadline)[missed & completed] / SECOND
     return {

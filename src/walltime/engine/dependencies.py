@@ -151,6 +151,8 @@ class Dependencies(Planned):
         if self.pending[c] <= 0:
             return 0
         self.pending[c] = -1
+        if self.spare[x] == 0:
+            return 0  # it has failed already
         self.spare[x] -= 1
         if self.spare[x] == 0 and self.needed[x] > 0:
             for slot, stamp, _ in self.waiting.pop(x, ()):

@@ -127,7 +127,7 @@ def run(
     facts = _facts(scenario, workload, simulation, arrivals)
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
-    facts |= count_conditions(workload, jobs, simulation, scenario.dependencies.preceding)
+    facts |= count_conditions(workload, jobs, simulation, scenario)
     return Record(jobs, allocations, facts, ran, build_outages(simulation, names))
 
 

@@ -1,7 +1,7 @@
 """The slow, obvious twin of the engine on a site: nodes with several resources, queues, and limits; plain Python.
 
 It shares no code with the compiled engine. Every question is answered by looking at all jobs, all reservations and all
-nodes. At one instant: ends, kills, cancellations, begin times, arrivals; then one pass over all islands; and again
+nodes. At one instant: ends, kills, cancellations, releases, arrivals; then one pass over all islands; and again
 while something is due. A pass is made when something happened, when a promise falls due, and at the first instant at
 which a job that only its core-minutes keep back is let in.
 
@@ -16,6 +16,7 @@ Its parts: `reference_site_jobs`, `_queues` (the way in, order, islands), `_limi
   limits would let start.
 - At submission: the queues that do not take the job are struck off; where none is left it is rejected with the reason
   of the first that was tried. Only then is it looked at whether it was cancelled already.
+- Who is held, and until when, is in `reference_gates`.
 - A reservation that falls due when its job has just come to a limit is lost at once; whom that helps is moved when
   something ends, not before.
 """
@@ -27,7 +28,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from walltime.core.errors import EngineError, InputError
+from walltime.core.time import NEVER
 from walltime.core.workload import Workload
+from walltime.engine.reference_gates import Gates
 from walltime.engine.reference_site_jobs import Accounts, Job, read_jobs, write_shares
 from walltime.engine.reference_site_limits import Limits
 from walltime.engine.reference_site_passes import RULES, Island
@@ -66,16 +69,21 @@ def simulate(
     order: str | Mapping[str, Any] = "fcfs",
     depth: int = 1,
     seed: int = 0,
+    never: str = "cancel",
+    preceding: bool = False,
+    deadlines: str = "keep",
 ) -> list[Outcome]:
     """The schedule of the workload on the cluster, in row order.
 
     `backfill` is none (or fcfs), aggressive, easy, depth (with `depth` reservations) or conservative; `order` one of
-    those that `reference_parts` knows, or a part as a scenario has it. The placement is the cluster's own.
+    those that `reference_parts` knows, or a part as a scenario has it. The placement is the cluster's own. `never`,
+    `preceding` and `deadlines` are the scenario's keys of dependencies and deadlines.
     """
     rule = "none" if backfill == "fcfs" else backfill
     if rule not in RULES:
         raise InputError("unknown policy", value=backfill, choices=RULES)
     site = _Site(workload, cluster, order, seed)
+    site.gates, site.drop_late = Gates(workload, site.jobs, never, preceding), deadlines == "cancel"
     site.islands = [
         Island(site, number, rule, 1 if rule == "easy" else depth)
         for number in range(1 + max(site.queues.islands.values()))
@@ -88,6 +96,8 @@ class _Site:
     """The clock, the jobs, and everything that has a say."""
 
     islands: list[Island]
+    gates: Gates
+    drop_late: bool
 
     def __init__(self, workload: Workload, cluster: Cluster, order: Any, seed: int) -> None:
         accounts = Accounts(cluster)
@@ -122,9 +132,20 @@ class _Site:
         if job.state == "future":
             return [job.submit]
         times = [job.cancel] if job.state in ("held", "waiting", "running") else []
-        times += [job.begin] if job.state == "held" else []
+        if job.state in ("held", "waiting"):
+            times += self.expiries(job)
+        if job.state == "held":
+            opens = self.gates.opens(job, self.now)
+            never = opens == NEVER
+            times += [] if opens is None or never and self.gates.stay else [self.now if never else max(opens, self.now)]
         times += [job.own_end, job.expected_end] if job.state == "running" else []
         return [time for time in times if time is not None]
+
+    def expiries(self, job: Job) -> list[int]:
+        """When it is cancelled unless it has started: its user's patience ends, its deadline can no longer be met."""
+        patience = self.gates.cards[job.row].patience
+        times = [] if patience is None else [job.submit + patience]
+        return [*times, job.deadline - job.requested + 1] if self.drop_late and job.deadline is not None else times
 
     def wakes(self) -> list[int]:
         """Promises to come, and the time at which core-minutes let somebody in."""
@@ -143,11 +164,23 @@ class _Site:
             if job.state in ("held", "waiting", "running") and job.cancel == self.now:
                 self.leave(job, "cancelled")
         for job in self.jobs:
-            if job.state == "held" and job.begin == self.now:
-                self.enqueue(job)
+            if job.state in ("held", "waiting") and self.now in self.expiries(job):
+                self.leave(job, "cancelled")
+        self.release()
         for job in self.jobs:
             if job.state == "future" and job.submit == self.now:
                 self.arrive(job)
+
+    def release(self) -> None:
+        """Held jobs that never can be let in are cancelled, one after the other; then those whose time has come wait."""
+        held = [job for job in self.jobs if job.state == "held"]
+        while doomed := [job for job in held if self.gates.opens(job, self.now) == NEVER and not self.gates.stay]:
+            held.remove(doomed[0])
+            self.leave(doomed[0], "cancelled")
+        for job in held:
+            opens = self.gates.opens(job, self.now)
+            if opens is not None and opens <= self.now:
+                self.enqueue(job)
 
     def way_in(self, job: Job) -> None:
         """The queues that the job is for, known from the beginning."""
@@ -174,10 +207,13 @@ class _Site:
             job.state, job.reason = "rejected", too_many[0]
         elif job.cancel is not None and job.cancel <= self.now:
             job.state, job.end = "cancelled", self.now
-        elif job.eligible > self.now:
-            job.state = "held"
+        elif self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline:
+            job.state, job.end = "cancelled", self.now
         else:
-            self.enqueue(job)
+            job.state = "held"
+            opens = self.gates.opens(job, self.now)
+            if opens is not None and opens <= self.now:
+                self.enqueue(job)
 
     def refuse(self, job: Job, queue: str | None) -> str | None:
         return (
@@ -185,7 +221,11 @@ class _Site:
         )
 
     def enqueue(self, job: Job) -> None:
-        job.state, job.queued = "waiting", self.now
+        """The held job is eligible: it waits, unless its array has no place for it."""
+        job.queued = self.now if job.queued is None else job.queued
+        if not self.gates.takes(job):
+            return
+        job.state = "waiting"
         job.rank = job.order.rank(job, self.now)
         self.queue.append(job)
         self.islands[job.island].joined = True
@@ -193,6 +233,7 @@ class _Site:
     def leave(self, job: Job, state: str) -> None:
         """The job ends or is withdrawn; one that was held before its begin time concerns nobody."""
         before, job.state, job.end = job.state, state, self.now
+        self.gates.leave(job)
         if before == "held":
             return
         (self.running if before == "running" else self.queue).remove(job)
@@ -285,7 +326,7 @@ def _outcome(job: Job) -> Outcome:
         job.queued,
         job.start,
         job.end,
-        job.state,
+        "waiting" if job.state == "held" else job.state,
         job.reason,
         job.backfilled,
         write_shares(job.shares),

@@ -92,7 +92,7 @@ class Job:
 
     @property
     def eligible(self) -> int:
-        return self.submit if self.begin is None else max(self.submit, self.begin)
+        return self.submit if self.queued is None else self.queued
 
     @property
     def estimate(self) -> int:

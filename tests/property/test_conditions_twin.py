@@ -1,0 +1,84 @@
+"""Dependencies, arrays, deadlines and impatient users: the engine agrees with its slow twins, and the audit with both."""
+
+from __future__ import annotations
+
+import pytest
+import test_engine_twin as plain
+from conditions import add_conditions
+from site_scenarios import KINDS, draw_site
+from test_site_twin import fast_rows, slow_rows
+
+from walltime import api
+from walltime.analysis.audit import audit
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.random import stream
+from walltime.core.time import SECOND
+from walltime.engine import reference
+from walltime.scenario import parse
+
+ORDERS = ("fcfs", "sjf", "edf", "wfp3", "largest")
+BACKFILLS = ("none", "easy", "aggressive", "conservative")
+
+
+def slow_plain(scenario):
+    """Each job by the twin, on a plain number of cores."""
+    cluster = scenario.clusters[0]
+    parts = {"order": cluster.scheduler.order.short(), "backfill": cluster.scheduler.backfill.short()}
+    until = None if scenario.until is None else round(scenario.until * SECOND)
+    rules = {"never": scenario.dependencies.never, "preceding": scenario.dependencies.preceding}
+    outcomes = reference.simulate(
+        scenario.workload.table, cluster.cores, parts, scenario.execution.overrun, until, **rules,
+        deadlines=scenario.deadlines,
+    )  # fmt: skip
+    rows = []
+    for job in outcomes:
+        times = (None if time is None else time / SECOND for time in (job.eligible, job.start, job.end, job.run))
+        rows.append((job.job_id, job.state, *times, job.backfilled))
+    return rows
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_on_a_plain_number_of_cores(part):
+    waited = 0
+    for seed in range(part * 120, part * 120 + 120):
+        random = stream(seed, "conditions.case")
+        case = plain.draw_case(seed, 4, 40)
+        workload, keys = add_conditions(case.workload, seed, SECOND * int(random.choice([1, 20])))
+        scheduler = {"order": str(random.choice(ORDERS)), "backfill": str(random.choice(BACKFILLS))}
+        until = None if random.random() < 0.7 else int(random.integers(1, 4000))
+        scenario = parse(
+            keys | {
+                "workload": {"table": workload}, "cluster": {"cores": case.cores, "scheduler": scheduler},
+                "execution": {"overrun": "kill" if until is None else case.overrun}, "until": until,
+            }
+        )  # fmt: skip
+        result = api.simulate(scenario)
+        fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_plain(scenario)
+        if fast != slow:
+            pairs = [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]]
+            pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {scheduler} {keys}", pytrace=False)
+        assert audit(result.record, workload=workload, scenario=result.scenario) == []
+        waited += result.record.facts["conditions"].get("dependencies", {}).get("jobs", 0)
+    assert waited > 300
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_a_site(kind):
+    compared = 0
+    for seed in range(100):
+        site, drawn = draw_site(seed, kind)
+        workload, keys = add_conditions(drawn, seed)
+        scenario = parse(site | keys | {"workload": {"table": workload}})
+        slow = slow_rows(scenario)
+        try:
+            fast = fast_rows(scenario)
+        except InputError as error:
+            if not isinstance(error, UnsupportedError) and error.value != "topology":
+                raise
+            continue
+        compared += 1
+        if fast != slow:
+            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
+            pytest.fail(f"seed {seed}: engine {first[0]}, twin {first[1]}; {keys}", pytrace=False)
+        assert api.simulate(scenario).audit() == []
+    assert compared > 50
