@@ -143,8 +143,8 @@ class Result:
     def audit(self, *, promise: bool = False) -> list[Violation]:
         """Every broken rule of the schedule; an empty list proves it legal. `promise` is for plain EASY.
 
-        What jobs asked for is read again from the scenario's workload, where nodes, queues, limits, dependencies and the
-        like depend on it.
+        What jobs asked for is read again from the scenario's workload, where nodes, queues, limits, dependencies and
+        the like depend on it.
         """
         from walltime.analysis.audit import audit
 
@@ -161,7 +161,9 @@ class Result:
         try:
             return self.scenario.read_workload()
         except InputError as error:
-            what = f"an audit of nodes, queues, limits and dependencies reads the workload again, and cannot: {error.what}"
+            what = (
+                f"an audit of nodes, queues, limits and dependencies reads the workload again, and cannot: {error.what}"
+            )
             raise InputError(what, value=error.value, file=error.file, line=error.line) from None
 
     def save(self, path: str | Path, format: str = "parquet", force: bool = False) -> Path:

@@ -1,4 +1,4 @@
-"""Dependencies, arrays, deadlines and impatient users: the engine agrees with its slow twins, and the audit with both."""
+"""Dependencies, arrays, deadlines, impatient users: the engine agrees with its slow twins, and the audit with both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def slow_plain(scenario):
 @pytest.mark.parametrize("part", range(4))
 def test_on_a_plain_number_of_cores(part):
     waited = 0
-    for seed in range(part * 120, part * 120 + 120):
+    for seed in range(part * 60, part * 60 + 60):
         random = stream(seed, "conditions.case")
         case = plain.draw_case(seed, 4, 40)
         workload, keys = add_conditions(case.workload, seed, SECOND * int(random.choice([1, 20])))
@@ -59,13 +59,13 @@ def test_on_a_plain_number_of_cores(part):
             pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {scheduler} {keys}", pytrace=False)
         assert audit(result.record, workload=workload, scenario=result.scenario) == []
         waited += result.record.facts["conditions"].get("dependencies", {}).get("jobs", 0)
-    assert waited > 300
+    assert waited > 150
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_a_site(kind):
     compared = 0
-    for seed in range(100):
+    for seed in range(50):
         site, drawn = draw_site(seed, kind)
         workload, keys = add_conditions(drawn, seed)
         scenario = parse(site | keys | {"workload": {"table": workload}})
@@ -81,4 +81,4 @@ def test_on_a_site(kind):
             first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
             pytest.fail(f"seed {seed}: engine {first[0]}, twin {first[1]}; {keys}", pytrace=False)
         assert api.simulate(scenario).audit() == []
-    assert compared > 50
+    assert compared > 25

@@ -1,10 +1,10 @@
 """Was everybody let in when he should have been: begin times, dependencies, arrays, deadlines, cancellations?
 
 Rules, by their names in a Violation:
-dependency (a job is eligible at the later of its submission, its begin time, and the time at which what it waits for was
-done, and is neither let in nor left out otherwise), array (never more tasks of an array at once than it allows), withdrawal
-(no job starts after its user's patience has ended, or runs on when its user has cancelled it), deadline (the account of
-deadlines is right; none is started that could not be kept, where those are cancelled).
+dependency (a job is eligible at the latest of its submission, its begin time, and the time at which what it waits for
+was done, and is neither let in nor left out otherwise), array (never more tasks of an array at once than it allows),
+withdrawal (no job starts after its user's patience has ended, or runs on when its user has cancelled it), deadline (the
+account of deadlines is right; none is started that could not be kept, where those are cancelled).
 
 Read from the tables and the workload alone; of the engine nothing is used but the way a dependency is spelt.
 """
@@ -22,7 +22,16 @@ from walltime.analysis.intervals import ABSENT
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.scenario import Scenario
-from walltime.workload.dependencies import AFTER, AFTERNOTOK, AFTEROK, SINGLETON, Condition, array_of, own_name
+from walltime.workload.dependencies import (
+    AFTER,
+    AFTERANY,
+    AFTERNOTOK,
+    AFTEROK,
+    SINGLETON,
+    Condition,
+    array_of,
+    own_name,
+)
 from walltime.workload.dependencies import parse_dependencies as parse
 
 _UNKNOWN = -2
@@ -113,7 +122,7 @@ class _Conditions:
                 continue
             rows = self._targets(condition, row)
             if rows is not None:  # else an unknown job that is no hindrance
-                times.append(_all([self._done(condition, target) for target in rows]))
+                times.append(self._all_done(condition, rows))
             elif expression.any_of:
                 return 0, False
         single = any(condition.kind == SINGLETON for condition in expression.conditions)
@@ -129,6 +138,13 @@ class _Conditions:
         if "_" in name:
             return [self.by_place.get(self.by_name[name])] if name in self.by_name else None
         return [self.by_number.get(int(name))] if int(name) in self.known else None
+
+    def _all_done(self, condition: Condition, rows: list[int | None]) -> int:
+        """When all rows did what is waited for; of `afternotok` it is enough if one did, when all have left."""
+        times = [self._done(condition, target) for target in rows]
+        if condition.kind == AFTERNOTOK and any(time != NEVER for time in times):
+            times = [self._done(Condition(AFTERANY), target) for target in rows]
+        return _all(times)
 
     def _done(self, condition: Condition, target: int | None) -> int:
         """When a job did what is waited for."""

@@ -4,8 +4,8 @@ Rules, by their names in a Violation:
 request (the table says of a job what the workload says), resources (what jobs need is on their nodes, beside all
 others, at every moment; the nodes are their queue's and have their properties; nobody has company that he did not
 want; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no limit and no
-cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in). Those about begin
-times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
+cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in). Those about
+begin times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
 """
 
 from __future__ import annotations

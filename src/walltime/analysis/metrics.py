@@ -63,6 +63,8 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "rejected_reasons": dict(record.facts.get("rejected_reasons") or {}),
+        "cancelled_reasons": dict(record.facts.get("cancelled_reasons") or {}),
+        "deadlines": (record.facts.get("conditions") or {}).get("deadlines"),
         "held": dict(record.facts.get("held") or {}),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),

@@ -115,6 +115,8 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _held(summaries)
         + _disrupted(summaries)
         + _each(summaries)
+        + _cancelled(summaries)
+        + _deadlines(summaries)
     )
     for line in lines:
         say(line)
@@ -137,6 +139,11 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         notes.append(
             f"Not looked at: the {what} that {jobs(count)} ask for; the cluster does not tell what its nodes have."
         )
+    if count := summary.get("facts", {}).get("preceding_ignored"):
+        notes.append(
+            f"Not looked at: the preceding jobs that the trace has for {jobs(count)}; "
+            "--set dependencies.preceding=true has them waited for."
+        )
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):
@@ -158,6 +165,28 @@ def _rejected(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
             text = _largest(causes, "; ", lambda cause, count: f"{cause}: {count:,.0f}")
             told[name] = f"{jobs(summary['rejected'])} ({text})"
     return _said_once("Rejected", told, len(summaries))
+
+
+def _cancelled(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Who was cancelled, and why where that is known."""
+    told = {}
+    for name, summary in summaries.items():
+        if count := summary.get("cancelled"):
+            causes = summary.get("cancelled_reasons") or {}
+            text = _largest(causes, "; ", lambda cause, number: f"{cause}: {number:,.0f}")
+            told[name] = jobs(count) + (f" ({text})" if text else "")
+    return _said_once("Cancelled", told, len(summaries))
+
+
+def _deadlines(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """How many deadlines were missed, and by how much the late jobs were late."""
+    told = {}
+    for name, summary in summaries.items():
+        if account := summary.get("deadlines"):
+            late = account["mean_lateness"]
+            text = "" if late is None else f"; completed late by {format_duration(late)} in the mean"
+            told[name] = f"{account['missed']:,} of {account['jobs']:,}{text}"
+    return _said_once("Missed deadlines", told, len(summaries))
 
 
 def _held(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -209,7 +238,6 @@ def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
     notes = []
     for key, text in (
         ("killed", "Killed at the requested time: {} (--overrun extend lets them run on)."),
-        ("cancelled", "Cancelled: {}."),
         ("running", "Still running at the end of the simulation: {}."),
         ("waiting", "Still waiting at the end of the simulation: {}."),
     ):

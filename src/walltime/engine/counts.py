@@ -20,8 +20,8 @@ def count_conditions(
 ) -> dict[str, Any]:
     """`conditions` with the counts of `dependencies` and `deadlines`, and `preceding_ignored`, where there are any.
 
-    A deadline is missed by a job that did not complete by it; it is open for one that is still there, where the simulation
-    was cut off before. Lateness is over the jobs that completed late.
+    A deadline is missed by a job that did not complete by it; it is open for one that is still there, where the
+    simulation was cut off before. Lateness is over the jobs that completed late.
     """
     facts: dict[str, Any] = {}
     if not isinstance(workload, Workload):

@@ -13,6 +13,7 @@ cdef class Dependencies(Planned):
     cdef const long long[::1] owner
     cdef long long[::1] pending
     cdef const long long[::1] kind
+    cdef long long[::1] bad
     cdef const long long[::1] offset
     cdef const long long[::1] first
     cdef const long long[::1] listeners

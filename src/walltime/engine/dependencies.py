@@ -1,6 +1,6 @@
 """Jobs that wait for other jobs, and arrays of which only so many tasks run at once.
 
-Every condition is a counter that the starts and ends of jobs count down; nobody is looked for. A job's beginning and end
+Every condition is a counter that the starts and ends of jobs count down; nobody is looked for. A job's start and end
 cost as many steps as there are conditions on it, and a workload without any costs nothing, as there is no such object.
 """
 
@@ -49,6 +49,7 @@ class Dependencies(Planned):
         self.owner = graph.owner
         self.pending = graph.pending.copy()
         self.kind = graph.kind
+        self.bad = np.zeros(len(graph.kind), np.int64)  # whether one of those waited for has not completed
         self.offset = graph.offset
         self.first = graph.first
         self.listeners = graph.listeners
@@ -114,9 +115,12 @@ class Dependencies(Planned):
             if self.kind[c] == AFTER:
                 if jobs.at[slot].first_start < 0:
                     self.occur(c)
-            elif self.kind[c] == AFTEROK and state != COMPLETED or self.kind[c] == AFTERNOTOK and state == COMPLETED:
+            elif self.kind[c] == AFTEROK and state != COMPLETED:
                 self.fail(c)
+            elif self.kind[c] == AFTERNOTOK and state == COMPLETED and self.pending[c] == 1 and not self.bad[c]:
+                self.fail(c)  # all have completed
             else:
+                self.bad[c] |= state != COMPLETED
                 self.occur(c)
         if self.group[row] >= 0:
             if jobs.at[slot].first_start >= 0:

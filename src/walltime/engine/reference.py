@@ -7,8 +7,8 @@ looking at all of them. Orders and estimates are in `reference_parts`, the rules
 Who may not wait yet is in `reference_gates`.
 
 At one instant the events come in this order: ends; kills at the limit and outrun estimates; cancellations; releases of
-held jobs; arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while a job is
-due at this same instant, as is one of zero length that the pass has just started.
+held jobs; arrivals. Then the scheduler makes one pass, if the queue or the machine has changed. That is repeated while
+a job is due at this same instant, as is one of zero length that the pass has just started.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def simulate(
 
     `policy` is fcfs, easy or aggressive, or a mapping of a scheduler's parts (order, backfill, estimate) as a scenario
     has it. `overrun` says what happens to a job that runs longer than it asked: kill, or extend. `until` (microseconds)
-    is the last instant that is simulated; jobs submitted after it are left out. `never`, `preceding` and `deadlines` are
-    the scenario's keys of dependencies and deadlines.
+    is the last instant that is simulated; jobs submitted after it are left out. `never`, `preceding` and `deadlines`
+    are the scenario's keys of dependencies and deadlines.
     """
     if isinstance(policy, str) and policy not in POLICIES:
         raise InputError("unknown policy", value=policy, choices=POLICIES)
@@ -245,9 +245,7 @@ class _Simulation:
     def arrive(self, job: _Job) -> None:
         if job.cores > self.cores:
             job.state = "rejected"
-        elif job.cancel is not None and job.cancel <= job.submit:
-            job.state, job.end = "cancelled", self.now
-        elif self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline:
+        elif (job.cancel is not None and job.cancel <= job.submit) or self.hopeless(job):
             job.state, job.end = "cancelled", self.now
         else:
             job.state = "held"
@@ -255,6 +253,10 @@ class _Simulation:
             time = self.gates.opens(job, self.now)
             if time is not None and time <= self.now:
                 self.enqueue(job)
+
+    def hopeless(self, job: _Job) -> bool:
+        """Whether it cannot meet its deadline, where such jobs are not let in."""
+        return self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline
 
     def enqueue(self, job: _Job) -> None:
         """The held job is eligible: it waits, unless its array has no place for it."""

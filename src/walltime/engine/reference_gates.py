@@ -1,7 +1,7 @@
-"""The slow twin's rules about who may not wait yet: dependencies, arrays, deadlines; plain Python, looking at everybody.
+"""The slow twin's rules about who may not wait yet: dependencies and arrays; plain Python, looking at everybody.
 
-It shares no code with the compiled engine. A held job is let in at `opens(job)`: a time, None while that is not known, and
-NEVER where a dependency can no longer be met. The twins ask about every held job, again and again.
+It shares no code with the compiled engine. A held job is let in at `opens(job)`: a time, None while that is not known,
+and NEVER where a dependency can no longer be met. The twins ask about every held job, again and again.
 """
 
 from __future__ import annotations
@@ -63,16 +63,20 @@ class Gates:
             times.append(self.met("afterany", str(card.preceding), card.think, job, now))
         if NEVER in times:
             return NEVER
-        return None if None in times else max([begin, *times])
+        known = [time for time in times if time is not None]
+        return max([begin, *known]) if len(known) == len(times) else None
 
     def met(self, kind: str, target: str, offset: int, job: Any, now: int) -> int | None:
         """When one condition is met: a time, None for not known, NEVER."""
         if kind == "singleton":
             return self.alone(job, now)
         times = [self.done(kind, row) for row in self.rows(target)]
+        if kind == "afternotok" and times != [NEVER] * len(times):  # of an array, one that went wrong is enough
+            times = [self.done("afterany", row) for row in self.rows(target)]
         if NEVER in times:
             return NEVER
-        return None if None in times else max(times) + offset
+        known = [time for time in times if time is not None]
+        return max(known) + offset if len(known) == len(times) else None
 
     def rows(self, target: str) -> list[int]:
         """An array's tasks, the job of that number, or the task of that name."""
@@ -92,7 +96,7 @@ class Gates:
             return int(job.start)
         if job.state not in GONE:
             return None
-        if kind == "afterok" and job.state != "completed" or kind == "afternotok" and job.state == "completed":
+        if (kind == "afterok" and job.state != "completed") or (kind == "afternotok" and job.state == "completed"):
             return NEVER
         return int(job.submit if job.end is None else job.end)
 
@@ -123,7 +127,7 @@ class Gates:
         card.asked, card.inside = True, inside < card.limit
         if not card.inside:
             self.outside.setdefault(str(card.array), []).append(job)
-        return card.inside
+        return bool(card.inside)
 
     def leave(self, job: Any) -> None:
         """The job has ended: the first of the held tasks has its place."""

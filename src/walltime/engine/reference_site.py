@@ -136,8 +136,9 @@ class _Site:
             times += self.expiries(job)
         if job.state == "held":
             opens = self.gates.opens(job, self.now)
-            never = opens == NEVER
-            times += [] if opens is None or never and self.gates.stay else [self.now if never else max(opens, self.now)]
+            if opens == NEVER:
+                opens = None if self.gates.stay else self.now
+            times += [] if opens is None else [max(opens, self.now)]
         times += [job.own_end, job.expected_end] if job.state == "running" else []
         return [time for time in times if time is not None]
 
@@ -172,7 +173,7 @@ class _Site:
                 self.arrive(job)
 
     def release(self) -> None:
-        """Held jobs that never can be let in are cancelled, one after the other; then those whose time has come wait."""
+        """Held jobs that never can be let in are cancelled, one by one; then those whose time has come wait."""
         held = [job for job in self.jobs if job.state == "held"]
         while doomed := [job for job in held if self.gates.opens(job, self.now) == NEVER and not self.gates.stay]:
             held.remove(doomed[0])
@@ -205,9 +206,7 @@ class _Site:
         too_many = [reason for queue in job.queues if (reason := self.limits.too_many(job, queue)) is not None]
         if too_many:
             job.state, job.reason = "rejected", too_many[0]
-        elif job.cancel is not None and job.cancel <= self.now:
-            job.state, job.end = "cancelled", self.now
-        elif self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline:
+        elif (job.cancel is not None and job.cancel <= self.now) or self.hopeless(job):
             job.state, job.end = "cancelled", self.now
         else:
             job.state = "held"
@@ -219,6 +218,10 @@ class _Site:
         return (
             self.queues.refuse(job, queue) or self.ledger.refuse(job, queue) or self.limits.refuse_for_good(job, queue)
         )
+
+    def hopeless(self, job: Job) -> bool:
+        """Whether it cannot meet its deadline, where such jobs are not let in."""
+        return self.drop_late and job.deadline is not None and self.now + job.requested > job.deadline
 
     def enqueue(self, job: Job) -> None:
         """The held job is eligible: it waits, unless its array has no place for it."""

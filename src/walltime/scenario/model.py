@@ -284,8 +284,8 @@ class Scenario(Model):
     )
     deadlines: Literal["keep", "cancel"] = Field(
         default="keep",
-        description="A job that can no longer end by its deadline, were it to start now and use the time it asked for, is "
-        "run all the same and its lateness counted (`keep`), or cancelled and counted (`cancel`, as Slurm does).",
+        description="A job that can no longer end by its deadline, were it to start now and use the time it asked for, "
+        "is run all the same and its lateness counted (`keep`), or cancelled and counted (`cancel`, as Slurm does).",
     )
     cancellations: Cancellations | None = Field(
         default=None, description="Users who withdraw their jobs, besides the cancellations in the workload."

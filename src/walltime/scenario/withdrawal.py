@@ -17,7 +17,12 @@ def _share(value: Any) -> float:
 
 
 def _spread(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 10:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+        or not 0 <= value <= 10
+    ):
         raise ValueError("must be a number from 0 to 10")
     return float(value)
 
@@ -31,18 +36,18 @@ class Dependencies(Model):
 
     never: Literal["cancel", "stay"] = Field(
         default="cancel",
-        description="What becomes of a job whose dependency can never be met: it is cancelled when that is known (as with "
-        "Slurm's `kill_invalid_depend`), or stays for ever.",
+        description="What becomes of a job whose dependency can never be met: it is cancelled when that is known (as "
+        "with Slurm's `kill_invalid_depend`), or stays for ever.",
     )
     unknown: Literal["refuse", "met"] = Field(
         default="refuse",
-        description="A dependency on a job that is not in the workload is a mistake (`refuse`), or no hindrance (`met`), "
-        "as for a log that begins in the middle.",
+        description="A dependency on a job that is not in the workload is a mistake (`refuse`), or no hindrance "
+        "(`met`), as for a log that begins in the middle.",
     )
     preceding: Flag = Field(
         default=False,
-        description="Whether a job waits for SWF's preceding job (field 17) and the think time (field 18) after its end. "
-        "Many logs have something else in these fields.",
+        description="Whether a job waits for SWF's preceding job (field 17) and the think time (field 18) after its "
+        "end. Many logs have something else in these fields.",
     )
 
 

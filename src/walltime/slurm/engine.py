@@ -232,10 +232,20 @@ def _find_refusal(log: str) -> str | None:
     return "; ".join(dict.fromkeys(told))
 
 
+def _is_used(workload: Workload, column: str) -> bool:
+    """Whether some job is given patience, or an array a limit."""
+    if column == "array":
+        return any("%" in label for label in workload.label_names("array"))
+    return bool(np.any(workload.column(column) >= 0))
+
+
 def _check(scenario: Scenario, workload: Workload) -> None:
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
+    for column in ("patience", "array"):
+        if workload.has(column) and _is_used(workload, column):
+            raise UnsupportedError(NAME, [(f"workload.{column}", "limits on arrays, and patience, are not passed on")])
     if len(workload) and np.any(workload.column("requested_time") < 0):
         row = int(np.argmax(workload.column("requested_time") < 0))
         raise InputError("a job has no requested time", value=int(workload.column("job_id")[row]))

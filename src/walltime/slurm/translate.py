@@ -38,6 +38,12 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for key, part in (("broker", scenario.broker), ("users", scenario.users)):
         if part is not None:
             yield key, f"{part.name}: not in a controller"
+    if scenario.dependencies != type(scenario.dependencies)():
+        yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
+    if scenario.deadlines != "keep":
+        yield "deadlines", "the controller is not told of deadlines"
+    if scenario.cancellations is not None and not scenario.cancellations.running:
+        yield "cancellations", "users who give up waiting; with running: true they cancel at a time, which it can do"
     if scenario.execution.model.name != "trace":
         yield "execution.model", f"{scenario.execution.model.name}: only trace"
     cluster = scenario.clusters[0]

@@ -1,8 +1,9 @@
 """Jobs that wait for other jobs: dependencies as Slurm writes them, read and turned into counters.
 
 A text is a list of conditions, all of which must hold (`,` between them) or one of which is enough (`?`):
-`afterok:12:13,after:7+5` or `afterok:12?afternotok:13`. A condition names a job by its `job_id`, a task of an array by its
-name (`12_3`) or all tasks of an array by the array (`12`). `singleton` waits for earlier jobs of that user and name.
+`afterok:12:13,after:7+5` or `afterok:12?afternotok:13`. A condition names a job by its `job_id`, a task of an array by
+its name (`12_3`) or all tasks of an array by the array (`12`). `singleton` waits for earlier jobs of that user and
+name.
 SWF's preceding job with its think time is one more condition.
 """
 
@@ -56,7 +57,9 @@ def parse_dependencies(text: str) -> Expression:
     """What a text of dependencies says; raises InputError for one that says nothing."""
     compact = "".join(text.split())
     if "," in compact and "?" in compact:
-        raise InputError("dependencies are joined by commas (all of them) or by ? (any of them), not by both", value=text)
+        raise InputError(
+            "dependencies are joined by commas (all of them) or by ? (any of them), not by both", value=text
+        )
     conditions: list[Condition] = []
     for part in re.split(r"[,?]", compact):
         conditions += _parse_term(part, text)
@@ -162,7 +165,9 @@ def resolve_arrays(workload: Workload) -> tuple[np.ndarray, np.ndarray] | None:
     named = [array_of(label) for label in workload.label_names("array")]
     for name, limit in named:
         if limit is not None and limits.setdefault(name, limit) != limit:
-            raise InputError(f"array {name} has two limits, {limits[name]} and", value=limit, file=workload.source or None)
+            raise InputError(
+                f"array {name} has two limits, {limits[name]} and", value=limit, file=workload.source or None
+            )
     for name in limits:
         numbers[name] = len(numbers)
     if not limits:
@@ -421,9 +426,7 @@ class _Builder:
 class _Fellows:
     """Groups of one user and name, while circles are looked for: a singleton waits for all rows before its own."""
 
-    def __init__(
-        self, group: np.ndarray, rows: list[list[int]], waits: dict[int, int], single: dict[int, int]
-    ) -> None:
+    def __init__(self, group: np.ndarray, rows: list[list[int]], waits: dict[int, int], single: dict[int, int]) -> None:
         self.group, self.rows, self.waits, self.single = group, rows, waits, single
         self.place = [0] * len(rows)
         self.done: set[int] = set()
