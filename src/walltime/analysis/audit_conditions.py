@@ -78,12 +78,12 @@ class _Conditions:
         due = np.where(ready >= 0, np.maximum(begin, ready), ready)
         let_in = self.eligible != ABSENT
         started = self.start != ABSENT
-        early = let_in & ((due == _UNKNOWN) | (due == NEVER) | (self.eligible < due))
-        yield "dependency", _rows(early), "is let in before its begin time or what it waits for"
         early = started & ((ready == _UNKNOWN) | (ready == NEVER) | (self.start < ready))
         yield "dependency", _rows(early), "starts before what it waits for"
         if not self.exact:
             return
+        early = let_in & ((due == _UNKNOWN) | (due == NEVER) | (self.eligible < due))
+        yield "dependency", _rows(early), "is let in before its begin time or what it waits for"
         yield "dependency", _rows(let_in & ~alone & (due >= 0) & (self.eligible > due)), "is let in too late"
         kept = ~let_in & self.tables.is_state("waiting") & ~alone
         last = np.full(len(due), self.tables.horizon)
