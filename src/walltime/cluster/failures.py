@@ -17,10 +17,17 @@ _AT_ONCE = 8  # draws
 class Length(Protocol):
     """A random length of time, as a scenario describes it."""
 
-    distribution: str
-    mean: float
-    shape: float | None
-    sigma: float | None
+    @property
+    def distribution(self) -> str: ...
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def shape(self) -> float | None: ...
+
+    @property
+    def sigma(self) -> float | None: ...
 
 
 def draw(length: Length, generator: np.random.Generator, size: int) -> np.ndarray[Any, Any]:

@@ -58,7 +58,7 @@ def needs_vectors(cluster: Cluster, jobs: Workload | None = None) -> bool:
     )
 
 
-def build_resources(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
+def build_resources(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> ResourceLedger:
     """The ledger of nodes with several resources."""
     layout = cluster.layout()
     if layout is None:

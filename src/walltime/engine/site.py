@@ -253,7 +253,7 @@ class Site:
                     choices=names,
                 )
         place = [names.index(label) if label in names else -1 for label in labels]
-        return np.array([*place, -1], np.int64)[codes]
+        return np.asarray(np.array([*place, -1], np.int64)[codes])
 
     def _describe_bound(self, ruled: Ruled, bound: Bound, number: int, rows: Array) -> None:
         """Lane, counters and shapes of jobs that are bound to a reservation, and who of them is turned away."""

@@ -22,6 +22,10 @@ class Execution(Source):
         and a later `begin` goes on from there; otherwise its work is lost."""
         raise NotImplementedError(f"{type(self).__name__}.interrupt")
 
+    def write_checkpoints(self, interval, cost, restart) -> None:
+        """From now on jobs write a checkpoint after each `interval` of work; all three in microseconds."""
+        raise NotImplementedError(f"{type(self).__name__} writes no checkpoints")
+
     def restore(self, slot):
         """The interrupted job is to go on from its last checkpoint: jobs.progress[slot] is what it had done by then.
         Returns the time that took, of the time that it ran. Without checkpoints it has done nothing."""

@@ -31,7 +31,6 @@ class TraceExecution(Execution):
         self.leading = {}  # who needs how long for that
 
     def write_checkpoints(self, interval, cost, restart) -> None:
-        """From now on jobs write a checkpoint after each `interval` of work; all three in microseconds."""
         self.interval = interval
         self.cost = cost
         self.restart = restart

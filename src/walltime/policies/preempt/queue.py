@@ -21,4 +21,4 @@ class ByQueue(Preempt):
         self.of = [self.ranks.get(name, queue.priority) for name, queue in queues.items()]
 
     def rank(self, jobs: JobTable, slot: int) -> int:
-        return self.of[jobs.queue[slot]]
+        return self.of[int(jobs.queue[slot])]
