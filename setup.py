@@ -70,6 +70,7 @@ COMPILED = [
     "engine.sources",
     "engine.dependencies",
     "engine.cluster",
+    "engine.displacement",
     "engine.loop",
     "engine.arrivals",
 ]

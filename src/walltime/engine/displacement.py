@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import cython
 
-from walltime.core.time import NEVER
-from walltime.kernel.jobs import Outcome, State
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
 from walltime.kernel.source import Remedy
 from walltime.policy.api import Pass
-from walltime.policy.preempt import Preempt
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    WAITING, RUNNING, SUSPENDED = State.WAITING, State.RUNNING, State.SUSPENDED
 
 _REMEDIES = {"requeue": Remedy.REQUEUE, "kill": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
 
 
+@cython.final
+@cython.cclass
 class Displacer:
     """Works for one island, at the beginning of each of its passes.
 
@@ -20,41 +26,41 @@ class Displacer:
     others of lower ranks have gone. Where they have time to leave it is a *claimant* until then, with a pinned hold.
     """
 
-    def __init__(self, part: Preempt, simulation: Any, tiers: list[int]) -> None:
+    def __init__(self, part, simulation, tiers) -> None:
         self.part = part
         self.simulation = simulation
         self.jobs = simulation.jobs
         self.tiers = tiers  # of the lanes
-        self.waiting: dict[int, dict[int, None]] = {}  # by rank
-        self.running: dict[int, dict[int, None]] = {}  # by rank, without those who were told
-        self.rank_of: dict[int, int] = {}
-        self.told: dict[int, int] = {}
-        self.claims: dict[int, int] = {}  # and when those whom they displace are to be gone
-        self.suspended: dict[int, list[Any]] = {}
+        self.waiting = {}  # by rank
+        self.running = {}  # by rank, without those who were told
+        self.rank_of = {}
+        self.told = {}  # and when they would have ended, as far as is known
+        self.claims = {}  # and when those whom they displace are to be gone
+        self.suspended = {}
 
     # ---- what the engine tells
 
-    def waits(self, slot: int) -> None:
+    def waits(self, slot):
         """The job has joined the queue."""
         rank = self.rank_of[slot] = self.part.rank(self.jobs, slot)
         self.waiting.setdefault(rank, {})[slot] = None
 
-    def moved(self, slot: int, before: int, after: int) -> None:
+    def moved(self, slot, before, after):
         """The job has gone from one State to another."""
-        if before == State.WAITING and slot in self.rank_of:
+        if before == WAITING and slot in self.rank_of:
             self._started(slot)
-        elif before == State.RUNNING:
-            if self.told.pop(slot, None) is None:
-                self._forget(self.running, slot)
+        elif before == RUNNING:
+            if slot in self.told:
+                del self.told[slot], self.rank_of[slot]
             else:
-                del self.rank_of[slot]
-        elif before == State.SUSPENDED:
+                self._forget(self.running, slot)
+        elif before == SUSPENDED:
             self.suspended.pop(slot, None)
-        if after == State.RUNNING:
+        if after == RUNNING:
             rank = self.rank_of[slot] = self.part.rank(self.jobs, slot)
             self.running.setdefault(rank, {})[slot] = None
 
-    def _forget(self, ranks: dict[int, dict[int, None]], slot: int) -> None:
+    def _forget(self, ranks, slot):
         rank = self.rank_of.pop(slot)
         del ranks[rank][slot]
         if not ranks[rank]:
@@ -62,38 +68,43 @@ class Displacer:
 
     # ---- a pass
 
-    def act(self, view: Pass) -> bool:
+    def act(self, view: Pass):
         """Make room, and let the suspended go on; whether promises were dropped for that: then all is planned anew."""
-        lowest = min(self.running, default=None)
-        for slot in [one for one in self.claims if not view.admits(one)]:
-            view.ledger.unhold(slot)
-            self._renounce(slot)
-        urgent = list(self.claims)
-        if lowest is not None:
-            urgent += [
-                slot
-                for rank, slots in self.waiting.items()
-                if rank > lowest
-                for slot in slots
-                if slot not in self.claims and view.admits(slot)
-            ]
+        slot: cython.Py_ssize_t
+        for slot in list(self.claims):
+            if not view.admits(slot):
+                view.ledger.unhold(slot)
+                self._renounce(slot)
+        urgent: list = list(self.claims)
+        if self.running:
+            lowest = min(self.running)
+            for rank, slots in self.waiting.items():
+                if rank > lowest:
+                    for slot in slots:
+                        if view.admits(slot) and slot not in self.claims:
+                            urgent.append(slot)
         if not urgent and not self.suspended:
             return False
         view.release()
         for slot in sorted(urgent, key=self._place):
             self._serve(view, slot)
-        for slot in sorted(self.suspended, key=lambda one: (-self.part.rank(self.jobs, one), self.jobs.seq[one])):
-            until = view.now + int(self.jobs.estimate[slot])
+        for slot in sorted(self.suspended, key=self._precedence):
+            until = view.now + self.jobs.at[slot].estimate
             if view.ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
                 self.simulation.resume_at(slot, self.suspended[slot])
         return True
 
-    def _place(self, slot: int) -> tuple[bool, int, int, int]:
+    def _place(self, slot):
         """Claimants first, then in the order of the queue."""
-        jobs = self.jobs
-        return slot not in self.claims, self.tiers[jobs.lane[slot]], int(jobs.key[slot]), int(jobs.seq[slot])
+        i: cython.Py_ssize_t = slot
+        return slot not in self.claims, self.tiers[self.jobs.at[i].lane], self.jobs.at[i].key, self.jobs.at[i].seq
 
-    def _serve(self, view: Pass, slot: int) -> None:
+    def _precedence(self, slot):
+        """Of the suspended, the highest rank first."""
+        i: cython.Py_ssize_t = slot
+        return -self.part.rank(self.jobs, slot), self.jobs.at[i].seq
+
+    def _serve(self, view: Pass, slot):
         """Start the job if it fits, if need be in the place of others."""
         if view.fits(slot):
             view.start(slot)
@@ -114,43 +125,38 @@ class Displacer:
                 self.claims[slot] = time
                 self._pin(view, slot)
 
-    def _pin(self, view: Pass, slot: int) -> None:
+    def _pin(self, view: Pass, slot):
         """Nobody else may have what the claimant is to get, from the first time on at which it can have it."""
         view.ledger.unhold(slot)
         time = view.ledger.earliest(slot, max(view.now, self.claims[slot]))
         if time < NEVER:
             view.ledger.pin(slot, time)
 
-    def _renounce(self, slot: int) -> None:
+    def _renounce(self, slot: cython.Py_ssize_t):
         del self.claims[slot]
-        self.jobs.pinned[slot] = 0
+        self.jobs.at[slot].pinned = 0
 
-    def _started(self, slot: int) -> None:
+    def _started(self, slot):
         """The job waits no more; where a pass has started it, it runs once that is made true."""
         self._forget(self.waiting, slot)
         if slot in self.claims:
             self._renounce(slot)
 
-    def _tell(self, slot: int, time: int) -> None:
+    def _tell(self, slot: cython.Py_ssize_t, time):
         rank = self.rank_of[slot]
         del self.running[rank][slot]
         if not self.running[rank]:
             del self.running[rank]
-        self.told[slot] = time
+        self.told[slot] = self.jobs.at[slot].expected_end
         self.simulation.tell(slot, time)
 
-    def _victims(self, view: Pass, slot: int) -> list[int]:
+    def _victims(self, view: Pass, slot):
         """Those who have to go for the job, in the order in which they do; none where that does not help."""
         own = self.rank_of[slot]
-        candidates = sorted(
-            (rank, self.part.cost(self.jobs, one), one)
-            for rank in self.running
-            if rank < own
-            for one in self.running[rank]
-        )
-        if not candidates:
-            return []
         ledger, gone = view.ledger, {}
+        i: cython.Py_ssize_t = slot
+        if self.jobs.at[i].estimate > ledger.longest:  # whoever goes, the cluster will be shut before it could end
+            return []
         try:
             for one in self.told:
                 if self.rank_of[one] < own:
@@ -158,8 +164,8 @@ class Displacer:
                     ledger.give(one)
             if view.fits(slot):  # those who leave anyway make room enough, for somebody
                 return []
-            chosen = self._enough(view, slot, [one for *_, one in candidates], gone)
-            for one in reversed(chosen[:-1]):
+            chosen = self._enough(view, slot, own, gone)
+            for one in reversed(chosen[: len(chosen) - 1]):
                 ledger.put_back(one, gone[one])
                 if view.fits(slot):
                     del gone[one]
@@ -171,24 +177,48 @@ class Displacer:
             for one, where in gone.items():
                 ledger.put_back(one, where)
 
-    def _enough(self, view: Pass, slot: int, candidates: list[int], gone: dict[int, list[Any]]) -> list[int]:
+    def _enough(self, view: Pass, slot, own, gone):
         """Take candidates away, one after the other, until the job fits; none where it never does."""
         chosen = []
-        for one in candidates:
-            chosen.append(one)
-            gone[one] = view.ledger.where(one)
-            view.ledger.give(one)
-            if view.fits(slot):
-                return chosen
+        for rank in sorted(self.running):
+            if rank >= own:
+                break
+            for one in self._ranked(self.running[rank]):
+                chosen.append(one)
+                gone[one] = view.ledger.where(one)
+                view.ledger.give(one)
+                if view.fits(slot):
+                    return chosen
         return []
+
+    def _ranked(self, ones):
+        """Jobs of one rank, those first who are the first to go. They are kept in order of their starts, so that the
+        youngest are found without a look at the others."""
+        one: cython.Py_ssize_t
+        if self.part.victims != "youngest":
+            yield from sorted(ones, key=self._cost)
+            return
+        together: list = []
+        start: cython.longlong = -1
+        for one in reversed(ones):
+            if together and self.jobs.at[one].start != start:
+                yield from sorted(together, key=self._cost)
+                together = []
+            start = self.jobs.at[one].start
+            together.append(one)
+        yield from sorted(together, key=self._cost)
+
+    def _cost(self, slot):
+        return self.part.cost(self.jobs, slot)
 
     # ---- those who go
 
-    def displace(self, slot: int) -> None:
+    def displace(self, slot):
         """The job has to go now."""
         if self.part.mode != "suspend":
             self.simulation.interrupt(slot, _REMEDIES[self.part.mode], Outcome.PREEMPTED)
             return
-        ledger = self.simulation.ledger_for(slot)
-        self.suspended[slot] = ledger.where(slot)
+        end = self.told.get(slot, self.jobs.at[slot].expected_end)
+        self.suspended[slot] = self.simulation.ledger_for(slot).where(slot)
         self.simulation.suspend(slot)
+        self.jobs.at[slot].estimate = max(end - self.simulation.now, 1)

@@ -230,7 +230,7 @@ class Simulation(Engine):
                     self.active = time
                     return True
                 endless &= source.endless
-        if self.jobs.live == 0:
+        if self.jobs.live == 0 or self.jobs.live == sum(machine.stranded() for machine in self.machines):
             return False
         if not endless:
             self.active = time

@@ -54,6 +54,7 @@ class Machine:
     """Jobs of islands from this number on have their own ledgers: reservations."""
     outages: list[Outage] = field(default_factory=list)
     draining: Counter[int] = field(default_factory=Counter)
+    gates: list[Gate] = field(default_factory=list)
     down: int = 0
     """Cores that have failed."""
 
@@ -77,6 +78,12 @@ class Machine:
     def set_time(self) -> None:
         for ledger in self.ledgers():
             ledger.set_time(self.simulation.now)
+
+    def stranded(self) -> int:
+        """How many jobs wait for a reservation that will never be again."""
+        islands = self.simulation.clusters[self.index].islands
+        queues = [islands[gate.island].queue for gate in self.gates if gate.over]
+        return sum(queue.size + queue.parked for queue in queues)
 
     # ---- who is where
 
@@ -266,13 +273,17 @@ class ReservationSource(Source):
         super().attach(engine)
         for number in range(len(self.reservations)):
             if number in self.islands:
-                self.gates[number] = Gate(self.machine, self.islands[number], self.nodes[number], self.cores[number])
+                gate = Gate(self.machine, self.islands[number], self.nodes[number], self.cores[number])
+                self.machine.gates.append(gate)
+                self.gates[number] = gate
             self._follow(number)
         self.fire(0)
 
     def _follow(self, number: int) -> None:
         """The next occurrence, known from the horizon before its start on."""
         start, _ = next(self.futures[number], (NEVER, NEVER))
+        if start >= NEVER and number in self.gates:
+            self.gates[number].last = True
         if start < NEVER:
             heapq.heappush(self.heap, (max(start - self.horizon, 0), self.ANNOUNCE, number, start))
             self.finite += not self._recurs(number)
@@ -347,6 +358,12 @@ class Gate:
         self.ghost = machine.simulation.jobs.add_ghost(cores)
         self.ledger.shut(self.ghost, nodes, NEVER)
         self.inside = False
+        self.last = False  # whether no further occurrence will be announced
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody will ever get in any more."""
+        return self.last and not self.coming and not self.inside
 
     def running(self) -> list[int]:
         return self.machine.running(self.island)

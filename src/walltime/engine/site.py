@@ -186,7 +186,8 @@ class Site:
 
     def _make_bound_lanes(self, bound: Bound) -> None:
         """Bound jobs keep the tier and the order of their queues, and have no use for these queues' nodes."""
-        for number in range(len(self.queues)) if self.queues else (NOWHERE,):
+        numbers = sorted(range(len(self.queues)), key=lambda number: self.tiers[number])
+        for number in numbers or (NOWHERE,):
             bound.lane_of[number] = len(self.lanes)
             tier, order = (0, self.cluster.scheduler.order)
             if number >= 0:

@@ -7,7 +7,7 @@ cdef class TraceExecution(Execution):
     cdef long long interval
     cdef long long cost
     cdef long long restart
-    cdef dict restarting
+    cdef dict unfinished
     cdef dict leading
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
@@ -15,4 +15,5 @@ cdef class TraceExecution(Execution):
     cpdef long long restore(self, Py_ssize_t slot) except? -1
     cdef long long between(self, long long done, long long work) noexcept
     cdef long long writing(self, long long first, long long number, long long speed) noexcept
+    cdef long long lead(self, Py_ssize_t slot) except? -1
     cdef int advance(self, Py_ssize_t slot, long long time) except -1

@@ -27,8 +27,8 @@ class TraceExecution(Execution):
         Execution.__init__(self)
         self.ends = EventHeap()
         self.interval = self.cost = self.restart = 0
-        self.restarting = {}  # whose next start is from a checkpoint, by slot: their order of entry
-        self.leading = {}  # who needs how long for that
+        self.unfinished = {}  # what jobs have to do before they go on: seq, attempt, how long, whether they write
+        self.leading = {}  # the same of those who run
 
     def write_checkpoints(self, interval, cost, restart) -> None:
         self.interval = interval
@@ -50,12 +50,7 @@ class TraceExecution(Execution):
             return NEVER
         end = self.engine.now + time_for(jobs.at[slot].run_time - jobs.at[slot].progress, jobs.at[slot].speed)
         if self.interval > 0:
-            end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time)
-            if self.restarting.pop(slot, -1) == jobs.at[slot].seq:
-                self.leading[slot] = self.restart
-                end += self.restart
-            else:
-                self.leading.pop(slot, None)
+            end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time) + self.lead(slot)
         self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
         self.next = self.ends.next_time()
         return end
@@ -64,11 +59,28 @@ class TraceExecution(Execution):
         """How many checkpoints are written on the way from one amount of work to another, the whole of it."""
         return (work - 1) // self.interval - done // self.interval if work > done else 0
 
+    def lead(self, slot):
+        """What the job has to do before its work: start from a checkpoint, or finish one that it was writing."""
+        jobs: JobTable = self.engine.jobs
+        left: cython.longlong = 0
+        seq, attempt, left, writes = self.unfinished.pop(slot, (-1, 0, 0, False))
+        if seq != jobs.at[slot].seq or attempt != jobs.at[slot].attempt:
+            left = 0
+        self.leading[slot] = (left, writes)
+        return left
+
     def interrupt(self, slot, keep):
         jobs: JobTable = self.engine.jobs
         elapsed: cython.longlong = self.engine.now - jobs.at[slot].start
+        left: cython.longlong
         if self.interval > 0 and keep:
-            return self.advance(slot, elapsed - self.leading.pop(slot, 0))
+            left, writes = self.leading.pop(slot, (0, False))
+            if elapsed < left:
+                self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, left - elapsed, writes)
+                return 0
+            if writes and left > 0:
+                jobs.at[slot].saved = jobs.at[slot].progress
+            return self.advance(slot, elapsed - left)
         if keep:
             jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
         return 0
@@ -81,8 +93,6 @@ class TraceExecution(Execution):
         first: cython.longlong = self.interval - done % self.interval
         written: cython.longlong
         most: cython.longlong
-        if time <= 0:
-            return 0
         written = time // (self.cost + time_for(self.interval, speed)) + 1  # about
         while written > 0 and self.writing(first, written, speed) > time:
             written -= 1
@@ -91,7 +101,11 @@ class TraceExecution(Execution):
         if written > 0:
             jobs.at[slot].saved = done + first + (written - 1) * self.interval
         most = first + written * self.interval  # where it has come to write the next one
-        jobs.at[slot].progress = done + min(done_in(time - written * self.cost, speed), most)
+        time -= written * self.cost
+        jobs.at[slot].progress = done + min(done_in(time, speed), most)
+        if time >= time_for(most, speed):
+            time = self.cost - (time - time_for(most, speed))
+            self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, time, True)
         return 0
 
     def writing(self, first, number, speed):
@@ -107,7 +121,7 @@ class TraceExecution(Execution):
             jobs.at[slot].limit += self.restart
         if saved == 0:
             return 0
-        self.restarting[slot] = jobs.at[slot].seq
+        self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt + 1, self.restart, False)
         return time_for(saved, jobs.at[slot].speed) + saved // self.interval * self.cost
 
     def fire(self, now):

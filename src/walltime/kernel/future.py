@@ -54,19 +54,54 @@ class Future(Inventory):
         """What is kept beyond the end of the job makes no difference to it: so pinned holds, which may be many and far
         away, are looked at as far as the answer without the rest of them reaches."""
         time: cython.longlong
+        open: cython.longlong
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         self.reach = NEVER
         if self.pins == 0:
             return self.when(slot, after)
+        after = self.next_open(after, length)
         self.reach = after + length
         while True:
             time = self.when(slot, after)
+            if time < NEVER:
+                open = self.next_open(time, length)
+                if open > time:
+                    after = open
+                    self.reach = after + length
+                    continue
             if self.reach == NEVER or time + length <= self.reach:
                 return time
             self.reach = time + length if time < NEVER else NEVER
 
+    def deserted(self, slot, s, time):
+        """Whether, as far as is known, nobody is on the set's nodes any more at that time, and nothing is kept there:
+        what is possible at all is then possible."""
+        last: cython.longlong
+        if self.drained > 0 or self.licences > 0 or self.capacity < self.size:
+            return False
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        last = walk.last_time[walk.blocks - 1]
+        if last > time:
+            return False
+        self.meet(slot, s, time, self.reach)
+        return self.meets == 0
+
+    def next_open(self, time, length):
+        """The first time from `time` on from which the cluster is not shut as a whole for so long."""
+        h: cython.Py_ssize_t = 0
+        while h < self.holds:
+            if self.held_all[h] and self.held_start[h] < time + length and self.held_end[h] > time:
+                time = self.held_end[h]
+                h = 0
+            else:
+                h += 1
+        return time
+
     def when(self, slot, after):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if self.pins > 0 and after > self.now and self.deserted(slot, self.set_of[x], after):
+            return after
         if self.nodes_of[x] == 0:
             return self.when_offered(slot, x, after)
         if self.place.plain:

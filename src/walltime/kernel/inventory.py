@@ -84,6 +84,7 @@ class Inventory(Ledger):
         self.held_end = integers(8)
         self.held_first = integers(8)
         self.held_all = integers(8)
+        self.drained = 0
         self.version = 0
         self.measured = integers(0)
         self.first_hold = integers(0)
@@ -249,6 +250,7 @@ class Inventory(Ledger):
         i: cython.Py_ssize_t
         r: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
+        self.drained += len(nodes) if empty else -len(nodes)
         for node in nodes:
             i = node
             for r in range(kinds):
@@ -309,7 +311,9 @@ class Inventory(Ledger):
         """Whether some other job's hold lies in that time."""
         h: cython.Py_ssize_t
         for h in range(self.holds):
-            if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
+            if self.held_all[h] or self.held_slot[h] == slot:
+                continue
+            if self.held_start[h] < end and self.held_end[h] > start:
                 return True
         return False
 

@@ -35,8 +35,9 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         pool: NodePool = self.pools[self.set_of[x]]
-        end: cython.longlong = self.now + max(self.jobs.at[slot].estimate, 1)  # whoever starts is there for a moment
-        if self.cores_of[x] > pool.total:
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # whoever starts is there for a moment
+        end: cython.longlong = self.now + length
+        if self.cores_of[x] > pool.total or length > self.longest:
             return False
         if nodes > 0 and not pool.enough(self.lines.each[d * self.lines.kinds], nodes):
             return False
@@ -458,12 +459,12 @@ class ResourceLedger(Future):
         self.pins += 1
         self.make_hold(ghost, start, end)
         h = self.holds
-        for node in nodes:
+        self.held_all[h] = len(nodes) == self.n  # then only its time is kept
+        for node in () if self.held_all[h] else nodes:
             i = node
             self.held_first[h] = self.lines.keep(
                 self.held_first[h], i, ghost, start, end, self.lines.full[i * self.lines.kinds], A_CORE, 0
             )
-        self.held_all[h] = len(nodes) == self.n
         self.holds += 1
         self.version += 1
         return self.bound()
@@ -492,6 +493,8 @@ class ResourceLedger(Future):
         x: cython.Py_ssize_t = self.jobs.at[job].shape
         d: cython.Py_ssize_t = self.demand_of[x]
         end: cython.longlong = until
+        if end - self.now > self.longest:
+            return False
         for node, cores in where:
             i = node
             if self.nodes_of[x] > 0:

@@ -448,6 +448,8 @@ class Pass:
             self.ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
             self.decide(RESERVE, slot, time)
+        else:
+            self.jobs.at[slot].promise = -1
         return time
 
     def advance(self, slot):
