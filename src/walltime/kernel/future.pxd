@@ -13,7 +13,7 @@ cdef class Future(Inventory):
     cdef long long[::1] offered
     cdef long long step
     cdef long long reach
-    cdef bint deserted(self, Py_ssize_t slot, Py_ssize_t s, long long time) except? -1
+    cdef bint deserted(self, Py_ssize_t slot, Py_ssize_t x, long long time) except? -1
     cdef long long next_open(self, long long time, long long length) noexcept
     cdef long long when(self, Py_ssize_t slot, long long after) except? -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1

@@ -73,16 +73,32 @@ class Future(Inventory):
                 return time
             self.reach = time + length if time < NEVER else NEVER
 
-    def deserted(self, slot, s, time):
-        """Whether, as far as is known, nobody is on the set's nodes any more at that time, and nothing is kept there:
-        what is possible at all is then possible."""
-        last: cython.longlong
+    def deserted(self, slot, x, time):
+        """Whether, as far as is known, no job is on the set's nodes any more at that time, and nothing is kept there:
+        what is possible at all is then possible, on what is not down."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        down: cython.longlong = 0
+        s: cython.Py_ssize_t = self.set_of[x]
         if self.drained > 0 or self.licences > 0 or self.capacity < self.size:
             return False
         self.follow(s)
         walk: RunningProfile = self.profiles[s]
-        last = walk.last_time[walk.blocks - 1]
-        if last > time:
+        for p in range(walk.blocks - 1, -1, -1):
+            base = walk.order[p] * BLOCK
+            for k in range(base + walk.count[p] - 1, base - 1, -1):
+                if walk.time[k] > time:
+                    if walk.seq[k] >= 0:
+                        return False
+                    down += self.jobs.at[walk.cores[k]].cores
+            if walk.count[p] == 0 or walk.time[base] <= time:
+                break
+        if down > 0 and (
+            self.nodes_of[x] > 0
+            or not self.lines.simple[self.demand_of[x]]
+            or self.cores_of[x] > self.set_cores[s] - down
+        ):
             return False
         self.meet(slot, s, time, self.reach)
         return self.meets == 0
@@ -100,7 +116,7 @@ class Future(Inventory):
 
     def when(self, slot, after):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
-        if self.pins > 0 and after > self.now and self.deserted(slot, self.set_of[x], after):
+        if self.pins > 0 and after > self.now and self.deserted(slot, x, after):
             return after
         if self.nodes_of[x] == 0:
             return self.when_offered(slot, x, after)

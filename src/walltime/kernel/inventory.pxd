@@ -52,6 +52,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_first
     cdef long long[::1] held_all
     cdef readonly Py_ssize_t drained
+    cdef long long[::1] set_cores
     # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
     # measured anew when holds have changed
     cdef long long version

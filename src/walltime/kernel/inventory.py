@@ -87,6 +87,7 @@ class Inventory(Ledger):
         self.drained = 0
         self.version = 0
         self.measured = integers(0)
+        self.set_cores = integers(0)
         self.first_hold = integers(0)
         self.lone = integers(0)
         self.barred = integers(0)
@@ -122,6 +123,7 @@ class Inventory(Ledger):
         self.profiles.append(None)
         self.sets += 1
         self.measured = np.append(self.measured, -1)
+        self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
         self.first_hold = np.append(self.first_hold, NEVER)
         self.lone = np.append(self.lone, -1)
         self.barred = np.append(self.barred, 0)
