@@ -16,6 +16,8 @@ from walltime.slurm.site import REASONS, Change, Node, Site, imposed_settings
 _PAIR = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
 _KNOWN = {name.lower(): name for name in SETTINGS}
 _NESTED = 20
+FORCED = 4
+"""Jobs on one core where OverSubscribe=FORCE does not say how many."""
 
 SCRIPTS = "scripts and programs of the site are not run"
 POWER = "nodes are always powered"
@@ -158,7 +160,7 @@ def make_site(
     for name, value in (settings or {}).items():
         chosen[find_setting(name)] = value
     linear = chosen.get("SelectType", "select/linear") == "select/linear"
-    nodes = tuple(_make_nodes(conf))
+    nodes = _load_nodes(conf, tuple(_make_nodes(conf)))
     partitions, default = _find_partitions(conf)
     bare = Site(chosen.get("ClusterName", "cluster").lower(), (), nodes, partitions, default, linear, associations)
     kept = _impose(chosen, bare, changes)
@@ -266,6 +268,32 @@ def _make_nodes(conf: Conf) -> Iterator[Node]:
                 yield _make_node(name, defaults | given)
         except (InputError, ValueError) as error:
             raise InputError(str(error), file=line.file, line=line.number) from None
+
+
+def _load_nodes(conf: Conf, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes with the number of jobs that may have the same core, where a partition forces jobs to share."""
+    loads: dict[str, int] = {}
+    usual = ""
+    for line in conf.lines:
+        if line.kind != "partitionname":
+            continue
+        given = line.get("OverSubscribe", "Shared") or usual
+        if line.pairs[0][1].upper() == "DEFAULT":
+            usual = given
+        match = re.fullmatch(r"FORCE(?::(\d+))?", given, re.IGNORECASE)
+        if match:
+            names = line.get("Nodes") or ""
+            members = (node.name for node in nodes) if names.upper() == "ALL" else _expand(names, line)
+            for name in members:
+                loads[name] = max(loads.get(name, 1), int(match[1] or FORCED))
+    return tuple(replace(node, load=loads[node.name]) if node.name in loads else node for node in nodes)
+
+
+def _expand(names: str, line: Line) -> list[str]:
+    try:
+        return expand(names)
+    except InputError as error:
+        raise InputError(str(error), file=line.file, line=line.number) from None
 
 
 def _make_node(name: str, words: Mapping[str, str]) -> Node:

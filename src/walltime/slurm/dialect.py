@@ -46,6 +46,7 @@ class Launch:
     restarts: int
     cpus: tuple[int, ...]
     nodes: str
+    partition: str
     environment: tuple[str, ...]
 
 
@@ -213,7 +214,7 @@ class Dialect:
         reader.take(12)
         reader.text()
         reader.integers(32)
-        reader.text()
+        partition = reader.text()
         reader.take(4 + 8 + 2)
         array, task = reader.u32(), reader.u32()
         reader.text()
@@ -238,7 +239,14 @@ class Dialect:
         environment = reader.texts()
         whole = task == NO_VAL
         return Launch(
-            job, None if whole else array, None if whole else task, restarts, tuple(cpus), nodes, tuple(environment)
+            job,
+            None if whole else array,
+            None if whole else task,
+            restarts,
+            tuple(cpus),
+            nodes,
+            partition or "",
+            tuple(environment),
         )
 
     def read_end(self, body: bytes) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from walltime.slurm.associations import read_associations
 from walltime.slurm.controller import Controller, ControllerError, Setting, is_telling
 from walltime.slurm.packages import find_installation
 from walltime.slurm.record import LIMIT_SLACK, build_tables
+from walltime.slurm.routing import route
 from walltime.slurm.savedstate import save
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site, write_conf
@@ -33,8 +34,11 @@ from walltime.slurm.translate import translate, unsupported
 NAME = "slurm"
 EPOCH = 1_704_067_200
 """2024-01-01 UTC: the zero of a trace that does not say when it was."""
-WARM_UP = 120 * SECOND
-"""From the controller's start to the trace's first job: nodes report, and every thread has found its rhythm."""
+WARM_UP = 120 * SECOND + SECOND // 2
+"""From the controller's start to the trace's first job: nodes report, and every thread has found its rhythm.
+
+The half second: traces count whole seconds, and a controller's beat has no relation to them; so it falls in the middle.
+"""
 TRIES = 5
 
 __all__ = ["NAME", "Options", "Run", "complete", "freeze", "make_site", "run", "start", "unsupported"]
@@ -42,10 +46,12 @@ __all__ = ["NAME", "Options", "Run", "complete", "freeze", "make_site", "run", "
 
 @dataclass(frozen=True)
 class Options:
-    """How to run, as opposed to what: nothing here changes a decision but `cost`."""
+    """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
+    where the controller's beats fall, as it does on a real machine; `cost` makes deciding take time."""
 
     cost: float = 0.0
     port: int | None = None
+    warm_up: int = WARM_UP
 
 
 @dataclass
@@ -78,13 +84,13 @@ class Run:
         pool = scenario.clusters[0].nodes is None
         runs: list[list[int]] = []
         for node in self.site.nodes:
-            if runs and runs[-1][1] == node.cpus:
+            if runs and runs[-1][1] == node.slots:
                 runs[-1][0] += 1
             else:
-                runs.append([1, node.cpus])
+                runs.append([1, node.slots])
         return {
             "engine": f"slurm {self.controller.installation.product}",
-            "clusters": {name: sum(node.cpus for node in self.site.nodes)},
+            "clusters": {name: sum(node.slots for node in self.site.nodes)},
             "nodes": {} if pool else {name: {"cores": runs, "sharing": "whole" if self.site.linear else "shared"}},
             "origin": {"epoch": origin.epoch, "timezone": origin.timezone},
             "submitted": len(self.jobs),
@@ -132,7 +138,9 @@ def freeze(
     given = scenario.slurm
     options = options or Options(cost=0.0 if given is None else given.cost)
     events = read_events(given.events) if given is not None and given.events is not None else []
-    started = start(make_site(scenario), workload, observer, options)
+    if given is None or given.conf is None:
+        workload = route(scenario.clusters[0], workload)
+    started = start(make_site(scenario, workload), workload, observer, options)
     with started.controller:
         if events:
             administrator = Frozen(started, folder="administrator")
@@ -146,11 +154,11 @@ def freeze(
         yield started
 
 
-def make_site(scenario: Scenario) -> Site:
-    """The site that a scenario means: its slurm.conf's, or one that says what the scenario says."""
+def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
+    """The site that a scenario means for a workload: its slurm.conf's, or one that says what the scenario says."""
     given = scenario.slurm
     if given is None or given.conf is None:
-        site = translate(scenario)
+        site = translate(scenario, workload)
         return site if given is None else replace(site, settings=_set(site.settings, given.settings))
     associations = None if given.associations is None else read_associations(given.associations, given.qos)
     return conf.make_site(
@@ -191,7 +199,7 @@ def start(
     people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     first = jobs[0].submit if jobs else base
-    begin = (first - WARM_UP) // SECOND * SECOND
+    begin = first // SECOND * SECOND - options.warm_up
     own = ("gres/gpu",) if site.has("gpu") else ()
     setting = Setting(
         conf=write_conf(site),
@@ -199,7 +207,7 @@ def start(
         state={}
         if site.associations is None
         else save(site.associations, site.name, begin // SECOND, people.numbers, own),
-        people=people.lines(),
+        people=people.lines(site.groups),
         start=begin,
         timezone=workload.origin.timezone or "UTC",
         cost=options.cost,

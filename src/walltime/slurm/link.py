@@ -17,6 +17,8 @@ from walltime.slurm.dialect import Dialect, Request
 
 PATIENCE = 60.0
 """Real seconds without a word and without computing after which a controller counts as hung."""
+ENDLESS = 3600.0
+"""Seconds of computing without a word, at one simulated instant, after which it counts as caught in a loop."""
 _REPORT = struct.Struct("qqqq")
 _GRANT = struct.Struct("qq")
 
@@ -145,13 +147,15 @@ class Link:
                 silent_since = None
                 continue
             self.tick()
-            now = time.monotonic()
+            now, spent = time.monotonic(), self.controller.cpu_seconds()
             if silent_since is None:
-                silent_since, computed = now, self.controller.cpu_seconds()
-            elif now - silent_since > PATIENCE:
-                if self.controller.cpu_seconds() - computed < 0.5:
+                silent_since, computed, quiet_at, quiet = now, spent, now, spent
+            elif spent - computed > ENDLESS:
+                raise self.controller.fail(f"the controller computes without end ({spent - computed:.0f} s by now)")
+            elif now - quiet_at > PATIENCE:
+                if spent - quiet < 0.5:
                     raise self.controller.fail("the controller hangs: it neither computes nor answers")
-                silent_since = None
+                quiet_at, quiet = now, spent
 
     def _pump_once(self, timeout: float | None) -> bool:
         ready = self._selector.select(timeout)

@@ -10,7 +10,7 @@ import polars as pl
 
 from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import Workload, encode_labels
 from walltime.slurm.site import Node, Site
 from walltime.slurm.submission import Attempt, Job
 
@@ -34,6 +34,8 @@ def _jobs(jobs: Sequence[Job], workload: Workload, cluster: str, base: int) -> p
     def times(name: str) -> pl.Series:
         return time_series(name, np.array([figure[name] for figure in figures], np.int64))
 
+    if workload.has("queue"):
+        columns["queue"] = _name_queues(jobs, workload)
     held = [len(job.attempts[-1].nodes) if job.attempts else None for job in jobs]
     columns |= {
         "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, 0), [cluster]),
@@ -52,6 +54,17 @@ def _jobs(jobs: Sequence[Job], workload: Workload, cluster: str, base: int) -> p
         "workflow": constant("workflow", None, len(jobs)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
+
+
+def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
+    """As the trace has them; of several that a job names, the one in which it ran."""
+    names, code = workload.label_names("queue"), workload.column("queue")
+    labels = [names[code[job.row]] if code[job.row] >= 0 else None for job in jobs]
+    found = [
+        job.attempts[-1].partition if label is not None and "," in label and job.attempts else label
+        for job, label in zip(jobs, labels, strict=True)
+    ]
+    return label_series("queue", *encode_labels(found))
 
 
 def _publish(job: Job) -> str:

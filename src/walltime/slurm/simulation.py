@@ -104,6 +104,10 @@ class Simulation:
         """Something that an administrator does at an instant (microseconds since 1970)."""
         self._plan(at, Rank.COMMAND, act)
 
+    def report_nodes(self, at: int) -> None:
+        """All nodes report for service at an instant, asked or not."""
+        self._plan(at, Rank.REGISTRATION, self._register)
+
     def start(self) -> None:
         """Bring the controller up; it asks its nodes to report at once."""
         self.link.start()
@@ -216,7 +220,7 @@ class Simulation:
 
     def _launch(self, launch: Launch) -> None:
         job = self._find(launch)
-        attempt = Attempt(self.link.now, expand(launch.nodes), launch.cpus)
+        attempt = Attempt(self.link.now, expand(launch.nodes), launch.cpus, launch.partition)
         if job.end is not None:  # it was ended with a failed node, and put back into the queue
             job.end = None
             self.left -= 1

@@ -27,6 +27,13 @@ class Node:
     tmp_disk: int = 0
     features: str | None = None
     gres: tuple[tuple[str, str | None, int], ...] = ()
+    load: int = 1
+    """How many jobs may have the same core (OverSubscribe)."""
+
+    @property
+    def slots(self) -> int:
+        """Cores, each as often as it is given out."""
+        return self.cpus * self.load
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,12 @@ class Site:
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    charges: str = "account"
+    """The column of the trace that names the account which pays."""
+    accounts: Mapping[str, str] = field(default_factory=dict)
+    """How an account of the trace is spelled here, where it is spelled otherwise."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Groups of users that partitions let in."""
     queues: Mapping[str, str] = field(default_factory=dict)
     """The partition for a queue of the trace that is none; `*` for all others."""
     file: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ class Attempt:
     start: int
     nodes: list[str]
     cpus: tuple[int, ...]
+    partition: str = ""
     end: int | None = None
     outcome: str = "running"
     stopped: int = 0
@@ -76,13 +77,17 @@ class People:
         """The user's number by the code in the workload; the trace's unknown user is one of them."""
         return self.numbers[self.names[code] if code >= 0 else "unknown"]
 
-    def lines(self) -> str:
-        """The users, all of one group, as lines of the people file."""
+    def lines(self, groups: Mapping[str, Iterable[str]] | None = None) -> str:
+        """The users, all of one group, and other groups of theirs, as lines of the people file."""
         users = "".join(f"{name}:{number}:{FIRST_USER}\n" for name, number in self.numbers.items())
-        return f"@users:{FIRST_USER}:\n{users}"
+        others = "".join(
+            f"@{name}:{FIRST_USER + place}:{','.join(members)}\n"
+            for place, (name, members) in enumerate((groups or {}).items(), 1)
+        )
+        return f"@users:{FIRST_USER}:\n{others}{users}"
 
 
-_LABELS = ("user", "account", "queue", "qos", "constraint", "licences", "resources")
+_LABELS = ("user", "group", "account", "queue", "qos", "constraint", "licences", "resources")
 _NUMBERS = (
     *("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "cores_per_node", "memory", "gpus"),
     *("memory_per_node", "memory_per_core", "gpus_per_node", "begin", "cancel", "exclusive"),
@@ -186,7 +191,8 @@ def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     """Where the job waits and who pays; what is not told is the site's default."""
     known = site.associations is not None
     queue = rows.label("queue", row) or site.queues.get("*")
-    account, qos = (rows.label(name, row) if known else None for name in ("account", "qos"))
+    account, qos = (rows.label(name, row) if known else None for name in (site.charges, "qos"))
+    account = None if account is None else site.accounts.get(account, account)
     defaults = {
         dialect.DEFAULT_PARTITION: queue,
         dialect.DEFAULT_ACCOUNT: account,
@@ -212,8 +218,7 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     wanted: dict[str, Any] = {}
     if site.counts_memory:
         wanted |= _memory(rows, row, dialect)
-    if site.has("gpu"):
-        wanted |= _gpus(rows, row)
+    wanted |= _generic(rows, row, site)
     if rows.label("licences", row) and site.licences:
         wanted["licenses"] = rows.label("licences", row)
     if rows.label("constraint", row) and any(node.features for node in site.nodes):
@@ -233,10 +238,26 @@ def _memory(rows: Rows, row: int, dialect: Dialect) -> dict[str, int]:
     return {"memory": dialect.MEMORY_PER_CPU | -(-total // (rows.number("cores", row) * MEGABYTE))} if total > 0 else {}
 
 
-def _gpus(rows: Rows, row: int) -> dict[str, str]:
+_SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_task"}
+"""What an amount of a generic resource is for; a task has one core."""
+
+
+def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
+    """GPUs and whatever else the nodes have of generic resources."""
+    asked = [_gpus(rows, row)]
+    for text in (rows.label("resources", row) or "").split(","):
+        amount, _, per = text.partition("/")
+        name, _, count = amount.partition(":")
+        asked.append((per.strip() or "node", name.strip(), int(count) if count.strip().isdigit() else 1))
+    wanted: dict[str, list[str]] = {}
+    for per, name, number in asked:
+        if number > 0 and site.has(name):
+            wanted.setdefault(_SCOPES.get(per, _SCOPES["node"]), []).append(f"gres:{name}:{number}")
+    return {scope: ",".join(parts) for scope, parts in wanted.items()}
+
+
+def _gpus(rows: Rows, row: int) -> tuple[str, str, int]:
     total, node, nodes = (rows.number(name, row) for name in ("gpus", "gpus_per_node", "nodes"))
     if node <= 0 and nodes > 0 and total % nodes == 0:
         node = total // nodes
-    if node > 0:
-        return {"tres_per_node": f"gres:gpu:{node}"}
-    return {"tres_per_job": f"gres:gpu:{total}"} if total > 0 else {}
+    return ("node", "gpu", node) if node > 0 else ("job", "gpu", total)

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from walltime.core.errors import InputError
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.slurm.hostlist import compress
+from walltime.slurm.quotas import Quotas, has_quotas, name_quality
 from walltime.slurm.site import Node, Site
-from walltime.slurm.submission import MEGABYTE
+from walltime.slurm.submission import MEGABYTE, People
 
 PARTITION = "batch"
 MOST_CPUS = 65_000
@@ -23,8 +25,7 @@ MOST_TASKS = 100_001
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
 ORDERS = ("fcfs",)
-QUEUE_WORDS = {"priority", "nodes", "max_time", "default_time", "default"}
-"""What a partition can say of a queue."""
+TOPOLOGY = Part(name="topology")
 
 
 def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
@@ -67,21 +68,24 @@ def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.rhythm", f"{scheduler.rhythm.name}: the controller has its own"
     for key in ("place", "preempt", "admit"):
         part = getattr(scheduler, key)
-        if part:
+        if part and not (key == "place" and part == TOPOLOGY):
             name = part.name if isinstance(part, Part) else ", ".join(one.name for one in part)
             yield f"cluster.scheduler.{key}", f"{name}: the controller has its own"
-    for key in ("routes", "accounts", "limits"):
-        if getattr(cluster, key):
-            yield f"cluster.{key}", "not translated; give a slurm.conf (slurm.conf) and associations instead"
     yield from _find_in_queues(cluster)
     yield from _find_in_nodes(cluster)
 
 
 def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for name, queue in cluster.queues.items():
-        for key in sorted(queue.model_fields_set - QUEUE_WORDS):
-            if getattr(queue, key) is not None:
-                yield f"cluster.queues.{name}.{key}", "not translated; give a slurm.conf (slurm.conf) instead"
+        if queue.order is not None and queue.order != cluster.scheduler.order:
+            yield f"cluster.queues.{name}.order", "the controller has one order for all"
+        for key in ("max_time", "default_time"):
+            if (given := getattr(queue, key)) is not None and given % 60:
+                yield f"cluster.queues.{name}.{key}", f"{given:g} s: the controller counts whole minutes"
+        sizes = [key for key in ("min_cores", "max_cores") if getattr(queue, key) is not None]
+        if sizes and cluster.sharing == "whole":
+            what = "of a node that is given as a whole Slurm counts all cores, not those asked for"
+            yield f"cluster.queues.{name}.{sizes[0]}", what
 
 
 def _find_in_nodes(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -92,38 +96,54 @@ def _find_in_nodes(cluster: Cluster) -> Iterator[tuple[str, str]]:
             yield "cluster.nodes", "speed: a controller knows none"
         if group.cores > MOST_CPUS:
             yield "cluster.nodes", f"more than {MOST_CPUS} cores in a node"
-        if group.resources:
-            yield "cluster.nodes", f"resources ({', '.join(group.resources)}): not translated"
-        if group.per_switch is not None:
-            yield "cluster.nodes", "per_switch: not translated"
 
 
-def translate(scenario: Scenario) -> Site:
-    """The site of a resolved scenario whose every word can be honoured."""
+def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
+    """The site of a resolved scenario for a workload; raises UnsupportedError for limits that Slurm cannot say."""
     cluster = scenario.clusters[0]
+    jobs = Workload.from_columns(submit=[], run_time=[]) if workload is None else workload
+    quotas = Quotas(cluster, jobs) if has_quotas(cluster) else None
+    access, problems = _find_access(cluster, jobs)
+    if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
+        raise UnsupportedError("slurm", problems)
     nodes = _make_nodes(cluster)
     linear = cluster.sharing == "whole"
     extend = scenario.execution.overrun == "extend"
     settings = (
         *_write_selection(linear, _counts_memory(cluster)),
-        *_write_scheduler(cluster),
+        *_write_scheduler(cluster, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")),
+        *(["AccountingStorageEnforce=associations,limits,qos"] if quotas is not None else []),
+        *(
+            ["AccountingStorageTRES=gres/gpu"]
+            if quotas is not None and any(group.gpus for group in cluster.nodes or ())
+            else []
+        ),
         f"OverTimeLimit={'UNLIMITED' if extend else 0}",
-        "EnforcePartLimits=ALL",
+        "EnforcePartLimits=ANY",  # a job that names several queues may run in those that take it
         "ReturnToService=1",
         "MinJobAge=60",
         "MaxJobCount=500000",
         f"MaxArraySize={MOST_TASKS}",
-        *(["GresTypes=gpu"] if any(node.gres for node in nodes) else []),
+        *_write_generic(nodes),
+        *(["TopologyPlugin=topology/tree"] if cluster.scheduler.place == TOPOLOGY else []),
         *_write_licences(cluster),
         *write_nodes(nodes),
-        *_write_queues(cluster),
+        *_write_queues(cluster, quotas),
     )
     return Site(
         "walltime",
         settings,
         nodes,
         partitions=tuple(cluster.queues) or (PARTITION,),
+        default_partition=next((name for name, queue in cluster.queues.items() if queue.default), None)
+        if cluster.queues
+        else PARTITION,
         linear=linear,
+        associations=None if quotas is None else quotas.associations(),
+        charges="account" if quotas is None else quotas.charges,
+        accounts={} if quotas is None else quotas.spelled,
+        groups=access,
+        files=_write_topology(cluster) if cluster.scheduler.place == TOPOLOGY else {},
         queues={} if cluster.queues else {"*": PARTITION},
         overtime=float("inf") if extend else 0.0,
         counts_memory=_counts_memory(cluster),
@@ -136,12 +156,54 @@ def _counts_memory(cluster: Cluster) -> bool:
     return any(group.memory is not None for group in cluster.nodes or ())
 
 
+def _write_generic(nodes: tuple[Node, ...]) -> list[str]:
+    kinds = dict.fromkeys(name for node in nodes for name, _, _ in node.gres)
+    return [f"GresTypes={','.join(kinds)}"] if kinds else []
+
+
+def _write_topology(cluster: Cluster) -> dict[str, str]:
+    """A switch for each run of nodes that share one, and one above them all."""
+    layout = cluster.layout()
+    if layout is None:
+        raise InputError("the placement topology needs nodes", value=cluster.cores)
+    pairs = zip(layout.switches().tolist(), layout.names(), strict=True)
+    leaves = [(switch, [name for _, name in run]) for switch, run in groupby(pairs, key=lambda pair: pair[0])]
+    lines = [f"SwitchName=leaf{switch} Nodes={compress(names)}" for switch, names in leaves]
+    lines.append(f"SwitchName=root Switches={compress([f'leaf{switch}' for switch, _ in leaves])}")
+    return {"topology.conf": "\n".join(lines) + "\n"}
+
+
 def _write_licences(cluster: Cluster) -> list[str]:
     given = [f"{name}:{count}" for name, count in cluster.licences.items()]
     return [f"Licenses={','.join(given)}"] if given else []
 
 
-def _write_queues(cluster: Cluster) -> list[str]:
+def _find_access(cluster: Cluster, jobs: Workload) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]]]:
+    """The group of users who may use each queue that is not for all; a trace's group is a group of its users."""
+    users, groups = jobs.label_names("user"), jobs.label_names("group")
+    pairs = dict.fromkeys(zip(jobs.column("user").tolist(), jobs.column("group").tolist(), strict=True))
+    found: dict[str, tuple[str, ...]] = {}
+    problems = []
+    for name, queue in cluster.queues.items():
+        if queue.users is None and queue.groups is None:
+            continue
+        allowed = set(users if queue.users is None else queue.users)
+        if queue.groups is not None:
+            inside = {
+                users[user] for user, group in pairs if user >= 0 and group >= 0 and groups[group] in queue.groups
+            }
+            outside = {
+                users[user] for user, group in pairs if user >= 0 and (group < 0 or groups[group] not in queue.groups)
+            }
+            if torn := sorted(inside & outside & allowed):
+                what = f"{torn[0]} has jobs inside and outside of these groups, and Slurm looks at the user"
+                problems.append((f"cluster.queues.{name}.groups", what))
+            allowed &= inside
+        found[name_quality(name)] = tuple(People.spell(user) for user in sorted(allowed))
+    return found, problems
+
+
+def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
     """A partition for each queue; its priority is a tier, which comes before all else, as in the scenario."""
     if not cluster.queues:
         return [f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=INFINITE State=UP"]
@@ -158,6 +220,10 @@ def _write_queues(cluster: Cluster) -> list[str]:
         words.append(f"MaxTime={_minutes(queue.max_time) if queue.max_time is not None else 'INFINITE'}")
         if queue.default_time is not None:
             words.append(f"DefaultTime={_minutes(queue.default_time)}")
+        if queue.users is not None or queue.groups is not None:
+            words.append(f"AllowGroups={name_quality(name)}")
+        if quotas is not None:
+            words += quotas.write_partition(name)
         lines.append(" ".join([*words, "State=UP"]))
     return lines
 
@@ -184,7 +250,9 @@ def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
                 cores=group.cores,
                 memory=1 if group.memory is None else max(1, group.memory // MEGABYTE),
                 features=",".join(group.features) if group.features else None,
-                gres=(("gpu", None, group.gpus),) if group.gpus else (),
+                gres=tuple(
+                    (kind, None, count) for kind, count in {"gpu": group.gpus, **group.resources}.items() if count
+                ),
             )
             nodes.append(node)
     return tuple(nodes)
@@ -196,18 +264,28 @@ def _write_selection(linear: bool, memory: bool) -> list[str]:
     return ["SelectType=select/cons_tres", f"SelectTypeParameters=CR_Core{'_Memory' if memory else ''}"]
 
 
-def _write_scheduler(cluster: Cluster) -> list[str]:
+AGE = (
+    "PriorityType=priority/multifactor",
+    "PriorityWeightAge=31536000",
+    "PriorityMaxAge=365-0",
+    "PriorityCalcPeriod=1",
+)
+"""First come, first served by the age in seconds; this plug-in alone counts down what running jobs still may use."""
+
+
+def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
     """First come, first served; with or without a backfill scheduler that keeps so many places."""
     backfill = cluster.scheduler.backfill
+    order = AGE if counts_minutes else ("PriorityType=priority/basic",)
     if backfill.name == "none":
-        return ["PriorityType=priority/basic", "SchedulerType=sched/builtin"]
+        return [*order, "SchedulerType=sched/builtin"]
     places = RESERVATIONS[backfill.name]
     if places is None:
         places = int(backfill.parameters.get("depth", 1))
     parameters = ["bf_continue", "bf_max_job_test=1000", "bf_window=10080"]
     parameters += [f"bf_job_part_count_reserve={places}"] if places else []
     return [
-        "PriorityType=priority/basic",
+        *order,
         "SchedulerType=sched/backfill",
         f"SchedulerParameters={','.join(parameters)}",
     ]

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 import socket
 import tempfile
 
@@ -12,7 +13,7 @@ import pytest
 from walltime import Workload, simulate
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
-from walltime.slurm import engine
+from walltime.slurm import engine, link
 from walltime.slurm.controller import Controller, ControllerError, Setting
 from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.translate import translate, unsupported
@@ -68,7 +69,7 @@ def test_limits_cancellations_begins_and_dependencies():
     table = result.jobs
     assert table["state"].to_list() == ["completed", "timeout", "completed", "completed", "cancelled"]
     assert 120 <= table["run_time"][1] <= 220  # limits are looked at every half minute
-    assert 300 <= table["start"][2] <= 305
+    assert 300 <= table["start"][2] <= 361  # the whole queue is looked at every minute (sched_interval)
     assert table["start"][3] >= table["end"][1]
     assert table["end"][4] == pytest.approx(100, abs=1)
     assert result.audit() == []
@@ -149,8 +150,8 @@ def test_queues_become_partitions():
         ({"cluster": {"nodes": "2x4", "scheduler": {"place": "first-fit"}}}, ["cluster.scheduler.place"]),
         ({"cluster": {"cores": 100_000}}, ["cluster.cores"]),
         ({"cluster": {"nodes": [{"count": 1, "cores": 2, "speed": 2.0}]}}, ["cluster.nodes"]),
-        ({"cluster": {"cores": 8, "queues": {"q": {"running_jobs": 3}}}}, ["cluster.queues.q.running_jobs"]),
-        ({"cluster": {"cores": 8, "limits": [{"per": "user", "running_jobs": 3}]}}, ["cluster.limits"]),
+        ({"cluster": {"cores": 8, "queues": {"q": {"order": "sjf"}}}}, ["cluster.queues.q.order"]),
+        ({"cluster": {"cores": 8, "queues": {"q": {"max_time": 90}}}}, ["cluster.queues.q.max_time"]),
         ({"clusters": [{"name": "a", "cores": 1}, {"name": "b", "cores": 1}]}, ["clusters"]),
     ],
 )
@@ -234,13 +235,60 @@ def test_a_taken_port_is_refused():
             engine.start(small_site(), burst(), options=engine.Options(port=port))
 
 
-def test_a_controller_that_dies_is_reported_with_its_log():
+@pytest.fixture
+def runs(monkeypatch):
+    """The folder of the runs, which is empty when a test ends."""
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as folder:  # short: sockets have short names
+        monkeypatch.setenv("WALLTIME_RUNS", folder)
+        yield folder
+        assert os.listdir(folder) == []
+        assert processes_of(folder) == []
+
+
+def processes_of(folder):
+    """Command lines that name the folder: wardens and controllers."""
+    lines = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(path.read_bytes())
+    return [line for line in lines if folder.encode() in line]
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS, signal.SIGKILL])
+def test_a_controller_that_dies_is_reported_with_its_log(runs, number):
+    started = engine.start(small_site(), burst())
+    with started.controller as controller:
+        assert len(processes_of(runs)) >= 2  # a warden and a controller
+        started.simulation.run(started.base)
+        os.kill(controller.process, number)
+        with pytest.raises(ControllerError) as error:
+            started.simulation.run()
+    assert "the controller ended" in str(error.value)
+    if number != signal.SIGKILL:  # of which nobody can leave a word
+        assert f"signal {int(number)}" in str(error.value)
+
+
+def test_a_controller_that_hangs_is_reported_with_its_log(runs, monkeypatch):
+    monkeypatch.setattr(link, "PATIENCE", 0.3)
     started = engine.start(small_site(), burst())
     with started.controller as controller:
         started.simulation.run(started.base)
-        os.kill(controller.process, 11)
-        with pytest.raises(ControllerError, match=r"ended(.|\n)*signal 11"):
+        os.kill(controller.process, signal.SIGSTOP)
+        with pytest.raises(ControllerError, match=r"hangs(.|\n)*the end of its log:\n") as error:
             started.simulation.run()
+    assert "neither computes nor answers" in str(error.value)
+
+
+def test_a_controller_in_an_endless_loop_is_reported(runs, monkeypatch):
+    monkeypatch.setattr(link, "ENDLESS", 0.0)  # any computing that takes longer than a tenth of a second
+    site = translate(parse({"workload": {"table": burst()}, "cluster": {"nodes": "800x4"}}))
+    size = 150
+    jobs = Workload.from_columns(
+        submit=[0] * size, run_time=[5000] * size, requested_time=[6000] * size, cores=[2000] * size
+    )
+    started = engine.start(site, jobs)
+    with started.controller, pytest.raises(ControllerError, match="computes without end"):
+        started.simulation.run()
 
 
 def test_another_release_is_refused(slurm):
