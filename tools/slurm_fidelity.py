@@ -8,6 +8,7 @@ python tools/slurm_fidelity.py native                       the six configuratio
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import random
 import statistics
@@ -16,11 +17,16 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from walltime import Result, simulate
+from walltime.analysis.audit import audit
+from walltime.core.tables import Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
+from walltime.scenario import parse
 from walltime.slurm import engine
 from walltime.slurm.associations import make_flat
 from walltime.slurm.controller import Controller, Setting
@@ -128,7 +134,7 @@ def compare(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]:
 
 
 def measure_real(traces: int, runs: int, first: int) -> None:
-    """All real runs at once: they wait more than they compute. The virtual controllers start as long before the jobs."""
+    """All real runs at once: they wait more than they compute. Virtual controllers start as long before the jobs."""
     seeds = range(first, first + traces)
     with ProcessPoolExecutor(traces * runs) as pool:
         real = {seed: [pool.submit(run_real_trace, seed, LEAD + turn) for turn in range(runs)] for seed in seeds}
@@ -234,12 +240,12 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
         at = draw.choice([draw.randrange(0, 20_000), 3600, 7200])
         run = int(min(draw.lognormvariate(6.5, 1.2), 20_000)) + 1
         short = run < 1800
-        rows.append((at, run, int(run * draw.choice([1.05, 1.5, 3, 6])) + 60, draw.choice([1, 2, 8, 16, 32, 64]),
+        rows.append((at, run, 60 * (int(run * draw.choice([1.05, 1.5, 3, 6])) // 60 + 1), draw.choice([1, 2, 8, 16, 32, 64]),
                      draw.choice(["ann", "bo", "cy", "di"]), short, draw.choice([0, 0, 1, 2, 4])))  # fmt: skip
     columns = {
         "submit": [row[0] for row in rows],
         "run_time": [row[1] for row in rows],
-        "requested_time": [min(row[2], 3600) if queues and row[5] else row[2] for row in rows],
+        "requested_time": [min(row[2], 3600) if queues and row[5] else row[2] for row in rows],  # whole minutes
         "cores": [min(row[3], 8) if gpus and row[6] else row[3] for row in rows],
         "user": [row[4] for row in rows],
     }
@@ -250,73 +256,108 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
     return Workload.from_columns(**columns)
 
 
-def digest(jobs: list[Job]) -> str:
-    """Everything that became of the jobs, as one number."""
-    import hashlib
-
-    told = [(job.label, job.state, job.end, [(a.start, a.end, a.nodes, a.cpus) for a in job.attempts]) for job in jobs]
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
-
-
 def measure_repeat(runs: int) -> None:
-    """The last two of the runs of each configuration beside two processes that keep the machine busy."""
+    """Every run from the start; from the second on beside processes that keep the machine busy, one more each time."""
     failed = False
     for name, (site, workload) in configurations().items():
-        found = set()
-        busy: list[subprocess.Popen[bytes]] = []
+        found, wrong, waits = set(), 0, 0.0
         for turn in range(runs):
-            if turn == max(1, runs - 2):
-                busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+            busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(turn)]
             try:
-                found.add(digest(run_virtual(site, workload)))
+                record = record_virtual(site, workload)
             finally:
-                if turn == runs - 1:
-                    for process in busy:
-                        process.kill()
-                        process.wait()
-        failed |= len(found) > 1
-        print(f"{name:30s} {runs} runs, {len(found)} different: {' '.join(sorted(found))}", flush=True)
+                for process in busy:
+                    process.kill()
+                    process.wait()
+            found.add(find_digest(record))
+            wrong += len(audit(record, workload=workload))
+            waits = float(record.jobs["wait"].mean() or 0.0)  # type: ignore[arg-type]
+        failed |= len(found) > 1 or wrong > 0
+        print(f"{name:30s} {runs} runs, {len(found)} different, {wrong} rules broken: {' '.join(sorted(found))} "
+              f"(mean wait {waits:.0f} s)", flush=True)  # fmt: skip
     if failed:
-        raise SystemExit("not the same every time")
+        raise SystemExit("not the same every time, or not legal")
 
 
-def measure_native() -> None:
-    """Scenarios that both engines honour: how far apart their schedules are."""
-    from walltime import simulate
+def record_virtual(site: Site, workload: Workload) -> Record:
+    """A run as a result keeps it."""
+    scenario = parse({"workload": {"table": workload}, "cluster": {"name": "cluster", "nodes": "16x8"}})
+    started = engine.start(site, workload)
+    with started.controller:
+        started.simulation.run()
+        return started.record(scenario, (0.0, 0.0))
 
-    day = make_day(1)
-    cases: dict[str, tuple[Workload, dict[str, object]]] = {
-        "whole nodes, easy": (day, {"nodes": "16x8", "cluster__sharing": "whole", "policy": "easy"}),
-        "shared nodes, easy": (day, {"nodes": "16x8", "policy": "easy"}),
-        "shared nodes, conservative": (day, {"nodes": "16x8", "policy": "conservative"}),
-        "shared nodes, no backfill": (day, {"nodes": "16x8", "policy": "fcfs"}),
-        "one pool of cores, easy": (day, {"cores": 128, "policy": "easy"}),
-        "overlapping queues": (
-            make_day(2, queues=True),
-            {
-                "cluster": {
-                    "nodes": "16x8",
-                    "queues": {
-                        "long": {"nodes": ["n[0-11]"], "default": True},
-                        "short": {"nodes": ["n[4-15]"], "max_time": "1h", "priority": 1},
-                    },
-                }
-            },
-        ),
+
+def find_digest(record: Record) -> str:
+    """One number for every byte of both tables."""
+    written = b"".join(table.write_csv().encode() for table in (record.jobs, record.allocations))
+    return hashlib.sha256(written).hexdigest()[:16]
+
+
+FINE = "bf_continue,bf_max_job_test=1000,bf_window=10080,bf_interval=1,bf_resolution=1,sched_interval=1"
+"""As near to backfilling at every instant as the controller can be."""
+
+
+def measure_native(days: int, fine: bool) -> None:
+    """The configurations on both engines, each on so many days; beside it, how far native is from itself if every job
+    is submitted up to a second later: what a difference of no importance does."""
+    columns = ("mean wait", "starts apart", "native from itself", "utilization")
+    print("| configuration | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
+    for name in native_cases(0):
+        rows = []
+        for day in range(1, days + 1):
+            jobs, settings = native_cases(day)[name]
+            if fine and "fcfs" not in str(settings.get("policy")):
+                settings |= {"slurm": {"settings": {"SchedulerParameters": f"{FINE},bf_job_part_count_reserve=1"}}}
+            native, moved = simulate(jobs, **settings), simulate(delay(jobs, day), **settings)
+            slurm = simulate(jobs, engine="slurm", **settings)
+            for result in (native, slurm):
+                if broken := result.audit():
+                    raise SystemExit(f"{name}: {broken[0]}")
+            means = [result.summary[key] for key in ("mean_wait", "utilization") for result in (native, slurm)]
+            rows.append([*means, *measure_apart(native, slurm), *measure_apart(native, moved)])
+        wait, other, used, theirs, median, mean, own_median, own_mean = np.mean(rows, axis=0)
+        scatter = f", by day {min(row[1] / row[0] for row in rows) - 1:+.0%} to {max(row[1] / row[0] for row in rows) - 1:+.0%}"
+        cells = (f"{wait:,.0f} s, {other:,.0f} s ({other / wait - 1:+.0%}{scatter})", f"{median:,.0f} s ({mean:,.0f})",
+                 f"{own_median:,.0f} s ({own_mean:,.0f})", f"{used:.1%}, {theirs:.1%}")  # fmt: skip
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def delay(jobs: Workload, seed: int) -> Workload:
+    """Every job up to a second later, in the same order: jobs of one second stay together."""
+    second, place = np.unique(jobs.column("submit"), return_inverse=True)
+    later = (second + np.random.default_rng(seed).integers(0, SECOND, len(second)))[place]
+    return jobs.replace(jobs.columns | {"submit": later})
+
+
+def measure_apart(first: Result, second: Result) -> tuple[float, float]:
+    """Median and mean distance of the starts of jobs that started in both."""
+    both = first.jobs.join(second.jobs, on="job_id")
+    apart = np.abs(both["start"].to_numpy() - both["start_right"].to_numpy())
+    return float(np.nanmedian(apart)), float(np.nanmean(apart))
+
+
+def native_cases(seed: int) -> dict[str, tuple[Workload, dict[str, Any]]]:
+    """Scenarios that are the configurations of `configurations`, in the words of both engines."""
+    day, queues, cards = make_day(seed), make_day(seed, queues=True), make_day(seed, gpus=True)
+    whole = {"nodes": "16x8", "sharing": "whole"}
+    limits = [{"per": "user", "running_cores": 48}, {"user": "ann", "running_jobs": 3}]
+    gpus = [{"count": 4, "cores": 8, "gpus": 4, "name": "g"}, {"count": 12, "cores": 8}]
+    two = {
+        "long": {"nodes": ["n[0-11]"], "default": True},
+        "short": {"nodes": ["n[4-15]"], "max_time": "1h", "priority": 1},
     }
-    print(f"{'':30s} {'mean wait (s)':>18s} {'starts apart (s)':>22s} {'utilization':>17s}")
-    print(f"{'':30s} {'native':>9s}{'slurm':>9s} {'median':>11s}{'mean':>11s} {'native':>9s}{'slurm':>8s}")
-    for name, (jobs, settings) in cases.items():
-        try:
-            native, slurm = (simulate(jobs, engine=which, **settings) for which in ("native", "slurm"))
-        except Exception as error:  # a part that one of the engines lacks: say which, and go on
-            print(f"{name:30s} {str(error).splitlines()[-1]}", flush=True)
-            continue
-        apart = np.abs(native.jobs["start"].to_numpy() - slurm.jobs["start"].to_numpy())
-        waits = [result.summary["mean_wait"] for result in (native, slurm)]
-        used = [result.summary["utilization"] for result in (native, slurm)]
-        print(f"{name:30s} {waits[0]:9.0f}{waits[1]:9.0f} {np.nanmedian(apart):11.0f}{np.nanmean(apart):11.0f} "
-              f"{used[0]:9.1%}{used[1]:8.1%}", flush=True)  # fmt: skip
+    none = {"scheduler": {"backfill": "none"}}
+    return {
+        "whole nodes (select/linear)": (day, {"cluster": whole}),
+        "shared nodes (select/cons_tres)": (day, {"cluster": {"nodes": "16x8"}}),
+        "one pool of cores": (day, {"cluster": {"cores": 128}}),
+        "limits": (day, {"cluster": {"nodes": "16x8", "limits": limits}}),
+        "GPUs": (cards, {"cluster": {"nodes": gpus}}),
+        "two overlapping partitions": (queues, {"cluster": {"nodes": "16x8", "queues": two}}),
+        "whole nodes, no backfilling": (day, {"cluster": whole | none, "policy": "fcfs"}),
+        "shared nodes, no backfilling": (day, {"cluster": {"nodes": "16x8"} | none, "policy": "fcfs"}),
+    }
 
 
 def main() -> None:
@@ -328,12 +369,14 @@ def main() -> None:
     real.add_argument("--first", type=int, default=100, help="the first seed")
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--runs", type=int, default=5)
-    commands.add_parser("native")
+    native = commands.add_parser("native")
+    native.add_argument("--days", type=int, default=5)
+    native.add_argument("--fine", action="store_true", help="on a controller that plans as finely as it can")
     options = parser.parse_args()
     if options.command == "real":
         measure_real(options.traces, options.runs, options.first)
     elif options.command == "native":
-        measure_native()
+        measure_native(options.days, options.fine)
     else:
         measure_repeat(options.runs)
 

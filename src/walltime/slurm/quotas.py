@@ -125,7 +125,7 @@ class Quotas:
     # ---- who belongs where
 
     def _choose_charged(self) -> str:
-        """What the trace's jobs are charged to: accounts, or groups where there are no accounts but limits on groups."""
+        """What the jobs are charged to: accounts, or groups where there are no accounts but limits on groups."""
         by_group = any("group" in rule.names or rule.per == "group" for rule in self.rules)
         if by_group and (self.cluster.accounts or self.workload.has("account")):
             for rule in self.rules:

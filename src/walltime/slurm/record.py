@@ -11,7 +11,7 @@ import polars as pl
 from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, encode_labels
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 from walltime.slurm.submission import Attempt, Job
 
 LIMIT_SLACK = 100.0
@@ -22,11 +22,10 @@ def build_tables(
     jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of submission, and the allocations table in order of start."""
-    placed = _Places(site.nodes, site.linear)
-    return _jobs(jobs, workload, cluster, base), _allocations(jobs, cluster, base, placed)
+    return _jobs(jobs, workload, site, cluster, base), _allocations(jobs, cluster, base, _Places(site))
 
 
-def _jobs(jobs: Sequence[Job], workload: Workload, cluster: str, base: int) -> pl.DataFrame:
+def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int) -> pl.DataFrame:
     figures = [_measure(job, base) for job in jobs]
     columns: dict[str, Any] = workload_columns(workload)
     state = np.array([STATES.index(_publish(job)) for job in jobs], np.int32)
@@ -36,7 +35,7 @@ def _jobs(jobs: Sequence[Job], workload: Workload, cluster: str, base: int) -> p
 
     if workload.has("queue"):
         columns["queue"] = _name_queues(jobs, workload)
-    held = [len(job.attempts[-1].nodes) if job.attempts else None for job in jobs]
+    held = [len(job.attempts[-1].nodes) if job.attempts and not site.pool else None for job in jobs]
     columns |= {
         "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, 0), [cluster]),
         "submit": time_series("submit", workload.column("submit")),
@@ -97,15 +96,17 @@ def _measure(job: Job, base: int) -> dict[str, int]:
 
 
 class _Places:
-    """How allocations write their nodes: `0-3:24,7:5`, by the nodes' numbers in the site's order."""
+    """How allocations write their nodes: `0-3:24,7:5`, by the nodes' numbers in the site's order; a pool has none."""
 
-    def __init__(self, nodes: Sequence[Node], linear: bool) -> None:
-        self.number = {node.name: place for place, node in enumerate(nodes)}
-        self.sizes = [node.cpus for node in nodes]
-        self.linear = linear
+    def __init__(self, site: Site) -> None:
+        self.number = {node.name: place for place, node in enumerate(site.nodes)}
+        self.sizes = [node.cpus for node in site.nodes]
+        self.linear, self.pool = site.linear, site.pool
 
-    def write(self, attempt: Attempt) -> tuple[str, int]:
+    def write(self, attempt: Attempt) -> tuple[str | None, int]:
         """The text, and the sum of the cores."""
+        if self.pool:
+            return None, len(attempt.nodes)
         pairs = sorted(
             (self.number[name], self.sizes[self.number[name]] if self.linear else cpus)
             for name, cpus in zip(attempt.nodes, attempt.cpus, strict=True)

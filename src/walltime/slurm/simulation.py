@@ -20,6 +20,8 @@ from walltime.slurm.submission import Attempt, Job, group_arrays, task_of
 
 PATIENCE = 2 * 86_400 * SECOND
 """Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""
+UPTIME = 86_400
+"""Seconds before the trace's zero at which every node was booted: always the same, or it counts as a new start."""
 STEP = 3600 * SECOND
 OUTCOMES = {
     **{"COMPLETED": "completed", "TIMEOUT": "timeout", "CANCELLED": "cancelled", "PREEMPTED": "cancelled"},
@@ -214,7 +216,9 @@ class Simulation:
 
     def _register(self) -> None:
         for node in self.site.nodes:
-            body = self.dialect.pack_registration(_describe(node, self.link.now // SECOND, self.base // SECOND))
+            body = self.dialect.pack_registration(
+                _describe(node, self.link.now // SECOND, self.base // SECOND - UPTIME)
+            )
             self.link.call(self.dialect.NODE_REGISTRATION, body)
         self._registering = False
 
@@ -311,7 +315,7 @@ def _describe(node: Node, now: int, booted: int) -> Registration:
     return Registration(
         name=node.name,
         time=now,
-        booted=min(booted, now),
+        booted=booted,
         cpus=node.cpus,
         boards=node.boards,
         sockets=node.sockets,

@@ -64,6 +64,8 @@ class Site:
     partitions: tuple[str, ...] = ("batch",)
     default_partition: str | None = "batch"
     linear: bool = False
+    pool: bool = False
+    """Whether its nodes stand for single cores, so that nobody can ask for nodes."""
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()

@@ -172,7 +172,7 @@ def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, peo
         "select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES,
         "begin": (base + begin) // SECOND if begin > submit else 0,
         **_belonging(rows, row, site, dialect),
-        **_shape(*(rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))),
+        **(_pooled(rows.number("cores", row)) if site.pool else _shape(rows, row)),
         **_resources(rows, row, site, dialect),
     }
     return Job(
@@ -203,8 +203,14 @@ def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     return {"partition": queue, "account": account, "qos": qos, "flags": flags}
 
 
-def _shape(cores: int, nodes: int, each: int) -> dict[str, int]:
+def _pooled(cores: int) -> dict[str, int]:
+    """So many of the nodes that are one core each."""
+    return {"tasks": cores, "min_cpus": cores, "cpus_per_task": 1, "min_nodes": cores, "max_nodes": cores}
+
+
+def _shape(rows: Rows, row: int) -> dict[str, int]:
     """A number of cores anywhere, or so many nodes with the cores divided evenly over them."""
+    cores, nodes, each = (rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))
     shape = {"tasks": cores, "min_cpus": cores, "cpus_per_task": 1, "min_nodes": 1}
     if nodes <= 0 and each > 0:
         nodes = -(-cores // each)

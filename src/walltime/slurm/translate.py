@@ -21,6 +21,8 @@ from walltime.slurm.submission import MEGABYTE, People
 PARTITION = "batch"
 MOST_CPUS = 65_000
 """Of one node: the controller counts them in 16 bits."""
+LARGEST_POOL = 10_000
+"""Cores of a pool: each is a node, because backfilling keeps places by the node."""
 MOST_TASKS = 100_001
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
@@ -89,8 +91,8 @@ def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _find_in_nodes(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    if cluster.nodes is None and (cluster.total_cores or 0) > MOST_CPUS:
-        yield "cluster.cores", f"a pool becomes one node, of at most {MOST_CPUS} cores; give nodes instead"
+    if cluster.nodes is None and (cluster.total_cores or 0) > LARGEST_POOL:
+        yield "cluster.cores", f"a pool becomes nodes of one core, at most {LARGEST_POOL}; give nodes instead"
     for group in cluster.nodes or ():
         if group.speed != 1.0:
             yield "cluster.nodes", "speed: a controller knows none"
@@ -107,7 +109,8 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
         raise UnsupportedError("slurm", problems)
     nodes = _make_nodes(cluster)
-    linear = cluster.sharing == "whole"
+    pool = cluster.nodes is None
+    linear = cluster.sharing == "whole" or pool
     extend = scenario.execution.overrun == "extend"
     settings = (
         *_write_selection(linear, _counts_memory(cluster)),
@@ -139,6 +142,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         if cluster.queues
         else PARTITION,
         linear=linear,
+        pool=pool,
         associations=None if quotas is None else quotas.associations(),
         charges="account" if quotas is None else quotas.charges,
         accounts={} if quotas is None else quotas.spelled,
@@ -233,13 +237,13 @@ def _minutes(seconds: float) -> int:
 
 
 def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
-    """The nodes in their order; a pool of cores is one node that has them all."""
+    """The nodes in their order; a pool of cores is as many nodes of one core."""
     layout = cluster.layout()
     if layout is None:
         cores = cluster.total_cores
         if cores is None:
             raise InputError("the size of the cluster is not known")
-        return (Node("pool", cores, cores=cores),)
+        return tuple(Node(f"core{place}", 1) for place in range(cores))
     names = iter(layout.names())
     nodes = []
     for group in layout.groups:

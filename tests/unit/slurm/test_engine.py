@@ -280,13 +280,13 @@ def test_a_controller_that_hangs_is_reported_with_its_log(runs, monkeypatch):
 
 
 def test_a_controller_in_an_endless_loop_is_reported(runs, monkeypatch):
-    monkeypatch.setattr(link, "ENDLESS", 0.0)  # any computing that takes longer than a tenth of a second
     site = translate(parse({"workload": {"table": burst()}, "cluster": {"nodes": "800x4"}}))
     size = 150
     jobs = Workload.from_columns(
         submit=[0] * size, run_time=[5000] * size, requested_time=[6000] * size, cores=[2000] * size
     )
     started = engine.start(site, jobs)
+    monkeypatch.setattr(link, "ENDLESS", 0.0)  # any computing that takes longer than a tenth of a second
     with started.controller, pytest.raises(ControllerError, match="computes without end"):
         started.simulation.run()
 

@@ -97,7 +97,7 @@ def test_the_tree_is_the_scenarios():
         ({"limits": [{"user": ["ann", "bo"], "running_jobs": 1}]}, CHARGED, ("limits.0", "together")),
         ({"limits": [{"user": "ann", "qos": "low", "running_jobs": 1, "optional": True}]}, CHARGED, ("limits.0",)),
         ({"limits": [{"per": "user", "running_jobs": 1}]}, CHARGED | {"account": list("abcdef")}, ("limits.0", "ann")),
-        ({"limits": [{"qos": "low", "running_jobs": 1}], "queues": {"q": {"running_jobs": 2, "default": True}}}, CHARGED,
+        ({"limits": [{"qos": "low", "running_jobs": 1}], "queues": {"q": {"running_jobs": 2}}}, CHARGED,
          ("limits.0", "not at both")),
         ({"limits": [{"running_cores": 8}], "nodes": "3x4", "sharing": "whole"}, CHARGED, ("limits.0", "whole")),
         ({"limits": [{"running_memory": "1G"}], "nodes": "3x4"}, CHARGED, ("limits.0", "memory")),

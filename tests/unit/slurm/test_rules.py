@@ -1,5 +1,6 @@
 """Slurm's own documented rules hold in virtual time: backfilling, limits, qualities of service, preemption."""
 
+import random
 import re
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ from walltime import Workload
 from walltime.core.time import SECOND
 from walltime.slurm import engine
 from walltime.slurm.associations import Association, Associations, Quality
+from walltime.slurm.frozen import Frozen
 from walltime.slurm.site import Node, Site
 
 pytestmark = pytest.mark.usefixtures("slurm")
@@ -168,3 +170,72 @@ def test_a_suspended_job_ends_later():
     assert 200 <= high.began < 300
     assert low.state == "completed"
     assert low.ended - low.began >= 700 - 1
+
+
+def test_charged_computing_makes_the_time_limit_of_a_pass_bite():
+    """A hundred blocked jobs stand before one that fits: a pass that is cut short never comes to it."""
+    size, blocked = 64, 100
+    nodes = tuple(Node(f"n{i}", 4, cores=4) for i in range(1, size + 1))
+    jobs = Workload.from_columns(
+        submit=[0, *[10] * blocked, 20],
+        run_time=[3000, *[50] * blocked, 60],
+        requested_time=[3600, *[60] * blocked, 120],
+        cores=[4 * (size - 1), *[4 * size] * blocked, 4],
+    )
+
+    def begin_of_last(most, cost):
+        lines = [line.replace("n[1-4]", f"n[1-{size}]") for line in MACHINE]
+        lines += ["PriorityType=priority/basic", f"SchedulerParameters=bf_max_time={most}", BATCH]
+        started = engine.start(Site("t", tuple(lines), nodes), jobs, options=engine.Options(cost=cost))
+        with started.controller:
+            started.simulation.run(started.base + 400 * SECOND)
+        attempts = started.jobs[-1].attempts
+        return (attempts[0].start - started.base) / SECOND if attempts else None
+
+    assert begin_of_last(1, cost=0.0) < 60  # deciding takes no time: the limit of a second has no effect
+    assert begin_of_last(1, cost=1000.0) is None  # a millisecond of computing is a second
+    assert begin_of_last(3600, cost=1000.0) > 20  # with room enough, the pass comes to its end
+
+
+def test_in_no_cycle_a_backfilled_job_delays_one_that_was_tested():
+    """Beyond bf_resolution, by what the controller itself expects of every waiting job after each cycle.
+
+    Its plan has to leave room for each of them beside all that runs then, the backfilled jobs included; and what it
+    expects of the first in line, whom no other may delay, does not move from cycle to cycle.
+    """
+    size, interval, resolution = 24, 30, 60
+    draw = random.Random(5)
+    length = [60 * draw.choice([1, 2, 3, 5, 8]) for _ in range(size)]
+    cores = [draw.choice([1, 2, 4, 8, 12, 16]) for _ in range(size)]
+    lines = (*MACHINE, "PriorityType=priority/basic", f"SchedulerParameters=bf_continue,bf_interval={interval}", BATCH)
+    jobs = Workload.from_columns(submit=[0] * size, run_time=length, requested_time=length, cores=cores)
+    started = engine.start(Site("t", lines, NODES), jobs)
+    overtaken = checked = 0
+    first: dict[int, float] = {}
+    with started.controller as controller:
+        frozen = Frozen(started)
+        for at in range(5, 2400, interval):
+            started.simulation.run(started.base + at * SECOND)
+            frozen.execute("squeue -h -t PD -o '%i %S'", {})
+            told = re.findall(r"(\d+) (\d\S+)", (controller.folder / "said").read_text())
+            plan = {int(job) - 1: datetime.fromisoformat(time + "+00:00").timestamp() - started.base / SECOND
+                    for job, time in told}  # fmt: skip
+            held = {row: job.attempts[0].start - started.base for row, job in enumerate(started.jobs)
+                    if job.state == "running"}  # fmt: skip
+            held = {row: begin / SECOND + length[row] for row, begin in held.items()}
+            for row, begin in sorted(plan.items()):  # first come, first served
+                late = begin + resolution
+                used = sum(cores[other] for other, end in held.items() if end > late)
+                used += sum(
+                    cores[other] for other in plan if other < row and late - length[other] < plan[other] <= begin
+                )
+                assert used + cores[row] <= 16
+                checked += 1
+                overtaken += any(other > row for other in held)
+            if plan:
+                assert plan[min(plan)] <= first.setdefault(min(plan), plan[min(plan)]) + resolution
+        frozen.close()
+    assert checked > 100
+    assert overtaken > 20
+    for row, expected in first.items():
+        assert started.jobs[row].attempts[0].start - started.base <= (expected + resolution + interval) * SECOND
