@@ -20,7 +20,7 @@ from walltime.scenario import Scenario, parse
 from walltime.slurm import engine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.case_slurm import DAY, seed_jobs  # noqa: E402
+from benchmarks.case_slurm import DAY, seed_jobs
 
 EVERY = 6 * 3600
 """Simulated seconds between two lines of the table: how the speed changes as the queue grows and shrinks."""

@@ -26,15 +26,21 @@ class Held:
     queue: np.ndarray
 
 
-def find_misused(requests: Requests, held: Held, placed: Placements, rows: np.ndarray) -> Iterator[Complaint]:
-    """What is wrong with the allocations `rows` besides their cores, which are looked at elsewhere."""
+def find_misused(
+    requests: Requests, held: Held, placed: Placements, rows: np.ndarray, *, ours: bool = True
+) -> Iterator[Complaint]:
+    """What is wrong with the allocations `rows` besides their cores, which are looked at elsewhere.
+
+    How many nodes a job has that does not say is our own rule; where the schedule is not `ours`, it does not hold.
+    """
     layout = requests.layout
     if layout is None or not requests.rich or not len(rows):
         return
     there = placed.node < layout.count
     on = _Entries(requests, held, placed.of[there], placed.node[there], placed.cores[there])
     yield from on.find_strange_nodes()
-    yield from _find_uneven(on, rows)
+    if ours:
+        yield from _find_uneven(on, rows)
     for kind in requests.kinds:
         yield from on.find_crowded(kind)
     yield from on.find_company()

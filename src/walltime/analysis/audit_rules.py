@@ -104,7 +104,9 @@ class _Site:
     # ---- resources
 
     def check_resources(self) -> Iterator[Violation]:
-        for guilty, message in find_misused(self.requests, self.held, self.placed, self.rows):
+        for guilty, message in find_misused(
+            self.requests, self.held, self.placed, self.rows, ours=not self.tables.foreign
+        ):
             for row in np.unique(guilty)[:REPORTED].tolist():
                 begin = int(self.tables.begin[row])
                 yield _violation(self.tables, "resources", int(self.tables.row[row]), begin, message)

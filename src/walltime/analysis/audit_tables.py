@@ -49,6 +49,7 @@ class Tables:
         self.until = facts.get("until")
         self.conditions: Mapping[str, Any] = facts.get("conditions") or {}
         self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
+        self.foreign = bool(facts.get("own_places"))  # the engine divides jobs over nodes by rules of its own
         rounded = bool(facts.get("rounded_cores"))  # jobs may get more cores than they ask for
         whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
         self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
-    from walltime.slurm.engine import Options
 
 
 def run_site(
@@ -46,7 +45,7 @@ def run_site(
     session = Session(Path(source).name)
     first = int(workload.columns["submit"][0]) if len(workload) else 0
     with show_progress(name, len(workload), first, quiet=quiet) as bar:
-        record = engine.run(scenario, workload, bar, make_options(scenario, port))
+        record = engine.run(scenario, workload, bar, engine.choose_options(scenario, port))
     session.results[name] = Result(scenario, record, name, summary=summarise(record))
     for target in targets.values():
         session.results[name].save(target, format=format, force=force)
@@ -72,21 +71,16 @@ def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
     return resolve(completed, workload), workload
 
 
-def make_options(scenario: Scenario, port: int | None) -> Options:
-    """How to run it."""
-    from walltime.slurm.engine import Options
-
-    return Options(cost=0.0 if scenario.slurm is None else scenario.slurm.cost, port=port)
-
-
 def tell_changes(scenario: Scenario) -> None:
     """What of the site's configuration cannot hold, on standard error."""
     from walltime.slurm.engine import make_site
 
+    if scenario.slurm is None or scenario.slurm.conf is None:
+        return
     changes = make_site(scenario).changes
     if not changes:
         return
-    err().print(f"Changed in {scenario.slurm.conf if scenario.slurm else 'slurm.conf'}:", markup=False)
+    err().print(f"Changed in {scenario.slurm.conf}:", markup=False)
     for text in dict.fromkeys(str(change) for change in changes):
         err().print(f"  {text}", markup=False, soft_wrap=True)
 
@@ -100,7 +94,7 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
     first = int(workload.columns["submit"][0]) if len(workload) else 0
     began = time.perf_counter()
     with show_progress("to the instant", len(workload), first) as bar:
-        frozen_run = engine.freeze(scenario, workload, bar, make_options(scenario, port))
+        frozen_run = engine.freeze(scenario, workload, bar, engine.choose_options(scenario, port))
         with frozen_run as started:
             frozen = Frozen(started, user)
             shell = os.environ.get("SHELL") or "/bin/sh"

@@ -86,6 +86,12 @@ COST = typer.Option(
     "results then differ from run to run. [dim](default: 0)[/]",
     rich_help_panel=SITE,
 )
+LEAD = typer.Option(
+    metavar="T",
+    help="From the controller's start to the first job: where its beats fall, and so another day with the same jobs. "
+    "[dim](default: 120.5 s)[/]",
+    rich_help_panel=SITE,
+)
 UNTIL = typer.Option(metavar="T", help="Stop at this time after the trace's zero: seconds, 12h, 30d.")
 PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [dim](default: any free one)[/]")
 
@@ -99,9 +105,10 @@ def _compose(
     maps: list[str] | None,
     events: str | None,
     drop_unknown: bool,
-    cost: float | None,
-    until: str | None,
-    missing_request: str | None,
+    cost: float | None = None,
+    lead: str | None = None,
+    until: str | None = None,
+    missing_request: str | None = None,
 ) -> Scenario:
     """The scenario that the options ask for; what is given replaces what a scenario file says."""
     from pathlib import Path
@@ -123,6 +130,7 @@ def _compose(
         "slurm.qos": qos,
         "slurm.events": events,
         "slurm.cost": cost,
+        "slurm.lead": lead,
         "slurm.drop_unknown": drop_unknown or None,
         "until": until,
         "workload.missing_request": missing_request,
@@ -158,6 +166,7 @@ def run(
     events: Annotated[str | None, EVENTS] = None,
     drop_unknown: Annotated[bool, DROP] = False,
     cost: Annotated[float | None, COST] = None,
+    lead: Annotated[str | None, LEAD] = None,
     until: Annotated[str | None, UNTIL] = None,
     missing_request: Annotated[
         str | None, typer.Option(metavar="exact|max|model", help="For jobs without a requested time.")
@@ -179,7 +188,7 @@ def run(
     from walltime.cli.site import run_site
 
     scenario = _compose(
-        source, conf, associations, qos, settings, maps, events, drop_unknown, cost, until, missing_request
+        source, conf, associations, qos, settings, maps, events, drop_unknown, cost, lead, until, missing_request
     )
     hidden = quiet or as_json
     session = run_site(scenario, source, output, label=label, port=port, force=force, format=format, quiet=hidden)
@@ -215,7 +224,7 @@ def shell(
     """
     from walltime.cli.site import enter_shell
 
-    scenario = _compose(source, conf, associations, qos, settings, maps, events, drop_unknown, None, until, None)
+    scenario = _compose(source, conf, associations, qos, settings, maps, events, drop_unknown, until=until)
     raise typer.Exit(enter_shell(scenario, command, user, port))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from walltime.scenario.values import Flag, Model, Name
+from walltime.scenario.values import Duration, Flag, Model, Name
+
+LEAST_LEAD = 5
 
 
 def _cost(value: Any) -> float:
@@ -50,11 +52,23 @@ class Controller(Model):
         "`2h scontrol update nodename=n[1-4] state=down reason=failed`.",
     )
     drop_unknown: Flag = Field(default=False, description="Go on without options that this Slurm does not know.")
+    lead: Duration = Field(
+        default=120.5,
+        description="From the controller's start to the first job. It says where the controller's beats fall: another "
+        "one is another day with the same jobs, and shows how much of a difference is chance.",
+    )
     cost: Annotated[float, BeforeValidator(_cost)] = Field(
         default=0.0,
         description="Simulated seconds that a second of the controller's own computing takes; 0: none, and the same "
         "result every time.",
     )
+
+    @field_validator("lead")
+    @classmethod
+    def _time_to_report(cls, value: float) -> float:
+        if value < LEAST_LEAD:
+            raise ValueError(f"must be at least {LEAST_LEAD} s: the nodes have to report first")
+        return value
 
     @model_validator(mode="after")
     def _needs_conf(self) -> Controller:

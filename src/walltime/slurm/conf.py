@@ -162,7 +162,8 @@ def make_site(
     linear = chosen.get("SelectType", "select/linear") == "select/linear"
     nodes = _load_nodes(conf, tuple(_make_nodes(conf)))
     partitions, default = _find_partitions(conf)
-    bare = Site(chosen.get("ClusterName", "cluster").lower(), (), nodes, partitions, default, linear, associations)
+    name = chosen.get("ClusterName", "cluster").lower()
+    bare = Site(name, (), nodes, partitions, default, linear=linear, associations=associations)
     kept = _impose(chosen, bare, changes)
     _settle_accounting(chosen, kept, associations, changes)
     _check_scheduler(kept, conf, drop_unknown, changes)

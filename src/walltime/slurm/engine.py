@@ -41,7 +41,7 @@ The half second: traces count whole seconds, and a controller's beat has no rela
 """
 TRIES = 5
 
-__all__ = ["NAME", "Options", "Run", "complete", "freeze", "make_site", "run", "start", "unsupported"]
+__all__ = ["NAME", "Options", "Run", "choose_options", "complete", "freeze", "make_site", "run", "start", "unsupported"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ class Options:
     cost: float = 0.0
     port: int | None = None
     warm_up: int = WARM_UP
+
+
+def choose_options(scenario: Scenario, port: int | None = None) -> Options:
+    """As the scenario says."""
+    given = scenario.slurm
+    return Options(port=port) if given is None else Options(given.cost, port, microseconds(given.lead))
 
 
 @dataclass
@@ -100,6 +106,7 @@ class Run:
             "ignored": self._ignored(),
             "overrun": scenario.execution.overrun,
             "rounded_cores": True,
+            "own_places": True,
             "limit_slack": LIMIT_SLACK + 60 * min(self.site.overtime, 1e9),
             "until": scenario.until,
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
@@ -136,7 +143,7 @@ def freeze(
     from walltime.slurm.frozen import Frozen, read_events
 
     given = scenario.slurm
-    options = options or Options(cost=0.0 if given is None else given.cost)
+    options = options or choose_options(scenario)
     events = read_events(given.events) if given is not None and given.events is not None else []
     if given is None or given.conf is None:
         workload = route(scenario.clusters[0], workload)

@@ -154,6 +154,7 @@ class Simulation:
                 continue
             job.state = "waiting"
             self._name(job, number, task_of(job) if len(group) > 1 else None)
+            self._reclaim(job)
             if job.cancel is not None:
                 self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
 
@@ -164,6 +165,16 @@ class Simulation:
         else:
             job.handle = f"{number}_{task}"
             self.arrays[number, task] = job
+
+    def _reclaim(self, job: Job) -> None:
+        """A job that was started before the answer to its submission had been read was taken for somebody else's."""
+        for number, other in list(self.foreign.items()):
+            if other.handle == job.handle:
+                del self.foreign[number]
+                self.numbered[number] = job
+                job.number, job.state, job.attempts = number, other.state, other.attempts
+                if job.attempts and job.attempts[-1].end is None:
+                    self._plan_end(job, job.attempts[-1])
 
     def _cancel(self, job: Job) -> None:
         if job.state not in ("waiting", "running") or job.handle is None:
@@ -231,12 +242,13 @@ class Simulation:
         job.attempts.append(attempt)
         job.state = "running"
         self.running += 1
-        if job.run is not None:
-            self._plan(attempt.start + self._length(job, attempt), Rank.END, self._complete, job, attempt, 0)
+        self._plan_end(job, attempt)
 
-    def _length(self, job: Job, attempt: Attempt) -> int:
-        assert job.run is not None
-        return job.run
+    def _plan_end(self, job: Job, attempt: Attempt) -> None:
+        """The script's end, if it has one: after its run time and all the time for which it is stopped."""
+        if job.run is not None:
+            at = attempt.start + job.run + attempt.stopped
+            self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
 
     def _find(self, launch: Launch) -> Job:
         """The job that is launched; one that nobody of the trace submitted is added to the foreign ones."""
@@ -283,9 +295,7 @@ class Simulation:
             attempt.stopped -= now
         else:
             attempt.stopped += now
-            if job.run is not None:
-                at = attempt.start + self._length(job, attempt) + attempt.stopped
-                self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
+            self._plan_end(job, attempt)
 
     # ---- the end
 
@@ -332,4 +342,6 @@ def _adopt(launch: Launch, now: int) -> Job:
     """A job that somebody submitted by hand; it runs for WALLTIME_RUN_TIME seconds, or until its limit."""
     given = dict(item.partition("=")[::2] for item in launch.environment).get("WALLTIME_RUN_TIME", "")
     run = round(float(given) * SECOND) if re.fullmatch(r"\d+(\.\d+)?", given) else None
-    return Job(row=-1, label=launch.job, submit=now, run=run, request={}, number=launch.job, submitted=now)
+    handle = str(launch.job) if launch.array is None else f"{launch.array}_{launch.task}"
+    return Job(row=-1, label=launch.job, submit=now, run=run, request={}, handle=handle, number=launch.job,
+               submitted=now)  # fmt: skip
