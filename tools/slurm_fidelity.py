@@ -240,7 +240,8 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
         at = draw.choice([draw.randrange(0, 20_000), 3600, 7200])
         run = int(min(draw.lognormvariate(6.5, 1.2), 20_000)) + 1
         short = run < 1800
-        rows.append((at, run, 60 * (int(run * draw.choice([1.05, 1.5, 3, 6])) // 60 + 1), draw.choice([1, 2, 8, 16, 32, 64]),
+        asked = 60 * (int(run * draw.choice([1.05, 1.5, 3, 6])) // 60 + 1)
+        rows.append((at, run, asked, draw.choice([1, 2, 8, 16, 32, 64]),
                      draw.choice(["ann", "bo", "cy", "di"]), short, draw.choice([0, 0, 1, 2, 4])))  # fmt: skip
     columns = {
         "submit": [row[0] for row in rows],
@@ -317,7 +318,8 @@ def measure_native(days: int, fine: bool) -> None:
             means = [result.summary[key] for key in ("mean_wait", "utilization") for result in (native, slurm)]
             rows.append([*means, *measure_apart(native, slurm), *measure_apart(native, moved)])
         wait, other, used, theirs, median, mean, own_median, own_mean = np.mean(rows, axis=0)
-        scatter = f", by day {min(row[1] / row[0] for row in rows) - 1:+.0%} to {max(row[1] / row[0] for row in rows) - 1:+.0%}"
+        change = [row[1] / row[0] - 1 for row in rows]
+        scatter = f", by day {min(change):+.0%} to {max(change):+.0%}"
         cells = (f"{wait:,.0f} s, {other:,.0f} s ({other / wait - 1:+.0%}{scatter})", f"{median:,.0f} s ({mean:,.0f})",
                  f"{own_median:,.0f} s ({own_mean:,.0f})", f"{used:.1%}, {theirs:.1%}")  # fmt: skip
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
