@@ -24,12 +24,13 @@ from walltime.slurm.associations import read_associations
 from walltime.slurm.controller import Controller, ControllerError, Setting, is_telling
 from walltime.slurm.packages import find_installation
 from walltime.slurm.record import LIMIT_SLACK, build_tables
+from walltime.slurm.refusals import unsupported
 from walltime.slurm.routing import route
 from walltime.slurm.savedstate import save
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
-from walltime.slurm.translate import translate, unsupported
+from walltime.slurm.translate import translate
 
 NAME = "slurm"
 EPOCH = 1_704_067_200

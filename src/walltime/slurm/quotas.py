@@ -11,15 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 from walltime.scenario.rules import Caps
 from walltime.slurm.associations import Association, Associations, Quality
+from walltime.slurm.priority import is_weighted, qos_priorities
 from walltime.slurm.routing import Accounts
 from walltime.slurm.submission import MEGABYTE, People
 
 NOBODY = ""
-"""The account of jobs that name none, before it is spelled."""
+"""The account of jobs that name none: the root of the tree."""
 GROUP, EACH_USER, EACH_ACCOUNT = "group", "user", "account"
 WORDS: dict[str, Mapping[str, str]] = {
     GROUP: {"jobs": "GrpJobs", "tres": "GrpTRES", "minutes": "GrpTRESRunMins", "submitted": "GrpSubmit"},
@@ -115,7 +117,8 @@ class Quotas:
         self.charges = self._choose_charged()
         self.members = self._find_members()
         self.qualities = workload.label_names("qos")
-        self.spelled = spell_apart([*self.accounts.parents, *(account for _, account in self.members), NOBODY])
+        names = [*self.accounts.parents, *(account for _, account in self.members)]
+        self.spelled = spell_apart(name for name in names if name) | {NOBODY: "root"}
         self.base = "normal" if "normal" not in self.qualities else "walltime"
         self.places: dict[tuple[str, str, str], Place] = {}
         for rule in self.rules:
@@ -127,6 +130,8 @@ class Quotas:
     def _choose_charged(self) -> str:
         """What the jobs are charged to: accounts, or groups where there are no accounts but limits on groups."""
         by_group = any("group" in rule.names or rule.per == "group" for rule in self.rules)
+        if is_weighted(self.cluster) and not self.cluster.accounts and not self._mentions_accounts():
+            return ""  # fair share is by users alone where the scenario has no accounts
         if by_group and (self.cluster.accounts or self.workload.has("account")):
             for rule in self.rules:
                 if "group" in rule.names or rule.per == "group":
@@ -134,14 +139,20 @@ class Quotas:
             return "account"
         return "group" if by_group else "account"
 
+    def _mentions_accounts(self) -> bool:
+        kinds = {"account", "group"}
+        return any(kinds & {*rule.names, rule.per} for rule in self.rules)
+
     def _find_members(self) -> dict[tuple[str, str], None]:
         """(user, account) of every job, and of every user whom an account lists."""
         users = self.workload.label_names("user")
         if self.charges == "group":
             groups, codes = self.workload.label_names("group"), self.workload.column("group")
             charged = [groups[code] if code >= 0 else None for code in codes]
-        else:
+        elif self.charges == "account":
             charged = self.accounts.charged(self.workload)
+        else:
+            charged = [None] * len(self.workload)
         pairs = [
             (users[user] if user >= 0 else "", account or NOBODY)
             for user, account in zip(self.workload.column("user"), charged, strict=True)
@@ -270,8 +281,10 @@ class Quotas:
         """The tree, with every limit at its place; a job beyond a limit by itself is refused at once."""
         entries = [*self._write_accounts(), *self._write_users()]
         strict = {"Flags": "DenyOnLimit"}
+        first = {name: {"Priority": str(value)} for name, value in qos_priorities(self.cluster).items()}
         qualities = [Quality(self.base, strict)]
-        qualities += [Quality(name, self._write("qos", name) | strict) for name in self.qualities]
+        for name in self.qualities:
+            qualities.append(Quality(name, self._write("qos", name) | first.get(name, {}) | strict))
         for queue in self.cluster.queues:
             if limits := self._write("queue", queue) | self._write_sizes(queue):
                 qualities.append(Quality(name_quality(queue), limits | strict))
@@ -320,10 +333,20 @@ class Quotas:
             done[account] = None
             limits = _for_association(self._write("account", account))
             above = "root" if parent is None else self.spelled[parent]
-            yield Association(self.spelled[account], parent=above, limits=limits, qos=self._everyone)
+            given = self.cluster.accounts.get(account)
+            if priority := getattr(given, "priority", 0):
+                limits["Priority"] = str(priority)
+            share = self._whole(f"cluster.accounts.{account}.shares", getattr(given, "shares", 1.0))
+            yield Association(self.spelled[account], parent=above, share=share, limits=limits, qos=self._everyone)
 
-        for account in [*self.accounts.parents, *used, NOBODY]:
-            yield from visit(account)
+        for account in [*self.accounts.parents, *used]:
+            if account != NOBODY:
+                yield from visit(account)
+
+    def _whole(self, key: str, shares: float) -> int:
+        if shares % 1:
+            raise UnsupportedError("slurm", [(key, f"{shares:g}: the controller has whole shares")])
+        return int(shares)
 
     @property
     def _everyone(self) -> tuple[str, ...]:
@@ -336,7 +359,8 @@ class Quotas:
             name = People.spell(user) if user else "unknown"
             limits = _for_association(self._write("user", f"{user}\0{account}"))
             known = self.spelled[account]
-            yield Association(known, name, known, limits=limits, qos=self._everyone, default_qos=self.base,
+            share = self._whole(f"cluster.shares.{user}", getattr(self.cluster, "shares", {}).get(user, 1.0))
+            yield Association(known, name, known, share, limits, self._everyone, self.base,
                               is_default=name not in first)  # fmt: skip
             first.add(name)
 
@@ -356,7 +380,7 @@ def spell_apart(names: Iterable[str]) -> dict[str, str]:
     spelled: dict[str, str] = {}
     taken: set[str] = {"root"}
     for name in dict.fromkeys(names):
-        clean = re.sub(r"[^\w.@-]", "_", name).lower() or "none"
+        clean = re.sub(r"[^\w.@-]", "_", name).lower()
         while clean in taken:
             clean += "_"
         taken.add(clean)

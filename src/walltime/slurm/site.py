@@ -66,11 +66,13 @@ class Site:
     linear: bool = False
     pool: bool = False
     """Whether its nodes stand for single cores, so that nobody can ask for nodes."""
+    even: bool = False
+    """Whether a job with GPUs that tells no nodes is on the fewest over which it can be divided evenly."""
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     charges: str = "account"
-    """The column of the trace that names the account which pays."""
+    """The column of the trace that names the account which pays; none: everybody's default."""
     accounts: Mapping[str, str] = field(default_factory=dict)
     """How an account of the trace is spelled here, where it is spelled otherwise."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -172,7 +172,7 @@ def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, peo
         "select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES,
         "begin": (base + begin) // SECOND if begin > submit else 0,
         **_belonging(rows, row, site, dialect),
-        **(_pooled(rows.number("cores", row)) if site.pool else _shape(rows, row)),
+        **(_pooled(rows.number("cores", row)) if site.pool else _shape(rows, row, site)),
         **_resources(rows, row, site, dialect),
     }
     return Job(
@@ -191,8 +191,9 @@ def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     """Where the job waits and who pays; what is not told is the site's default."""
     known = site.associations is not None
     queue = rows.label("queue", row) or site.queues.get("*")
-    account, qos = (rows.label(name, row) if known else None for name in (site.charges, "qos"))
+    account = rows.label(site.charges, row) if known and site.charges else None
     account = None if account is None else site.accounts.get(account, account)
+    qos = rows.label("qos", row) if known else None
     defaults = {
         dialect.DEFAULT_PARTITION: queue,
         dialect.DEFAULT_ACCOUNT: account,
@@ -208,9 +209,11 @@ def _pooled(cores: int) -> dict[str, int]:
     return {"tasks": cores, "min_cpus": cores, "cpus_per_task": 1, "min_nodes": cores, "max_nodes": cores}
 
 
-def _shape(rows: Rows, row: int) -> dict[str, int]:
+def _shape(rows: Rows, row: int, site: Site) -> dict[str, int]:
     """A number of cores anywhere, or so many nodes with the cores divided evenly over them."""
     cores, nodes, each = (rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))
+    if nodes <= 0 and each <= 0 and site.even:
+        nodes = _count_nodes(rows, row, site)
     shape = {"tasks": cores, "min_cpus": cores, "cpus_per_task": 1, "min_nodes": 1}
     if nodes <= 0 and each > 0:
         nodes = -(-cores // each)
@@ -244,13 +247,25 @@ def _memory(rows: Rows, row: int, dialect: Dialect) -> dict[str, int]:
     return {"memory": dialect.MEMORY_PER_CPU | -(-total // (rows.number("cores", row) * MEGABYTE))} if total > 0 else {}
 
 
+def _count_nodes(rows: Rows, row: int, site: Site) -> int:
+    """The fewest nodes over which a job with GPUs can be divided evenly, as in a scenario; 0 for any other job."""
+    cores, gpus = rows.number("cores", row), rows.number("gpus", row)
+    if gpus <= 0 or rows.number("gpus_per_node", row) > 0:
+        return 0
+    sizes = {(node.cpus, sum(count for name, _, count in node.gres if name == "gpu")) for node in site.nodes}
+    for nodes in (count for count in range(1, gpus + 1) if gpus % count == 0):
+        if any(has >= -(-cores // nodes) and cards >= gpus // nodes for has, cards in sizes):
+            return nodes
+    return 0
+
+
 _SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_task"}
 """What an amount of a generic resource is for; a task has one core."""
 
 
 def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
     """GPUs and whatever else the nodes have of generic resources."""
-    asked = [_gpus(rows, row)]
+    asked = [_gpus(rows, row, site)]
     for text in (rows.label("resources", row) or "").split(","):
         amount, _, per = text.partition("/")
         name, _, count = amount.partition(":")
@@ -262,8 +277,10 @@ def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
     return {scope: ",".join(parts) for scope, parts in wanted.items()}
 
 
-def _gpus(rows: Rows, row: int) -> tuple[str, str, int]:
+def _gpus(rows: Rows, row: int, site: Site) -> tuple[str, str, int]:
     total, node, nodes = (rows.number(name, row) for name in ("gpus", "gpus_per_node", "nodes"))
+    if nodes <= 0 and site.even:
+        nodes = _count_nodes(rows, row, site)
     if node <= 0 and nodes > 0 and total % nodes == 0:
         node = total // nodes
     return ("node", "gpu", node) if node > 0 else ("job", "gpu", total)

@@ -1,110 +1,33 @@
 """From a scenario to a site: which lines of slurm.conf say what the scenario says.
 
 This is the one place where the words of a scenario meet the words of Slurm. A word without a line here is refused by
-`unsupported`, by name.
+name (`refusals`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
-from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario import Cluster, Scenario
 from walltime.slurm.hostlist import compress
+from walltime.slurm.priority import is_weighted, write_order, write_rhythm
 from walltime.slurm.quotas import Quotas, has_quotas, name_quality
+from walltime.slurm.refusals import RESERVATIONS, TOPOLOGY
 from walltime.slurm.site import Node, Site
 from walltime.slurm.submission import MEGABYTE, People
 
 PARTITION = "batch"
-MOST_CPUS = 65_000
-"""Of one node: the controller counts them in 16 bits."""
-LARGEST_POOL = 10_000
-"""Cores of a pool: each is a node, because backfilling keeps places by the node."""
 MOST_TASKS = 100_001
-RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
-"""For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
-ORDERS = ("fcfs",)
-TOPOLOGY = Part(name="topology")
-
-
-def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
-    """What in the scenario a controller cannot honour, as (key, reason)."""
-    return list(_find_unsupported(scenario))
-
-
-def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    if len(scenario.clusters) > 1:
-        yield "clusters", "a controller has one cluster"
-    for key, part in (("broker", scenario.broker), ("users", scenario.users)):
-        if part is not None:
-            yield key, f"{part.name}: not in a controller"
-    if scenario.dependencies != type(scenario.dependencies)():
-        yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
-    if scenario.deadlines != "keep":
-        yield "deadlines", "the controller is not told of deadlines"
-    if scenario.cancellations is not None and not scenario.cancellations.running:
-        yield "cancellations", "users who give up waiting; with running: true they cancel at a time, which it can do"
-    if scenario.execution.model.name != "trace":
-        yield "execution.model", f"{scenario.execution.model.name}: only trace"
-    cluster = scenario.clusters[0]
-    if scenario.slurm is None or scenario.slurm.conf is None:
-        yield from _find_in_cluster(cluster)
-    elif "scheduler" in cluster.model_fields_set:
-        yield "cluster.scheduler", "slurm.conf says how it schedules"
-
-
-def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    scheduler = cluster.scheduler
-    if scheduler.order.name not in ORDERS:
-        yield "cluster.scheduler.order", f"{scheduler.order.name}: only {', '.join(ORDERS)}"
-    if scheduler.backfill.name not in RESERVATIONS:
-        yield "cluster.scheduler.backfill", f"{scheduler.backfill.name}: only {', '.join(RESERVATIONS)}"
-    elif set(scheduler.backfill.parameters) - {"depth"}:
-        yield "cluster.scheduler.backfill", "of its parameters only depth"
-    if scheduler.estimate.name != "request":
-        yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
-    if scheduler.rhythm.name != "instant":
-        yield "cluster.scheduler.rhythm", f"{scheduler.rhythm.name}: the controller has its own"
-    for key in ("place", "preempt", "admit"):
-        part = getattr(scheduler, key)
-        if part and not (key == "place" and part == TOPOLOGY):
-            name = part.name if isinstance(part, Part) else ", ".join(one.name for one in part)
-            yield f"cluster.scheduler.{key}", f"{name}: the controller has its own"
-    yield from _find_in_queues(cluster)
-    yield from _find_in_nodes(cluster)
-
-
-def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    for name, queue in cluster.queues.items():
-        if queue.order is not None and queue.order != cluster.scheduler.order:
-            yield f"cluster.queues.{name}.order", "the controller has one order for all"
-        for key in ("max_time", "default_time"):
-            if (given := getattr(queue, key)) is not None and given % 60:
-                yield f"cluster.queues.{name}.{key}", f"{given:g} s: the controller counts whole minutes"
-        sizes = [key for key in ("min_cores", "max_cores") if getattr(queue, key) is not None]
-        if sizes and cluster.sharing == "whole":
-            what = "of a node that is given as a whole Slurm counts all cores, not those asked for"
-            yield f"cluster.queues.{name}.{sizes[0]}", what
-
-
-def _find_in_nodes(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    if cluster.nodes is None and (cluster.total_cores or 0) > LARGEST_POOL:
-        yield "cluster.cores", f"a pool becomes nodes of one core, at most {LARGEST_POOL}; give nodes instead"
-    for group in cluster.nodes or ():
-        if group.speed != 1.0:
-            yield "cluster.nodes", "speed: a controller knows none"
-        if group.cores > MOST_CPUS:
-            yield "cluster.nodes", f"more than {MOST_CPUS} cores in a node"
 
 
 def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     """The site of a resolved scenario for a workload; raises UnsupportedError for limits that Slurm cannot say."""
     cluster = scenario.clusters[0]
     jobs = Workload.from_columns(submit=[], run_time=[]) if workload is None else workload
-    quotas = Quotas(cluster, jobs) if has_quotas(cluster) else None
+    quotas = Quotas(cluster, jobs) if has_quotas(cluster) or is_weighted(cluster) else None
     access, problems = _find_access(cluster, jobs)
     if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
         raise UnsupportedError("slurm", problems)
@@ -143,6 +66,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         else PARTITION,
         linear=linear,
         pool=pool,
+        even=True,
         associations=None if quotas is None else quotas.associations(),
         charges="account" if quotas is None else quotas.charges,
         accounts={} if quotas is None else quotas.spelled,
@@ -221,6 +145,8 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
             nodes = compress([names[place] for place in layout.select(queue.nodes).nonzero()[0]])
         words = [f"PartitionName={name}", f"Nodes={nodes}", f"Default={'YES' if queue.default else 'NO'}"]
         words.append(f"PriorityTier={queue.priority - least + 1}")
+        if "job_factor" in queue.model_fields_set:
+            words.append(f"PriorityJobFactor={getattr(queue, 'job_factor', 1)}")
         words.append(f"MaxTime={_minutes(queue.max_time) if queue.max_time is not None else 'INFINITE'}")
         if queue.default_time is not None:
             words.append(f"DefaultTime={_minutes(queue.default_time)}")
@@ -268,31 +194,16 @@ def _write_selection(linear: bool, memory: bool) -> list[str]:
     return ["SelectType=select/cons_tres", f"SelectTypeParameters=CR_Core{'_Memory' if memory else ''}"]
 
 
-AGE = (
-    "PriorityType=priority/multifactor",
-    "PriorityWeightAge=31536000",
-    "PriorityMaxAge=365-0",
-    "PriorityCalcPeriod=1",
-)
-"""First come, first served by the age in seconds; this plug-in alone counts down what running jobs still may use."""
-
-
 def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
-    """First come, first served; with or without a backfill scheduler that keeps so many places."""
+    """The order, with or without a backfill scheduler that keeps so many places."""
     backfill = cluster.scheduler.backfill
-    order = AGE if counts_minutes else ("PriorityType=priority/basic",)
+    order = write_order(cluster, counts_minutes)
     if backfill.name == "none":
         return [*order, "SchedulerType=sched/builtin"]
     places = RESERVATIONS[backfill.name]
     if places is None:
         places = int(backfill.parameters.get("depth", 1))
-    parameters = ["bf_continue", "bf_max_job_test=1000", "bf_window=10080"]
-    parameters += [f"bf_job_part_count_reserve={places}"] if places else []
-    return [
-        *order,
-        "SchedulerType=sched/backfill",
-        f"SchedulerParameters={','.join(parameters)}",
-    ]
+    return [*order, "SchedulerType=sched/backfill", write_rhythm(cluster, places)]
 
 
 def write_nodes(nodes: tuple[Node, ...]) -> list[str]:

@@ -15,8 +15,9 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
 from walltime.slurm import engine, link
 from walltime.slurm.controller import Controller, ControllerError, Setting
+from walltime.slurm.refusals import unsupported
 from walltime.slurm.site import Node, Site, write_conf
-from walltime.slurm.translate import translate, unsupported
+from walltime.slurm.translate import translate
 
 pytestmark = pytest.mark.usefixtures("slurm")
 

@@ -84,8 +84,7 @@ def test_groups_are_accounts_where_there_are_none():
 def test_the_tree_is_the_scenarios():
     site = made(accounts=TREE)
     parents = {entry.account: entry.parent for entry in site.associations.entries if entry.user is None}
-    assert parents == {"site": "root", "physics": "site", "higgs": "physics", "top": "physics", "genome": "site",
-                       "none": "root"}  # fmt: skip
+    assert parents == {"site": "root", "physics": "site", "higgs": "physics", "top": "physics", "genome": "site"}
     homes = {entry.user: entry.account for entry in site.associations.entries if entry.user and entry.is_default}
     assert homes == {"ann": "higgs", "bo": "top", "cy": "genome", "di": "genome"}
 
@@ -114,7 +113,7 @@ def test_what_slurm_cannot_count_is_refused_by_its_key(cluster, columns, words):
 
 
 def test_names_that_slurm_could_not_tell_apart():
-    assert spell_apart(["A", "a", "b c", ""]) == {"A": "a", "a": "a_", "b c": "b_c", "": "none"}
+    assert spell_apart(["A", "a", "b c", "root"]) == {"A": "a", "a": "a_", "b c": "b_c", "root": "root_"}
 
 
 def test_a_queue_of_nobody_is_an_error():

@@ -1,0 +1,141 @@
+"""Who is first and when the controller thinks: a scenario's order and rhythm as lines of slurm.conf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.time import parse_duration, seconds
+from walltime.scenario import Cluster
+
+FCFS, MULTIFACTOR, FAIRSHARE = "fcfs", "multifactor", "fairshare"
+ORDERS = (FCFS, MULTIFACTOR, FAIRSHARE)
+WEIGHTS = {
+    "age": "PriorityWeightAge",
+    "fairshare": "PriorityWeightFairshare",
+    "job_size": "PriorityWeightJobSize",
+    "partition": "PriorityWeightPartition",
+    "qos": "PriorityWeightQOS",
+    "association": "PriorityWeightAssoc",
+}
+TRES = {"cpu": "CPU", "mem": "Mem", "gpu": "GRES/gpu", "node": "Node"}
+FORMULAS = {"fair-tree": "", "classic": "NO_FAIR_TREE"}
+RESETS = {
+    **{"none": "NONE", "now": "NOW", "daily": "DAILY", "weekly": "WEEKLY", "monthly": "MONTHLY"},
+    **{"quarterly": "QUARTERLY", "yearly": "YEARLY"},
+}
+ALONE = 1_000_000_000
+"""The weight of fair share where it is the only thing that counts."""
+PERIODIC = {
+    *("sched_interval", "sched_min_interval", "default_queue_depth", "defer", "bf_interval", "bf_window"),
+    *("bf_resolution", "bf_max_job_test", "bf_max_job_user", "bf_continue"),
+}
+"""Parameters of the rhythm `periodic`; they have the controller's own names and units."""
+INSTANT = {"bf_max_job_test": 1000, "bf_window": 10_080}
+"""Where a scenario thinks at every instant of everybody, the controller does of very many, far ahead."""
+BY_AGE = (
+    "PriorityType=priority/multifactor",
+    "PriorityWeightAge=31536000",
+    "PriorityMaxAge=365-0",
+    "PriorityCalcPeriod=1",
+)
+"""First come, first served by the age in seconds: this plug-in alone counts down what running jobs may still use."""
+
+
+def is_weighted(cluster: Cluster) -> bool:
+    """Whether the order needs associations."""
+    return cluster.scheduler.order.name in (MULTIFACTOR, FAIRSHARE)
+
+
+def find_problems(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """What of the order and the rhythm a controller cannot honour, by key."""
+    order, rhythm = cluster.scheduler.order, cluster.scheduler.rhythm
+    if order.name not in ORDERS:
+        yield "cluster.scheduler.order", f"{order.name}: only {', '.join(ORDERS)}"
+    elif order.name != FCFS:
+        yield from _in_weights(order.parameters)
+        yield from _in_shares(_share_parameters(cluster))
+    if rhythm.name not in ("instant", "periodic"):
+        yield "cluster.scheduler.rhythm", f"{rhythm.name}: only instant and periodic"
+    elif strange := sorted(set(rhythm.parameters) - PERIODIC):
+        yield f"cluster.scheduler.rhythm.{strange[0]}", "not a parameter of the controller's"
+
+
+def _share_parameters(cluster: Cluster) -> Mapping[str, Any]:
+    """Of fair share: those of the order itself, or of the factor among others."""
+    order = cluster.scheduler.order
+    return order.parameters if order.name == FAIRSHARE else order.parameters.get("fairshare") or {}
+
+
+def _in_weights(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in ("site", "nice"):
+        if given.get(name, 0) != 0:
+            yield f"cluster.scheduler.order.{name}", "a formula: the controller has none"
+
+
+def _in_shares(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    key = "cluster.scheduler.order.fairshare"
+    if given.get("formula", "fair-tree") not in FORMULAS:
+        yield f"{key}.formula", f"{given['formula']}: only {', '.join(FORMULAS)}"
+    if given.get("by", "user") != "user":
+        yield f"{key}.by", f"{given['by']}: the controller's is by user"
+    if given.get("charge", "cpu") != "cpu":
+        yield f"{key}.charge", f"{given['charge']}: only cpu"
+    if given.get("usage"):
+        yield f"{key}.usage", "usage is counted from the start"
+
+
+def write_order(cluster: Cluster, counts_minutes: bool) -> list[str]:
+    """The lines about priority; `counts_minutes` where a limit is on core-minutes, which need a clock of their own."""
+    order = cluster.scheduler.order
+    if order.name == FCFS:
+        return list(BY_AGE) if counts_minutes else ["PriorityType=priority/basic"]
+    given = order.parameters
+    shares = _share_parameters(cluster)
+    weights = {"fairshare": ALONE} if order.name == FAIRSHARE else given.get("weights") or {}
+    flags = [FORMULAS[shares.get("formula", "fair-tree")]]
+    flags += ["ACCRUE_ALWAYS"] if given.get("accrue_always") else []
+    flags += ["SMALL_RELATIVE_TO_TIME"] if given.get("relative_to_time") else []
+    lines = ["PriorityType=priority/multifactor"]
+    lines += [f"{WEIGHTS[name]}={int(weight)}" for name, weight in weights.items()]
+    lines.append(f"PriorityCalcPeriod={_minutes(given.get('interval', '5m'))}")
+    lines.append(f"PriorityMaxAge={_minutes(given.get('max_age', '7d'))}")
+    lines.append(f"PriorityDecayHalfLife={_minutes(shares.get('half_life', '7d'))}")
+    if (reset := RESETS.get(str(shares.get("reset", "none")), "NONE")) != "NONE":
+        lines.append(f"PriorityUsageResetPeriod={reset}")
+    if (dampening := shares.get("dampening", 1)) != 1:
+        lines.append(f"FairShareDampeningFactor={round(dampening)}")
+    lines += ["PriorityFavorSmall=YES"] if given.get("favor_small") else []
+    if tres := given.get("tres"):
+        lines.append("PriorityWeightTRES=" + ",".join(f"{TRES[name]}={int(weight)}" for name, weight in tres.items()))
+    lines += [f"PriorityFlags={','.join(flag for flag in flags if flag)}"] if any(flags) else []
+    return lines
+
+
+def _minutes(duration: Any) -> int:
+    """Whole minutes; raises InputError for less than one, and for parts of one."""
+    length = seconds(parse_duration(duration))
+    if length % 60 or (length == 0):
+        raise InputError("the controller counts whole minutes", value=duration)
+    return int(length // 60)
+
+
+def write_rhythm(cluster: Cluster, places: int) -> str:
+    """SchedulerParameters: how often and how far it looks, and for how many jobs it keeps a place (0: all)."""
+    rhythm = cluster.scheduler.rhythm
+    given = dict(INSTANT) if rhythm.name == "instant" else dict(rhythm.parameters)
+    words = ["bf_continue"]
+    for name, value in given.items():
+        if name == "defer":
+            words += ["defer"] if value else []
+        elif name != "bf_continue":
+            words.append(f"{name}={value}")
+    words += [f"bf_job_part_count_reserve={places}"] if places else []
+    return f"SchedulerParameters={','.join(words)}"
+
+
+def qos_priorities(cluster: Cluster) -> dict[str, int]:
+    """Of the QOS factor, by name."""
+    given = cluster.scheduler.order.parameters.get("qos") if cluster.scheduler.order.name == MULTIFACTOR else None
+    return {str(name): int(value) for name, value in (given or {}).items()}

@@ -1,0 +1,127 @@
+"""What of a scenario a controller cannot honour, by its key. `translate` has a line for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario.values import Model
+from walltime.slurm.priority import find_problems
+
+MOST_CPUS = 65_000
+"""Of one node: the controller counts them in 16 bits."""
+LARGEST_POOL = 10_000
+"""Cores of a pool: each is a node, because backfilling keeps places by the node."""
+RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
+"""For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
+TOPOLOGY = Part(name="topology")
+HONOURED = {
+    "": {
+        "walltime",
+        "seed",
+        "engine",
+        "workload",
+        "clusters",
+        "record",
+        "slurm",
+        "until",
+        "execution",
+        "broker",
+        *("users", "dependencies", "deadlines", "cancellations"),
+    },
+    "execution.": {"model", "overrun"},
+    "cluster.": {
+        *("name", "cores", "nodes", "sharing", "licences", "queues", "routes", "accounts", "limits", "scheduler"),
+        "shares",
+    },
+    "cluster.scheduler.": {"order", "backfill", "estimate", "place", "admit", "preempt", "rhythm"},
+    "cluster.queues.": {
+        *("running_jobs", "running_cores", "running_gpus", "running_memory", "running_core_minutes", "submitted_jobs"),
+        *("priority", "nodes", "order", "default_time", "max_time", "min_cores", "max_cores", "users", "groups"),
+        *("accounts", "per_user", "per_group", "per_account", "default", "job_factor"),
+    },
+}
+"""The keys that are looked at; any other that is used is refused."""
+
+
+def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
+    """What in the scenario a controller cannot honour, as (key, reason)."""
+    return list(_find_unsupported(scenario))
+
+
+def _find_unused(model: Model, prefix: str, kind: str | None = None) -> Iterator[tuple[str, str]]:
+    """Keys that say something and that nobody here has heard of."""
+    for key, field in type(model).model_fields.items():
+        if key in HONOURED[kind or prefix]:
+            continue
+        usual: Any = field.get_default(call_default_factory=True)
+        if getattr(model, key) != usual:
+            yield f"{prefix}{key}", "not translated; a slurm.conf (slurm.conf) may say it"
+
+
+def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    yield from _find_unused(scenario, "")
+    yield from _find_unused(scenario.execution, "execution.")
+    if len(scenario.clusters) > 1:
+        yield "clusters", "a controller has one cluster"
+    for key, part in (("broker", scenario.broker), ("users", scenario.users)):
+        if part is not None:
+            yield key, f"{part.name}: not in a controller"
+    if scenario.dependencies != type(scenario.dependencies)():
+        yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
+    if scenario.deadlines != "keep":
+        yield "deadlines", "the controller is not told of deadlines"
+    if scenario.cancellations is not None and not scenario.cancellations.running:
+        yield "cancellations", "users who give up waiting; with running: true they cancel at a time, which it can do"
+    if scenario.execution.model.name != "trace":
+        yield "execution.model", f"{scenario.execution.model.name}: only trace"
+    cluster = scenario.clusters[0]
+    if scenario.slurm is None or scenario.slurm.conf is None:
+        yield from _find_in_cluster(cluster)
+    elif "scheduler" in cluster.model_fields_set:
+        yield "cluster.scheduler", "slurm.conf says how it schedules"
+
+
+def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    scheduler = cluster.scheduler
+    yield from _find_unused(cluster, "cluster.")
+    yield from _find_unused(scheduler, "cluster.scheduler.")
+    yield from find_problems(cluster)
+    if scheduler.backfill.name not in RESERVATIONS:
+        yield "cluster.scheduler.backfill", f"{scheduler.backfill.name}: only {', '.join(RESERVATIONS)}"
+    elif set(scheduler.backfill.parameters) - {"depth"}:
+        yield "cluster.scheduler.backfill", "of its parameters only depth"
+    if scheduler.estimate.name != "request":
+        yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
+    for key in ("place", "preempt", "admit"):
+        part = getattr(scheduler, key)
+        if part and not (key == "place" and part == TOPOLOGY):
+            name = part.name if isinstance(part, Part) else ", ".join(one.name for one in part)
+            yield f"cluster.scheduler.{key}", f"{name}: the controller has its own"
+    yield from _find_in_queues(cluster)
+    yield from _find_in_nodes(cluster)
+
+
+def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for name, queue in cluster.queues.items():
+        yield from _find_unused(queue, f"cluster.queues.{name}.", "cluster.queues.")
+        if queue.order is not None and queue.order != cluster.scheduler.order:
+            yield f"cluster.queues.{name}.order", "the controller has one order for all"
+        for key in ("max_time", "default_time"):
+            if (given := getattr(queue, key)) is not None and given % 60:
+                yield f"cluster.queues.{name}.{key}", f"{given:g} s: the controller counts whole minutes"
+        sizes = [key for key in ("min_cores", "max_cores") if getattr(queue, key) is not None]
+        if sizes and cluster.sharing == "whole":
+            what = "of a node that is given as a whole Slurm counts all cores, not those asked for"
+            yield f"cluster.queues.{name}.{sizes[0]}", what
+
+
+def _find_in_nodes(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    if cluster.nodes is None and (cluster.total_cores or 0) > LARGEST_POOL:
+        yield "cluster.cores", f"a pool becomes nodes of one core, at most {LARGEST_POOL}; give nodes instead"
+    for group in cluster.nodes or ():
+        if group.speed != 1.0:
+            yield "cluster.nodes", "speed: a controller knows none"
+        if group.cores > MOST_CPUS:
+            yield "cluster.nodes", f"more than {MOST_CPUS} cores in a node"
