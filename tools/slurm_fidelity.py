@@ -20,6 +20,7 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,19 +100,29 @@ def small_site() -> Site:
     )
 
 
+def hurry(process: int) -> None:
+    """Let a process and its session go before the others, where one may say so."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{process}/autogroup").write_text("-20")
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, process, -20)
+
+
 def run_real(site: Site, workload: Workload, lead: int) -> list[Job]:
     """The same nodes and users, the same controller, without the library; before all others, where one may.
 
     On a machine that is busy otherwise, a controller that waits for a processor would be what is measured.
     """
     with contextlib.suppress(PermissionError):
-        os.nice(-20)
+        os.setsid()
+    hurry(os.getpid())
     installation = find_installation()
     base = (int(time.time()) + lead) * SECOND
     people = People(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     setting = Setting(conf=write_conf(site), people=people.lines(), virtual=False)
     with Controller(installation, setting) as controller:
+        hurry(controller.process)
         time.sleep(2)
         simulation = Simulation(controller, site, jobs, base, link=RealLink)
         simulation.report_nodes(base - 3 * SECOND)  # a controller that came up slowly may have missed the first time
@@ -290,13 +301,15 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
     return Workload.from_columns(**columns)
 
 
-def measure_repeat(runs: int) -> None:
-    """Every run from the start; from the second on beside processes that keep the machine busy, one more each time."""
+def measure_repeat(runs: int, busy_with: int) -> None:
+    """Every run from the start; from the second on beside so many processes that keep the machine busy."""
     failed = False
     for name, (site, workload) in configurations().items():
         found, wrong, waits = set(), 0, 0.0
         for turn in range(runs):
-            busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(turn)]
+            busy = [
+                subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy_with if turn else 0)
+            ]
             try:
                 record = record_virtual(site, workload)
             finally:
@@ -308,7 +321,7 @@ def measure_repeat(runs: int) -> None:
             waits = float(record.jobs["wait"].mean() or 0.0)  # type: ignore[arg-type]
         failed |= len(found) > 1 or wrong > 0
         print(f"{name:30s} {runs} runs, {len(found)} different, {wrong} rules broken: {' '.join(sorted(found))} "
-              f"(mean wait {waits:.0f} s)", flush=True)  # fmt: skip
+              f"(mean wait {waits:.0f} s; {os.getloadavg()[0]:.0f} processes wanted to run)", flush=True)  # fmt: skip
     if failed:
         raise SystemExit("not the same every time, or not legal")
 
@@ -404,6 +417,7 @@ def main() -> None:
     real.add_argument("--first", type=int, default=100, help="the first seed")
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--runs", type=int, default=5)
+    repeat.add_argument("--busy", type=int, default=2, help="processes that compute beside it")
     native = commands.add_parser("native")
     native.add_argument("--days", type=int, default=5)
     native.add_argument("--fine", action="store_true", help="on a controller that plans as finely as it can")
@@ -413,7 +427,7 @@ def main() -> None:
     elif options.command == "native":
         measure_native(options.days, options.fine)
     else:
-        measure_repeat(options.runs)
+        measure_repeat(options.runs, options.busy)
 
 
 if __name__ == "__main__":

@@ -245,7 +245,10 @@ def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if not any(counts.values()):
             continue
         if len(set(counts.values())) == 1:
-            notes.append(text.format(jobs(next(iter(counts.values())))))
+            whole = jobs(next(iter(counts.values())))
+            reasons = next(iter(summaries.values())).get("facts", {}).get(f"{key}_reasons")
+            why = f" ({', '.join(f'{name}: {count:,}' for name, count in reasons.items())})" if reasons else ""
+            notes.append(text.format(whole + why))
         else:
             notes.append(text.format(", ".join(f"{name} {count:,}" for name, count in counts.items())))
     return notes

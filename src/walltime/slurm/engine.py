@@ -110,6 +110,7 @@ class Run:
             "own_places": True,
             "limit_slack": LIMIT_SLACK + 60 * min(self.site.overtime, 1e9),
             "until": scenario.until,
+            "waiting_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "waiting" and job.reason)),
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
         }
 
@@ -141,7 +142,7 @@ def freeze(
     scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
 ) -> Iterator[Run]:
     """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context."""
-    from walltime.slurm.frozen import Frozen, read_events
+    from walltime.slurm.frozen import Frozen, ask_reasons, read_events
 
     given = scenario.slurm
     options = options or choose_options(scenario)
@@ -159,6 +160,8 @@ def freeze(
                 )
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until)
+        if until is None and any(job.state == "waiting" for job in started.jobs):
+            ask_reasons(started)
         yield started
 
 

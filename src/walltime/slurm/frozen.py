@@ -127,6 +127,19 @@ class Frozen:
         path.chmod(0o755)
 
 
+def ask_reasons(run: Run) -> None:
+    """Note of every job that waits for ever why it does, in the controller's own word."""
+    asker = Frozen(run, folder="reasons")
+    try:
+        asker.execute("squeue -h -r -t PD -o '%i %r'", {})
+    finally:
+        asker.close()
+    told = dict(line.split(None, 1) for line in (run.controller.folder / "said").read_text().splitlines() if line)
+    for job in run.jobs:
+        if job.state == "waiting" and job.handle in told:
+            job.reason = told[job.handle].strip("()")
+
+
 def _find_user(run: Run, name: str) -> int:
     numbers = run.people.numbers
     if name not in numbers:
