@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
-import itertools
 import os
 import random
 import statistics
@@ -29,7 +28,7 @@ from walltime import Result, simulate
 from walltime.analysis.audit import audit
 from walltime.core.tables import Record
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import Origin, Workload
 from walltime.scenario import parse
 from walltime.slurm import engine
 from walltime.slurm.associations import make_flat
@@ -41,9 +40,13 @@ from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
 
-LEAD = 10
-"""Seconds between a real controller's start and the first submission; each run has one more than the last, because
-the backfill scheduler's beat of five seconds has no fixed relation to the users' clock."""
+LEAD, STEP = 10, 13
+"""Seconds between a real controller's start and the first submission, and by how many more each run has than the last.
+
+The backfill scheduler beats every five seconds from its start and rounds times to whole minutes of the day. Neither has
+any relation to the users' clock, so the runs are spread over a minute. Real runs that start together round alike, and
+agree with each other by that alone.
+"""
 
 
 class RealLink(Link):
@@ -153,19 +156,18 @@ def compare(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]:
 
 
 def measure_real(traces: int, runs: int, first: int) -> None:
-    """All real runs at once: they wait more than they compute. Virtual controllers start as long before the jobs."""
+    """All real runs at once: they wait more than they compute. Then each in virtual time, with the same clock."""
     seeds = range(first, first + traces)
+    held = 0
     with ProcessPoolExecutor(traces * runs) as pool:
-        real = {seed: [pool.submit(run_real_trace, seed, LEAD + turn) for turn in range(runs)] for seed in seeds}
-        virtual = {seed: [run_virtual_trace(seed, LEAD + turn) for turn in range(runs)] for seed in seeds}
-        usual = {seed: starts(run_virtual(small_site(), make_trace(seed))) for seed in seeds}
-        held = []
+        waiting = {seed: [pool.submit(run_real_trace, seed, LEAD + STEP * i) for i in range(runs)] for seed in seeds}
         for seed in seeds:
-            found = [one.result() for one in real[seed]]
-            late = statistics.mean(lateness for _, lateness in found)
+            found = [one.result() for one in waiting[seed]]
+            late = statistics.mean(lateness for _, lateness, _, _ in found)
             print(f"sleeps were late by {1e3 * late:.2f} ms on average (virtual: {SLACK / 1e3:.2f} ms)")
-            held.append(report_real(seed, usual[seed], virtual[seed], [one for one, _ in found]))
-    print(f"virtual time is no farther from the real runs than these are from each other on {sum(held)} of {traces}")
+            virtual = [run_virtual_trace(seed, epoch, lead) for _, _, epoch, lead in found]
+            held += report_real(seed, virtual, [one for one, _, _, _ in found])
+    print(f"virtual time is no farther from the real runs than these are from each other on {held} of {traces}")
 
 
 class Lateness(threading.Thread):
@@ -183,42 +185,39 @@ class Lateness(threading.Thread):
             self.late.append(time.monotonic() - began - 0.1)
 
 
-def run_real_trace(seed: int, lead: int) -> tuple[np.ndarray, float]:
-    """The starts, and the mean lateness of sleeps meanwhile in seconds."""
+def run_real_trace(seed: int, lead: int) -> tuple[np.ndarray, float, int, float]:
+    """The starts, the mean lateness of sleeps meanwhile in seconds, the trace's zero, and the controller's lead."""
     clock = Lateness()
     clock.start()
+    began = time.time()
     jobs = run_real(small_site(), make_trace(seed), lead)
     clock.done.set()
-    return starts(jobs), statistics.mean(clock.late)
+    zero = jobs[0].submit - round(float(make_trace(seed).column("submit")[0]))
+    return starts(jobs), statistics.mean(clock.late), zero // SECOND, jobs[0].submit / SECOND - began
 
 
-def run_virtual_trace(seed: int, lead: int) -> np.ndarray:
-    return starts(run_virtual(small_site(), make_trace(seed), lead * SECOND + SECOND // 2))
+def run_virtual_trace(seed: int, epoch: int, lead: float) -> np.ndarray:
+    """At the same time of day, the controller started as long before the first job: the beats fall where they fell."""
+    jobs = make_trace(seed)
+    jobs = jobs.replace(jobs.columns, origin=Origin(float(epoch), "UTC"))
+    return starts(run_virtual(small_site(), jobs, round(lead * SECOND)))
 
 
-def report_real(seed: int, usual: np.ndarray, virtual: list[np.ndarray], real: list[np.ndarray]) -> bool:
-    """Whether by each measure the usual virtual run is as near to the real ones as the farthest of them is."""
-    means = [float(np.mean([one.mean() for one in group])) for group in ([usual], virtual, real)]
-    print(f"trace {seed}: {len(usual)} jobs; mean start: virtual {means[0]:.2f} s, over the same beats as the real "
-          f"controllers {means[1]:.2f} s; real {means[2]:.2f} s")  # fmt: skip
+def report_real(seed: int, virtual: list[np.ndarray], real: list[np.ndarray]) -> bool:
+    """Whether by each measure virtual runs are as near to the real ones as the farthest of these is to the others."""
+    means = [float(np.mean([one.mean() for one in group])) for group in (virtual, real)]
+    print(f"trace {seed}: {len(real[0])} jobs; mean start: virtual {means[0]:.2f} s, real {means[1]:.2f} s")
     apart = [[compare(a, b) for b in real if b is not a] for a in real]
     rows = {
         "real against real": [pair for pairs in apart for pair in pairs],
-        "virtual against real": [compare(usual, b) for b in real],
-        "virtual on the same beats": [compare(a, b) for a in virtual for b in real],
-        "virtual against virtual": [compare(a, b) for a, b in itertools.combinations(virtual, 2)],
+        "virtual against real": [compare(a, b) for a in virtual for b in real],
+        "with the same clock": [compare(a, b) for a, b in zip(virtual, real, strict=True)],
     }
     for name, pairs in rows.items():
-        cells = [
-            f"{statistics.mean(pair[i] for pair in pairs):7.2f} ({max(pair[i] for pair in pairs):6.2f})"
-            for i in range(3)
-        ]
+        cells = [f"{np.mean([one[i] for one in pairs]):7.2f} ({max(one[i] for one in pairs):6.2f})" for i in range(3)]
         print(f"  {name:26s} starts apart {cells[0]} s   means apart {cells[1]} s   swapped {cells[2]}", flush=True)
-    farthest = [max(statistics.mean(pair[i] for pair in pairs) for pairs in apart) for i in range(3)]
-    ours = [statistics.mean(pair[i] for pair in rows["virtual against real"]) for i in range(3)]
-    print(f"  the farthest of the real runs: {farthest[0]:.2f} s, {farthest[1]:.2f} s, {farthest[2]:.2f} swapped; "
-          f"virtual {ours[0]:.2f} s, {ours[1]:.2f} s, {ours[2]:.2f}", flush=True)  # fmt: skip
-    return all(mine <= theirs for mine, theirs in zip(ours, farthest, strict=True))
+    theirs, ours = ([float(np.mean([one[i] for one in rows[name]])) for i in range(3)] for name in list(rows)[:2])
+    return all(mine <= other for mine, other in zip(ours, theirs, strict=True))
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:
@@ -354,9 +353,9 @@ def measure_native(days: int, fine: bool) -> None:
         rows = []
         for day in range(1, days + 1):
             jobs, settings = native_cases(day)[name]
+            native, moved = simulate(jobs, **settings), simulate(delay(jobs, day), **settings)
             if fine and "fcfs" not in str(settings.get("policy")):
                 settings |= {"slurm": {"settings": {"SchedulerParameters": f"{FINE},bf_job_part_count_reserve=1"}}}
-            native, moved = simulate(jobs, **settings), simulate(delay(jobs, day), **settings)
             slurm = simulate(jobs, engine="slurm", **settings)
             for result in (native, slurm):
                 if broken := result.audit():
