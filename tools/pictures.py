@@ -21,12 +21,13 @@ FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 CORES, NODES = 256, "16x16"
 MONDAY = 1_704_067_200.0
 """1 January 2024, when the artificial jobs are said to begin."""
+DAY = 86_400.0
 DPI = 90
 WEEK = {"begin": "14d", "end": "21d"}
 OPTIONS: dict[str, dict[str, Any]] = {"schedule": WEEK, "schedule-diff": WEEK, "boxes": {"by": "size"}}
 PAIRS = (
     *("utilization", "cdf", "histogram", "boxes", "compare", "change", "winners", "schedule-diff", "queue", "load"),
-    *("slowdown-map", "fairness", "users", "median-wait", "cumulative-wait", "node-load"),
+    *("slowdown-map", "fairness", "users", "median-wait", "cumulative-wait", "node-load", "gaps", "difference"),
 )
 """Pictures that show two policies; the others show one."""
 
@@ -52,6 +53,8 @@ def draw_kinds(results: list[walltime.Result]) -> None:
             continue
         picture.save(FOLDER / f"{kind}.png", dpi=DPI)
         print(f"{kind}.png")
+    draw_disturbed()
+    draw_repetitions()
     few = walltime.simulate(
         Workload.from_columns(
             submit=[0, 1, 1, 1, 3, 4, 4],
@@ -63,6 +66,34 @@ def draw_kinds(results: list[walltime.Result]) -> None:
         policy="easy",
     )
     few.plot.schedule(by="backfilled", theme="dark").save(FOLDER / "schedule-dark.png", dpi=DPI)
+
+
+def draw_disturbed() -> None:
+    """A schedule with nodes that fail, a weekly maintenance and a reservation, and its map of down times."""
+    cluster = {
+        "nodes": NODES,
+        "failures": [{"between": {"mean": 20 * DAY}, "repair": 6 * 3600.0}],
+        "reservations": [
+            {"name": "update", "start": "4d", "length": "10h", "every": "7d"},
+            {"name": "course", "start": "7d", "length": "1d", "count": 4, "users": ["teacher"]},
+        ],
+    }
+    jobs = {"generate": {"jobs": 1_500, "cores": CORES, "load": 0.7}}
+    result = walltime.simulate({"workload": jobs, "cluster": cluster, "seed": 4}, policy="easy")
+    result.plot.schedule(begin="3d", end="9d", by="size").save(FOLDER / "outages.png", dpi=DPI)
+    result.plot.failures().save(FOLDER / "failures.png", dpi=DPI)
+    print("outages.png, failures.png")
+
+
+def draw_repetitions() -> None:
+    """Three policies, each with five seeds."""
+    results = [
+        walltime.simulate(generate(jobs=1_000, cores=CORES, load=0.9, seed=seed), cores=CORES, policy=policy)
+        for seed in range(5)
+        for policy in ("fcfs", "conservative", "easy")
+    ]
+    walltime.plot("compare", *results).save(FOLDER / "repetitions.png", dpi=DPI)
+    print("repetitions.png")
 
 
 def draw_watch(jobs: Workload) -> None:

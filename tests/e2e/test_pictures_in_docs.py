@@ -10,7 +10,7 @@ from walltime.analysis.charts import KINDS
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 IMAGE = re.compile(r"!\[[^\]\n]+\]\((?P<target>[^)\s]+)\)")
-ABSENT = {"fairshare", "failures"}
+ABSENT = {"fairshare"}
 """Kinds that no result of this version has anything for."""
 
 

@@ -86,6 +86,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     attack = walltime.simulate(jobs(users=HOSTILE), cores=16, policy="easy", label=label)
     attack.report(place / "hostile.html", title="<b onclick=window.hacked=1>title</b>")
     disturb(easy).report(place / "disturbed.html")
+    idle = [walltime.simulate(jobs(10, users=("ann",)), nodes="8x16", policy=policy) for policy in ("fcfs", "easy")]
+    idle[0].report(place / "idle.html", idle[1])  # nobody waits: figures that are zero everywhere
     easy.plot.schedule(by="queue").save(place / "schedule.html")
     easy.plot.cdf(fcfs).save(place / "cdf.html")
     return place
@@ -117,9 +119,18 @@ def test_a_page_opens_without_a_complaint_or_a_request(opened: Any, name: str) -
     assert page.ask("() => window.hacked") is None
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")])
-def test_nothing_is_wider_than_the_window_and_no_texts_touch(opened: Any, width: int, scheme: str) -> None:
-    page = opened("two.html", width=width, scheme=scheme)
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        *(("two.html", width, scheme) for width in (1280, 400) for scheme in ("light", "dark")),
+        ("idle.html", 1280, "dark"),
+        ("idle.html", 400, "light"),
+        ("hostile.html", 400, "dark"),
+        ("disturbed.html", 400, "light"),
+    ],
+)
+def test_nothing_is_wider_than_the_window_and_no_texts_touch(opened: Any, name: str, width: int, scheme: str) -> None:
+    page = opened(name, width=width, scheme=scheme)
     assert page.ask("() => document.documentElement.scrollWidth") <= width
     touching = page.ask(
         """() => [...document.querySelectorAll('svg.panel')].flatMap(svg => {

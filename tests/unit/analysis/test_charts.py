@@ -12,7 +12,9 @@ from handmade import allocation, job, outages, record
 
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Clock, short_names, shorten
-from walltime.analysis.charts.overtime import FAIR_SHARE
+from walltime.analysis.charts.gaps import find_gaps
+from walltime.analysis.charts.layout import lay_out
+from walltime.analysis.charts.overtime import FAIR_SHARE, USE
 from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.metrics import summarise
 from walltime.analysis.series import series
@@ -20,6 +22,7 @@ from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record
 
 HOUR = 3600.0
+DAY = 24 * HOUR
 
 
 @dataclass
@@ -255,11 +258,37 @@ def test_results_on_other_traces_are_repetitions_when_asked_for(tmp_path: Any) -
     assert bars.low[0] < 3.75 < bars.high[0]
 
 
+def test_idle_gaps_are_what_lies_between_jobs_on_each_core() -> None:
+    one, two = job(1, 0, 10, 30, 4, nodes=1), job(2, 0, 50, 100, 2, nodes=1)
+    parts = [allocation(one, nodes="0:4"), allocation(two, nodes="0:2")]
+    made = record(one, two, cores=8, allocations=parts, nodes={"cluster": {"cores": [[2, 4]], "sharing": "shared"}})
+    made.outages = outages((0, 60, "failure", "1:4", 4))
+    plan = lay_out(made)
+    # Four cores idle for 10 s at first, two of them for 20 s and two for 70 s later; the other node after its repair.
+    assert sorted(find_gaps(plan).tolist()) == [10] * 4 + [20] * 2 + [40] * 4 + [70] * 2
+    assert sorted(find_gaps(plan, most=5).tolist()) == [10, 10, 20, 40, 40, 70]  # every other core
+    chart = make_chart("gaps", [Shown(made)])
+    assert chart.marks[0].y[-1] == pytest.approx(1.0)
+
+
+def test_the_difference_of_two_series_is_shown_by_its_sign() -> None:
+    chart = make_chart("difference", [small("a"), small("b", 60)])
+    more, less = chart.marks
+    step = more.x[1] - more.x[0]
+    assert (more.y >= 0).all()
+    assert (less.y <= 0).all()
+    assert float((more.y + less.y).sum() * step) == pytest.approx(0, abs=1e-6)  # the same work, at other times
+    assert float(more.y.sum() * step) == pytest.approx(60 * 2 + 10)
+
+
 def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
     shown = small()
     shown.extra = [(0.0, FAIR_SHARE, "ann", 0.5), (60.0, FAIR_SHARE, "ann", 0.25), (0.0, FAIR_SHARE, "bo", 0.5)]
+    shown.extra += [(0.0, USE, "ann", 0.0), (60.0, USE, "ann", 7200.0), (60.0, USE, "account", 9.0)]
     chart = make_chart("fairshare", [shown])
     assert line(chart, "ann").y.tolist() == [0.5, 0.25]
+    assert chart.panels[1].marks[0].y.tolist() == [0, 2]
+    assert [mark.label for mark in chart.panels[1].marks] == ["ann", "bo"]
     shown.record.outages = outages((1002.5, 2005.0, "failure", None, 2), (0, 4010, "reservation", None, 4))
     failures = make_chart("failures", [shown])
     cells = failures.marks[0]
@@ -320,5 +349,9 @@ def test_names_are_short_printable_and_different() -> None:
 def test_a_clock_knows_its_zone() -> None:
     winter = Clock.of({"epoch": 1_704_067_200.0, "timezone": "Europe/Prague"}, 0.0)
     assert (winter.shift, winter.zone) == (1_704_070_800.0, "UTC+1:00")
+    assert winter.describe(0, HOUR) == "date (UTC+1:00), 1 Jan 2024"
+    assert winter.describe(0, 40 * DAY) == "date (UTC+1:00), 1 Jan to 10 Feb 2024"
+    assert winter.describe(-3 * DAY, 0) == "date (UTC+1:00), 29 Dec 2023 to 1 Jan 2024"
     assert Clock.of({"epoch": 0.0, "timezone": "No/Such"}, 0.0).zone == "UTC"
-    assert Clock.of({"epoch": None}, 0.0).label == "days since time zero of the trace"
+    assert Clock.of({"epoch": None}, 0.0).describe(0, 9 * DAY) == "days since time zero of the trace"
+    assert Clock.of({"epoch": None}, 0.0).describe(0, DAY) == "days, hours:minutes since time zero of the trace"

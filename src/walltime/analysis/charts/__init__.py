@@ -57,6 +57,8 @@ KINDS = {
         Kind("queue", "overtime:queue"),
         Kind("load", "overtime:load"),
         Kind("free", "overtime:free"),
+        Kind("gaps", "gaps:gaps"),
+        Kind("difference", "overtime:difference"),
         Kind("cumulative-wait", "overtime:cumulative_wait"),
         Kind("median-wait", "overtime:median_wait"),
         Kind("usage", "overtime:usage", several=False),

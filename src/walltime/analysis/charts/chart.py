@@ -52,10 +52,17 @@ class Clock:
         sign = "-" if offset < 0 else "+"
         return cls(float(epoch) + offset, "UTC" if not offset else f"UTC{sign}{hours}:{minutes:02d}")
 
-    @property
-    def label(self) -> str:
-        """What to write at an axis of time."""
-        return "days since time zero of the trace" if self.shift is None else f"date ({self.zone})"
+    def describe(self, first: float, last: float) -> str:
+        """What to write at an axis of time from first to last: the dates too, as the ticks may be hours only."""
+        if self.shift is None:
+            words = "days" if last - first >= 8 * 86_400 else "days, hours:minutes"
+            return f"{words} since time zero of the trace"
+        begin, end = (datetime.fromtimestamp(side + self.shift, UTC) for side in (first, last))
+        days = [f"{day.day} {day:%b %Y}" for day in (begin, end)]
+        if begin.year == end.year:
+            days[0] = f"{begin.day} {begin:%b}"
+        span = days[1] if begin.date() == end.date() else " to ".join(days)
+        return f"date ({self.zone}), {span}"
 
 
 @dataclass(frozen=True)

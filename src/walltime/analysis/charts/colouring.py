@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,6 +33,7 @@ MOST = 8
 TONES = 3
 """Tones of that grey."""
 _WAITS = {"no wait": 1.0, "< 1 min": 60.0, "< 10 min": 600.0, "< 1 h": 3600.0, "< 6 h": 21_600.0, "< 1 d": 86_400.0}
+_LONGEST = "1 d and more"
 _SHIFTS = (-86_400.0, -3600.0, -60.0, 60.0, 3600.0, 86_400.0)
 SHIFTS = (
     "> 1 d earlier",
@@ -42,6 +44,20 @@ SHIFTS = (
     "> 1 h later",
     "> 1 d later",
 )
+
+
+def describe_classes() -> dict[str, Any]:
+    """The classes by size, wait and change as plain data, for who has to find them again: the report's page.
+
+    Sizes and waits are [words, limit]: at least so many cores, less than so many seconds; the last wait has no limit.
+    """
+    sizes = [[_size_words(name), least] for name, least in SIZES.items()]
+    waits = [*([words, below] for words, below in _WAITS.items()), [_LONGEST, None]]
+    return {"size": sizes, "wait": waits, "change": {"names": SHIFTS, "edges": _SHIFTS}}
+
+
+def _size_words(name: str) -> str:
+    return f"{name} core{'' if name == '1' else 's'}"
 
 
 @dataclass(frozen=True)
@@ -75,12 +91,12 @@ def colour_by(jobs: pl.DataFrame, by: str) -> Colouring:
     if by not in WAYS:
         raise InputError("a schedule cannot be coloured by this", value=by, choices=WAYS)
     if by == "size":
-        names = tuple(f"{name} core{'' if name == '1' else 's'}" for name in SIZES)
+        names = tuple(_size_words(name) for name in SIZES)
         return Colouring(by, size_codes(jobs["cores"].to_numpy()), names, "ordered")
     if by == "wait":
         wait = jobs["wait"].cast(pl.Float64).fill_null(0.0).to_numpy()
         codes = np.searchsorted(list(_WAITS.values()), wait, side="right")
-        return Colouring(by, codes, (*_WAITS, "1 d and more"), "ordered")
+        return Colouring(by, codes, (*_WAITS, _LONGEST), "ordered")
     if by == "state":
         places = {state: number for number, state in enumerate(STATES)}
         return Colouring(by, np.array([places[str(state)] for state in jobs["state"]], np.int64), STATES, "states")

@@ -13,7 +13,7 @@ from walltime.analysis.charts.lanes import shade
 from walltime.analysis.charts.layout import MOST_JOBS, Schedule, lay_out
 from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
-from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, time_axis
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, time_axis
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 
@@ -66,7 +66,7 @@ def nodes(results: Sequence[Shown]) -> Chart:
     """How full each node was over time; where nodes are many, neighbours are shown together."""
     result = only_one(results, "nodes")
     plan = lay_out(result.record, 1 << 62)
-    _find_nodes(result, plan)
+    find_nodes(result, plan)
     cells = _map_rows(plan, (plan.start, plan.end, plan.low, plan.high), Axis("cores in use", "share", low=0, high=1))
     panel = Panel(time_axis(results), _node_axis(plan), (cells,))
     return Chart("nodes", "Use of the nodes", (panel,), find_clock(results))
@@ -111,19 +111,12 @@ def _node_axis(plan: Schedule) -> Axis:
     return Axis("node" if known else "cores", "count", low=0, high=known or plan.rows)
 
 
-def _find_nodes(result: Shown, plan: Schedule) -> np.ndarray:
-    """The lowest rows of the nodes; raises InputError where a cluster has none."""
-    if not len(plan.nodes):
-        raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
-    return plan.nodes
-
-
 def node_load(results: Sequence[Shown]) -> Chart:
     """How much of the time each node's cores were in use: is the work spread evenly?"""
     marks = []
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         plan = lay_out(result.record, 1 << 62)
-        found = _find_nodes(result, plan)
+        found = find_nodes(result, plan)
         edges = np.append(found, plan.rows)
         # A rectangle may reach over many nodes: sums by core first, then by node.
         work = np.zeros(plan.rows + 1)
@@ -147,8 +140,7 @@ def _lay_out(result: Shown, window: tuple[float | None, float | None], most: int
 
 
 def _panel(results: Sequence[Shown], plan: Schedule, blocks: Blocks, title: str) -> Panel:
-    axis = time_axis(results)
-    x = Axis(axis.label, "time", low=plan.first, high=plan.last)
+    x = time_axis(results, plan.first, plan.last)
     words = "cores, node by node" if any(len(band.nodes) for band in plan.bands) else "cores"
     return Panel(x, Axis(words, "count", low=0, high=plan.rows), (blocks,), title)
 

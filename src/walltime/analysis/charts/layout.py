@@ -40,7 +40,8 @@ class Schedule:
 
     `outcome` is how each of these times of running ended; `cut` says that the job ran again later. `hidden` maps how
     full the cells of the picture are with jobs that are not shown (rows by columns, from the lowest row and from
-    `first`), or is None where all are shown. `rule` says which are.
+    `first`), `veil` how full of them is what the shown jobs leave of each cell; both are None where all are shown.
+    `rule` says which are.
     """
 
     jobs: pl.DataFrame
@@ -57,6 +58,7 @@ class Schedule:
     outages: Outages
     rule: str
     hidden: np.ndarray | None = None
+    veil: np.ndarray | None = None
 
     @property
     def nodes(self) -> np.ndarray:
@@ -96,6 +98,7 @@ def lay_out(
         if len(of) <= MOST_BLOCKS * limit or len(order) < 2:
             break
         order = order[: max(1, len(order) * 4 // 5)]
+    hidden, veil = floor.shade(shown[rows], (of, low, high), extent)
     return Schedule(
         jobs=record.jobs.filter(pl.Series(shown)).with_columns(pl.Series("core_seconds", used[shown])),
         of=(np.cumsum(shown) - 1)[rows[of]],
@@ -110,7 +113,8 @@ def lay_out(
         bands=floor.bands,
         outages=floor.outages,
         rule=_tell_rule(shown, candidates, used, window),
-        hidden=floor.shade(shown[rows], (of, low, high), extent),
+        hidden=hidden,
+        veil=veil,
     )
 
 
@@ -184,13 +188,15 @@ class _Floor:
         of, low, high = place_on_nodes(ranges, band.nodes, band.high)
         return shut[of], low, high
 
-    def shade(self, shown: np.ndarray, blocks: _Blocks, extent: tuple[int, int]) -> np.ndarray | None:
-        """How full the cells of the picture are with what is not shown; None where everything is.
+    def shade(
+        self, shown: np.ndarray, blocks: _Blocks, extent: tuple[int, int]
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """How full the cells of the picture are with what is not shown, and how full what is seen of them is.
 
         On a plain number of cores it is spread evenly over what the shown jobs leave free at that time.
         """
         if bool(shown[self.mine].all()):
-            return None
+            return None, None
         rows = max(band.high for band in self.bands) or 1
         lines = min(_SHADE[1], rows)
         out = np.zeros((lines, _SHADE[0]))
@@ -208,7 +214,8 @@ class _Floor:
             free = np.maximum(np.diff(edges)[:, None] * (lines / rows) - taken, 0.0)
             total = free.sum(axis=0)
             out += free * np.divide(work, total, out=np.zeros_like(work), where=total > 1e-12)
-        return out
+        rest = 1.0 - taken
+        return out, np.minimum(np.divide(out, rest, out=np.zeros_like(out), where=rest > 1e-3), 1.0)
 
     def _map(
         self,

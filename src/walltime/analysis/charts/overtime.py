@@ -18,6 +18,8 @@ from walltime.core.time import SECOND, format_duration
 
 FAIR_SHARE = "fair_share_factor"
 """The series (one entity a user) that the picture of fair-share factors is drawn from."""
+USE = "usage"
+"""The series (core-seconds, one entity a user or account) of what users are charged with, after decay."""
 
 
 def utilization(results: Sequence[Shown]) -> Chart:
@@ -156,6 +158,47 @@ def free(results: Sequence[Shown]) -> Chart:
     return Chart("free", "Idle cores", same_height(panels), find_clock(results), notes)
 
 
+DIFFERENCES = {
+    "used_cores": "cores in use",
+    "running_jobs": "running jobs",
+    "waiting_jobs": "waiting jobs",
+    "waiting_cores": "cores waited for",
+}
+"""Series of which two results can be subtracted, in words."""
+
+
+def difference(results: Sequence[Shown], of: str = "used_cores") -> Chart:
+    """Two results over time: how many more or fewer cores are in use (or jobs waiting, ...) than under the first."""
+    if len(results) != 2:
+        raise InputError(f"the plot difference compares two results; {len(results)} were given")
+    if of not in DIFFERENCES:
+        raise InputError("there is no such series to compare", value=of, choices=DIFFERENCES)
+    old, new = find_labels(results)
+    one, other = (_series(result, of) for result in results)
+    last = max(one.time[-1], other.time[-1])
+    step = max(float(np.diff(series.time).min(initial=last)) for series in (one, other)) or 1.0
+    time = np.arange(min(one.time[0], other.time[0]), last + step / 2, step)
+    change = _at(other, time) - _at(one, time)
+    if not change.any():
+        raise InputError(f"{new} and {old} never differ in this", value=of)
+    marks = (
+        Line(f"more under {new}", time, np.maximum(change, 0.0), 1, step=True, fill=True, base=np.zeros(len(time))),
+        Line(f"less under {new}", time, np.minimum(change, 0.0), 0, step=True, fill=True, base=np.zeros(len(time))),
+    )
+    words = DIFFERENCES[of]
+    panel = Panel(time_axis(results), Axis(f"change of {words}", "count"), marks)
+    title = f"{words.capitalize()}, {new} less {old}"
+    return Chart("difference", title, (panel,), find_clock(results), _interval_note(results))
+
+
+def _at(series: _Series, time: np.ndarray) -> np.ndarray:
+    """The sum over the clusters at these times, zero outside of the series."""
+    place = np.searchsorted(series.time, time, side="right") - 1
+    step = float(np.diff(series.time).min(initial=np.inf))
+    inside = (place >= 0) & (time < series.time[-1] + step)
+    return np.where(inside, sum_all(series)[place], 0.0)
+
+
 def cumulative_wait(results: Sequence[Shown]) -> Chart:
     """The waits of all jobs started so far, added up: where a policy loses time, and where it makes it good."""
     marks = []
@@ -171,18 +214,31 @@ def cumulative_wait(results: Sequence[Shown]) -> Chart:
 
 
 def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
-    """The fair-share factor of each user over time, of those whose factor changes most."""
+    """The fair-share factor of each user over time, and their use as it counts; of those whose factor changes most."""
     result = only_one(results, "fairshare")
-    table = _entities(result, FAIR_SHARE, "fair-share factors: its scheduler has no fair share")
-    spread = table.group_by("entity").agg(pl.col("value").max() - pl.col("value").min())
+    factors = _entities(result, FAIR_SHARE, "fair-share factors: its scheduler has no fair share")
+    spread = factors.group_by("entity").agg(pl.col("value").max() - pl.col("value").min())
     chosen = spread.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
-    marks = []
-    for number, name in enumerate(chosen):
-        mine = table.filter(pl.col("entity") == name)
-        label = short_names(chosen)[number]
-        marks.append(Line(label, mine["time"].to_numpy(), mine["value"].to_numpy(), number, step=True))
-    panel = Panel(time_axis(results), Axis("fair-share factor", "number", low=0), tuple(marks))
-    return Chart("fairshare", "Fair-share factors", (panel,), find_clock(results))
+    panels = [
+        Panel(time_axis(results), Axis("fair-share factor", "number", low=0), _lines(factors, chosen)),
+    ]
+    used = result.series.filter((pl.col("series") == USE) & pl.col("entity").is_in(chosen))
+    if used.height:
+        hours = used.with_columns(pl.col("value") / 3600)
+        panels.append(Panel(time_axis(results), Axis("use that counts (core-hours)", low=0), _lines(hours, chosen)))
+    notes = []
+    if spread.height > most:
+        notes.append(f"{most} of {spread.height:,}: those whose factor changes most.")
+    return Chart("fairshare", "Fair-share factors", tuple(panels), find_clock(results), tuple(notes))
+
+
+def _lines(table: pl.DataFrame, chosen: list[str]) -> tuple[Line, ...]:
+    """A line for each of the entities, in the colours of their order."""
+    lines = []
+    for number, (name, label) in enumerate(zip(chosen, short_names(chosen), strict=True)):
+        mine = table.filter(pl.col("entity") == name).sort("time")
+        lines.append(Line(label, mine["time"].to_numpy(), mine["value"].to_numpy(), number, step=True))
+    return tuple(lines)
 
 
 class _Series:

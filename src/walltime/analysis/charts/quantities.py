@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Clock, short_names
-from walltime.analysis.compare import distinct_labels
+from walltime.analysis.compare import Comparable, distinct_labels
+from walltime.analysis.intervals import find_horizon
 from walltime.analysis.metrics import KEYS, core_seconds, group_codes, slowdown_column
 from walltime.core.errors import InputError
 from walltime.core.tables import Record
+from walltime.core.time import SECOND
+
+if TYPE_CHECKING:
+    from walltime.analysis.charts.layout import Schedule
 
 GROUPS = (*KEYS, "state", "workflow", "phase")
 """What jobs can be told apart by, where the result has it."""
 OTHERS = "all others"
 
 
-class Shown(Protocol):
-    """What a picture needs of a result: a label for people, the figures, the tables, and the series over time."""
+class Shown(Comparable, Protocol):
+    """What a picture needs of a result: what a comparison needs, and the series over time."""
 
-    @property
-    def label(self) -> str: ...
-    @property
-    def summary(self) -> Mapping[str, Any]: ...
-    @property
-    def record(self) -> Record: ...
     @property
     def series(self) -> pl.DataFrame: ...
 
@@ -151,6 +150,13 @@ def find_labels(results: Sequence[Shown]) -> list[str]:
     return list(short_names(distinct_labels(results), 40))
 
 
+def find_nodes(result: Shown, plan: Schedule) -> np.ndarray:
+    """The lowest rows of the nodes in a schedule; raises InputError where a cluster has none."""
+    if not len(plan.nodes):
+        raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
+    return plan.nodes
+
+
 def find_clock(results: Sequence[Shown]) -> Clock:
     """How to write times of these results: the first one's calendar."""
     record = results[0].record
@@ -158,6 +164,9 @@ def find_clock(results: Sequence[Shown]) -> Clock:
     return Clock.of(record.facts.get("origin"), float(first) if first is not None else 0.0)  # type: ignore[arg-type]
 
 
-def time_axis(results: Sequence[Shown]) -> Axis:
-    """The axis of time on the trace's clock."""
-    return Axis(find_clock(results).label, "time")
+def time_axis(results: Sequence[Shown], first: float | None = None, last: float | None = None) -> Axis:
+    """The axis of time on the trace's clock, from first to last where they are given."""
+    begins = [float(result.record.jobs["submit"].min() or 0.0) for result in results]  # type: ignore[arg-type]
+    ends = [(find_horizon(result.record) or 0) / SECOND for result in results]
+    low, high = min(begins) if first is None else first, max(ends) if last is None else last
+    return Axis(find_clock(results).describe(low, max(low, high)), "time", low=first, high=last)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points
+from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points, short_names
 from walltime.analysis.charts.palette import Theme
 from walltime.analysis.charts.ticks import find_ticks
 from walltime.analysis.plots import marks
@@ -145,8 +145,8 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
         axes.margins(x=0)
     if panel.title:
         axes.set_title(panel.title, color=theme.ink)
-    _set_axis(axes, "x", panel.x, chart, max(2, int((width - 1.2) / _INCHES_A_TICK)))
-    _set_axis(axes, "y", panel.y, chart, 5)
+    _set_axis(axes, "x", panel.x, chart, max(2, int((width - 1.2) / _INCHES_A_TICK)), width)
+    _set_axis(axes, "y", panel.y, chart, 5, width)
     if groups:
         axes.set_ylim(len(panel.y.categories) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
@@ -154,21 +154,24 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
         axes.grid(visible=False)
 
 
-def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int) -> None:
-    """Scale, limits, ticks and label; the ticks are ours, so that every renderer writes the same."""
+def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int, width: float) -> None:
+    """Scale, limits, ticks and label; the ticks are ours, so that every renderer writes the same.
+
+    `count` ticks are wanted in a panel of so many inches of width.
+    """
     setter: Any = getattr(axes, f"set_{which}scale")
     side: Any = getattr(axes, f"{which}axis")
     getattr(axes, f"set_{which}label")(axis.label)
     if axis.kind == "category":
-        side.set_ticks(range(len(axis.categories)), labels=_thin(axis.categories, which, count))
+        side.set_ticks(range(len(axis.categories)), labels=_thin(axis.categories, which, count, width))
         side.set_tick_params(length=0)
         return
     if axis.log:
         setter("log")
     low, high = getattr(axes, f"get_{which}lim")()
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
-    if axis.low is not None and axis.high is None and high <= low:
-        high = low + 1
+    if axis.low is not None and axis.high is None and axis.kind in ("count", "duration"):
+        high = max(high, low + 1)  # nobody waits: not a thousandth of a second
     if axis.log and high / max(low, 1e-300) < 1.01:
         low, high = low / 2, high * 2
     getattr(axes, f"set_{which}lim")(low, high)
@@ -177,10 +180,10 @@ def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int) -> N
     side.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
 
 
-def _thin(names: Sequence[str], which: str, count: int) -> list[str]:
-    """Names below a horizontal axis, every so many of them where they would touch."""
+def _thin(names: Sequence[str], which: str, count: int, width: float) -> list[str]:
+    """Names below an axis, every so many of them where they would touch; beside one, no wider than a third."""
     if which == "y":
-        return list(names)
+        return list(short_names(names, max(12, int(width * 5.5))))
     letters = max((len(name) for name in names), default=1)
     every = max(1, math.ceil(len(names) * (letters + 1.5) / (count * 10)))
     return [name if number % every == 0 else "" for number, name in enumerate(names)]

@@ -129,8 +129,8 @@ def draw_cells(figure: Figure, axes: Axes, mark: Cells, panel: Panel, theme: The
     low, high = low if mark.scale.low is None else mark.scale.low, high if mark.scale.high is None else mark.scale.high
     if mark.scale.kind == "count" and not mark.scale.log:
         low = 0.0
-    if high <= low:
-        high = low * 2 if low else 1.0
+    if high <= low:  # one value: in the middle of the scale
+        low, high = (low / 2 if mark.scale.log else 0.0), low * 2 or 1.0
     colours = LinearSegmentedColormap.from_list("walltime", theme.diverging if mark.diverging else theme.sequence)
     norm = LogNorm(low, high) if mark.scale.log else Normalize(low, high)
     picture = axes.pcolormesh(mark.x, mark.y, mark.values, cmap=colours, norm=norm, rasterized=mark.values.size > _MANY)
@@ -150,10 +150,10 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
     from matplotlib.colors import LinearSegmentedColormap, to_rgba_array
 
     plan, colouring = mark.schedule, mark.colouring
-    if plan.hidden is not None:
+    if plan.veil is not None:
         grey = LinearSegmentedColormap.from_list("grey", [theme.ground, theme.muted])
         extent = (plan.first, plan.last, 0.0, float(plan.rows))
-        axes.imshow(plan.hidden, cmap=grey, vmin=0, vmax=1, extent=extent, origin="lower", aspect="auto", zorder=0)
+        axes.imshow(plan.veil, cmap=grey, vmin=0, vmax=1, extent=extent, origin="lower", aspect="auto", zorder=0)
     _draw_outages(axes, plan, theme)
     colours = to_rgba_array(theme.classes(colouring.scale, len(colouring.names), colouring.grey))
     start, end = np.maximum(plan.start, plan.first), np.minimum(plan.end, plan.last)

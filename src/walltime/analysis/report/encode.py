@@ -76,7 +76,7 @@ def encode_chart(chart: Chart) -> dict[str, Any]:
 
 def encode_clock(clock: Clock) -> dict[str, Any]:
     """Shift and zone."""
-    return {"shift": clock.shift, "zone": clock.zone, "label": clock.label}
+    return {"shift": clock.shift, "zone": clock.zone}
 
 
 def _encode_panel(panel: Panel) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
             **_encode_pieces(plan, packer),
         },
         "outages": _encode_outages(plan.outages, packer) if plan.outages.table.height else None,
-        "hidden": None if plan.hidden is None else _encode_hidden(plan.hidden, packer),
+        "hidden": None if plan.veil is None else _encode_hidden(plan.veil, packer),
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from walltime.analysis.charts import make_chart
 from walltime.analysis.charts.chart import Blocks, Chart
+from walltime.analysis.charts.colouring import describe_classes
 from walltime.analysis.charts.layout import Schedule, lay_out
 from walltime.analysis.charts.palette import DARK, LIGHT, Theme
 from walltime.analysis.charts.quantities import Shown, find_clock
@@ -52,6 +53,7 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("median-wait", {}),
         ("cumulative-wait", {}),
         ("free", {}),
+        ("gaps", {}),
         ("usage", {}),
         ("load", {}),
         ("nodes", {}),
@@ -106,14 +108,17 @@ def make_report(
     header = {
         "labels": labels,
         "states": STATES,
+        "classes": describe_classes(),
         "clock": encode_clock(find_clock(results)),
         "charts": charts,
         "groups": group_tables(results),
         "schedules": [encode_schedule(plan, packer) for plan in _lay_out(results, window, most)],
     }
+    beside = " class=beside" if len(results) <= 2 else ""  # more of them need the whole width
     body = (
+        f"<div{beside}>"
         f"<section id=summary><h2>In short</h2><ul class=words>{_items(describe(results))}</ul></section>"
-        f"<section id=figures><h2>Figures</h2>{headline(results)}</section>"
+        f"<section id=figures><h2>Figures</h2>{headline(results)}</section></div>"
         f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
         + "".join(sections)
         + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
@@ -129,6 +134,7 @@ def make_picture_page(chart: Chart, theme: str = "light") -> str:
     header: dict[str, Any] = {
         "labels": [panel.title or chart.title for panel in chart.panels],
         "states": STATES,
+        "classes": describe_classes(),
         "clock": encode_clock(chart.clock),
         "charts": {} if plans else {"c0": encode_chart(chart)},
         "groups": [],
@@ -163,7 +169,7 @@ def _section(
             continue
         shown = results[:1] if kind in _OF_ONE else results
         figures.append(_try(kind, options, shown, charts, lacking))
-    found = "".join(figures)
+    found = _fill(figures)
     return (
         f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>"
         if found
@@ -173,15 +179,26 @@ def _section(
 
 def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> str:
     """Who wins and who loses: figures with intervals, job by job, by size class and by user."""
-    found = _try("compare", {}, results, charts, lacking) + _try("change", {}, results, charts, lacking)
+    figures = [_try(kind, {}, results, charts, lacking) for kind in ("compare", "change")]
     for other in results[1:]:
+        figures.append(_try("difference", {"of": "waiting_jobs"}, [results[0], other], charts, lacking))
         for key in ("size", "user"):
-            found += _try("winners", {"by": key}, [results[0], other], charts, lacking)
+            figures.append(_try("winners", {"by": key}, [results[0], other], charts, lacking))
+    found = _fill(figures)
     return (
         f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>"
         if found
         else ""
     )
+
+
+def _fill(figures: Sequence[str]) -> str:
+    """The figures in one text; two narrow ones stand beside each other, and one that is left over becomes wide."""
+    found = [figure for figure in figures if figure]
+    narrow = [number for number, figure in enumerate(found) if not figure.startswith("<figure class=wide")]
+    if len(narrow) % 2:
+        found[narrow[-1]] = found[narrow[-1]].replace("<figure", "<figure class=wide", 1)
+    return "".join(found)
 
 
 def _try(
@@ -200,17 +217,7 @@ def _try(
 
 
 def _figure(name: str, chart: Chart) -> str:
-    wide = len(chart.panels) > 1 or chart.kind in (
-        "utilization",
-        "cores",
-        "jobs",
-        "queue",
-        "median-wait",
-        "usage",
-        "free",
-        "cumulative-wait",
-        "nodes",
-    )
+    wide = len(chart.panels) > 1 or any(panel.x.kind == "time" for panel in chart.panels)
     notes = "".join(f"<p class=note><bdi>{escape(note)}</bdi></p>" for note in chart.notes)
     kind = " class=wide" if wide else ""
     head = f"<figcaption><h3 id=t-{name}><bdi>{escape(chart.title)}</bdi></h3></figcaption>"

@@ -81,7 +81,10 @@ const Chart = (() => {
     }
     const room = axis.log || (side === "x" && axis.kind === "time") ? 0 : 0.04 * (high - low);
     const plain = panel.marks.some((mark) => mark.type === "cells");
-    return [axis.low ?? (plain || low === 0 ? low : low - room), axis.high ?? (plain ? high : high + room)];
+    const bottom = axis.low ?? (plain || low === 0 ? low : low - room),
+      top = axis.high ?? (plain ? high : high + room);
+    const whole = axis.low !== null && axis.high === null && ["count", "duration"].includes(axis.kind);
+    return [bottom, !axis.log && (top <= bottom || whole) ? Math.max(top, bottom + 1) : top]; // nobody waits: not 0 to 0
   }
 
   // Ticks whose texts do not touch: fewer are asked for until they fit.
@@ -133,7 +136,7 @@ const Chart = (() => {
     const top = panel.title ? 24 : 8,
       bottom = 40,
       inner = height(panel),
-      right = cells ? 74 : 14;
+      right = cells ? 98 : 14;
     const [low, high] = range(panel, "y");
     const downward = panel.y.kind === "category";
     const svg = make("svg", {

@@ -195,6 +195,9 @@ const Export = (() => {
   function writeAxes(gantt, svg) {
     const floor = gantt.margin.top + gantt.height;
     const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };
+    const middle = gantt.canvas.clientWidth / 2;
+    svg.append(Chart.make("text", { ...style, x: middle, y: floor + 33, "text-anchor": "middle" }, gantt.span()));
+    svg.append(Chart.make("text", { ...style, x: 4, y: 12 }, gantt.rowWords()));
     for (const [value, text] of Ticks.find(
       { kind: "time" },
       gantt.view.left,

@@ -20,7 +20,7 @@ class Gantt {
     this.canvas = canvas;
     this.pen = canvas.getContext("2d");
     this.schedules = schedules;
-    this.margin = { left: 56, right: 8, top: 6, bottom: 26 };
+    this.margin = { left: 56, right: 8, top: 20, bottom: 40 };
     this.marked = true;
     this.matches = null;
     this.only = null;
@@ -278,9 +278,23 @@ class Gantt {
       pen.fillText(text, at, floor + 15);
       pen.fillRect(this.x(value), floor, 1, 4);
     }
+    pen.fillText(Chart.fit(this.span(), this.canvas.clientWidth), this.canvas.clientWidth / 2, floor + 33);
+    pen.textAlign = "left";
+    pen.fillText(this.rowWords(), 4, 12);
     pen.textAlign = "right";
     for (const [value, text] of this.rowTicks())
       pen.fillText(text, margin.left - 6, Math.min(Math.max(this.y(value) + 4, margin.top + 9), floor));
+  }
+
+  // What is seen, in words: the ticks may be hours only.
+  span() {
+    const { clock } = this.plan,
+      short = (time) => Ticks.moment(time, clock).replace(/:\d\d$/, "");
+    return `${short(this.view.left)} to ${short(this.view.right)}${clock.zone ? ` (${clock.zone})` : " of the trace"}`;
+  }
+
+  rowWords() {
+    return this.plan.nodes.length > 1 ? "nodes" : "cores";
   }
 
   // Rows are told as nodes where there are nodes and room for it, else as cores.

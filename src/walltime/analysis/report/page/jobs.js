@@ -31,7 +31,12 @@ const Jobs = (() => {
         return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, view(part)]));
       return value;
     };
-    return Object.assign(view(schedule), { label: header.labels[number], states: header.states, clock: header.clock });
+    return Object.assign(view(schedule), {
+      label: header.labels[number],
+      states: header.states,
+      clock: header.clock,
+      classes: header.classes,
+    });
   }
 
   const name = (schedule, job) => (schedule.jobs.ids ? schedule.jobs.ids[job] : String(schedule.jobs.id[job]));
@@ -110,44 +115,19 @@ const Jobs = (() => {
 const Colouring = (() => {
   const MOST = 8,
     TONES = 3; // of grey, for all that have no colour of their own
-  const SIZES = [
-    ["1 core", 1],
-    ["2-7 cores", 2],
-    ["8-63 cores", 8],
-    ["64-511 cores", 64],
-    ["512+ cores", 512],
-  ];
-  const WAITS = [
-    ["no wait", 1],
-    ["< 1 min", 60],
-    ["< 10 min", 600],
-    ["< 1 h", 3600],
-    ["< 6 h", 21600],
-    ["< 1 d", 86400],
-    ["1 d and more", Infinity],
-  ];
-  const SHIFTS = [-86400, -3600, -60, 60, 3600, 86400];
-  const SHIFT_NAMES = [
-    "> 1 d earlier",
-    "> 1 h earlier",
-    "> 1 min earlier",
-    "within a minute",
-    "> 1 min later",
-    "> 1 h later",
-    "> 1 d later",
-  ];
-
   function of(schedule, way, base) {
     const jobs = schedule.jobs,
       count = jobs.count,
       codes = new Uint8Array(count);
     if (way === "size") {
-      for (let i = 0; i < count; i++) codes[i] = SIZES.filter(([, least]) => jobs.cores[i] >= least).length - 1;
-      return { codes, names: SIZES.map(([words]) => words), colours: ordered(SIZES.length) };
+      const { size } = schedule.classes;
+      for (let i = 0; i < count; i++) codes[i] = size.filter(([, least]) => jobs.cores[i] >= least).length - 1;
+      return { codes, names: size.map(([words]) => words), colours: ordered(size.length) };
     }
     if (way === "wait") {
-      for (let i = 0; i < count; i++) codes[i] = WAITS.findIndex(([, below]) => !(jobs.wait[i] >= below));
-      return { codes, names: WAITS.map(([words]) => words), colours: ordered(WAITS.length) };
+      const { wait } = schedule.classes;
+      for (let i = 0; i < count; i++) codes[i] = wait.findIndex(([, below]) => !(jobs.wait[i] >= (below ?? Infinity)));
+      return { codes, names: wait.map(([words]) => words), colours: ordered(wait.length) };
     }
     if (way === "state") {
       codes.set(jobs.state);
@@ -178,13 +158,14 @@ const Colouring = (() => {
   }
 
   function change(schedule, base, codes) {
-    const before = new Map();
+    const before = new Map(),
+      { names, edges } = schedule.classes.change;
     for (let i = 0; i < base.jobs.count; i++) before.set(Jobs.name(base, i), base.jobs.start[i]);
     for (let i = 0; i < schedule.jobs.count; i++) {
       const shift = schedule.jobs.start[i] - (before.get(Jobs.name(schedule, i)) ?? schedule.jobs.start[i]);
-      codes[i] = SHIFTS.filter((edge) => shift > edge).length;
+      codes[i] = edges.filter((edge) => shift > edge).length;
     }
-    return { codes, names: SHIFT_NAMES, colours: SHIFT_NAMES.map((_, i) => variable(`--d${i}`)) };
+    return { codes, names, colours: names.map((_, i) => variable(`--d${i}`)) };
   }
 
   function byLabel(schedule, way, codes) {

@@ -153,7 +153,7 @@ const Marks = (() => {
     if (mark.scale.kind === "count" && !mark.scale.log) low = 0;
     low = mark.scale.low ?? low;
     high = mark.scale.high ?? high;
-    return high > low ? [low, high] : [low, low ? 2 * low : 1];
+    return high > low ? [low, high] : [mark.scale.log ? low / 2 : 0, 2 * low || 1]; // one value: in the middle
   }
 
   function share(mark, value) {
@@ -205,9 +205,17 @@ const Marks = (() => {
       const at = Math.min(Math.max(place(value), top + 5), top + length - 4);
       if (before - at < 14) continue;
       before = at;
-      group.append(Chart.make("text", { x: left + 14, y: at + 4, class: "tick" }, Chart.fit(text, 46)));
+      group.append(Chart.make("text", { x: left + 14, y: at + 4, class: "tick" }, Chart.fit(text, 52)));
     }
-    group.append(Chart.make("title", {}, mark.scale.label));
+    const x = left + 78,
+      y = top + length / 2;
+    group.append(
+      Chart.make(
+        "text",
+        { x, y, class: "axis-label", "text-anchor": "middle", transform: `rotate(-90 ${x} ${y})` },
+        Chart.fit(mark.scale.label, Math.max(length, 90)),
+      ),
+    );
     svg.append(group);
   }
 
