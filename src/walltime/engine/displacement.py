@@ -81,7 +81,9 @@ class Displacer:
             for rank, slots in self.waiting.items():
                 if rank > lowest:
                     for slot in slots:
-                        if view.admits(slot) and slot not in self.claims:
+                        # Whoever goes, before a longer one could end all will be shut.
+                        longest = max(self.jobs.at[slot].estimate, 1)
+                        if longest <= view.ledger.closing and slot not in self.claims and view.admits(slot):
                             urgent.append(slot)
         if not urgent and not self.suspended:
             return False
@@ -154,9 +156,6 @@ class Displacer:
         """Those who have to go for the job, in the order in which they do; none where that does not help."""
         own = self.rank_of[slot]
         ledger, gone = view.ledger, {}
-        i: cython.Py_ssize_t = slot
-        if self.jobs.at[i].estimate > ledger.longest:  # whoever goes, the cluster will be shut before it could end
-            return []
         try:
             for one in self.told:
                 if self.rank_of[one] < own:

@@ -494,6 +494,7 @@ class Inventory(Ledger):
         for h in range(self.holds if self.pins > 0 else 0):
             if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
                 self.longest = self.held_start[h] - self.now  # from then on there is nothing
+        self.closing = self.longest
         self.free = pool.total
         self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
         self.extra = self.free - self.barred[0]

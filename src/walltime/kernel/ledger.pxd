@@ -11,6 +11,7 @@ cdef class Ledger:
     cdef readonly long long window
     cdef readonly long long extra
     cdef readonly long long longest
+    cdef readonly long long closing
     cdef readonly Py_ssize_t pins
     cdef readonly long long most_free
     cdef readonly long long most_extra

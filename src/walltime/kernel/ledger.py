@@ -33,6 +33,7 @@ class Ledger:
         self.window = NEVER
         self.extra = capacity
         self.longest = NEVER
+        self.closing = NEVER  # how long until all of it is shut
         self.pins = 0  # pinned holds so far: from the first on `release_holds` looks at each
         self.island = -1  # whose holds `release_holds` drops; -1: all
 
@@ -415,13 +416,15 @@ class CoreLedger(Ledger):
         i: cython.Py_ssize_t
         first: cython.longlong = NEVER
         self.extra = self.free
-        self.longest = NEVER
+        self.longest = self.closing = NEVER
         for i in range(self.holds):
             if self.held_start[i] < first:
                 first = self.held_start[i]
                 self.extra = self.held_spare[i] if self.held_spare[i] < self.free else self.free
             if self.pins > 0 and self.held_spare[i] <= 0 and self.jobs.at[self.held_slot[i]].pinned:
                 self.longest = min(self.longest, self.held_start[i] - self.now)  # from then on nothing is left
+                if self.held_cores[i] >= self.size:
+                    self.closing = min(self.closing, self.held_start[i] - self.now)
         self.window = first - self.now if first < NEVER else NEVER
         return 0
 
