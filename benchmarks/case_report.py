@@ -32,8 +32,8 @@ _FRAMES = """() => { const gantt = walltime.viewer.gantt, spent = [];
 def measure(setting: Setting) -> Iterator[Figure]:
     """CPU seconds and peak memory of `walltime report`, the size of the file, and how the page moves in Chromium.
 
-    The last two are wall time, as a person waits for them: worth looking at on a quiet machine only. The CPU time of the
-    page's own thread tells on a busy one what it has to do until it is ready.
+    The last two are wall time, as a person waits for them: worth looking at on a quiet machine only. The CPU time of
+    the page's own thread tells on a busy one what it has to do until it is ready.
     """
     folder, page = setting.folder / "reported", setting.folder / "report.html"
     walltime.simulate(setting.trace(), policy="easy").save(folder)
