@@ -155,7 +155,8 @@ class Result:
         """The workload, where an audit needs more of it than the tables tell."""
         if self.scenario is None:
             return None
-        ruled = any(cluster.nodes or cluster.queues or cluster.limits for cluster in self.scenario.clusters)
+        rules = ("nodes", "queues", "limits", "reservations")
+        ruled = any(getattr(cluster, rule) for cluster in self.scenario.clusters for rule in rules)
         if not ruled and not self.record.facts.get("conditions"):
             return None
         try:

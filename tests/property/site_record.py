@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from test_site_twin import simulate_slowly
 
 from walltime.api import Result
-from walltime.core.tables import ALLOCATIONS, JOBS, STATES, Record, workload_columns
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, OUTCOMES, STATES, Record, workload_columns
 from walltime.core.time import SECOND
-from walltime.scenario import Scenario
+from walltime.engine.reference_site import simulate_scenario
+from walltime.engine.reference_site_jobs import write_shares
+from walltime.engine.reference_site_outages import Outages
+from walltime.scenario import Cluster, Scenario
 
 
 def audited_slowly(scenario: Scenario) -> Result:
@@ -18,36 +20,55 @@ def audited_slowly(scenario: Scenario) -> Result:
     workload, cluster = scenario.read_workload(), scenario.clusters[0]
     told = {name: column.cast(JOBS[name]) for name, column in workload_columns(workload).items()}
     rows, allocations = [], []
-    for outcome in simulate_slowly(scenario):
+    outcomes, disturbed = simulate_scenario(scenario)
+    for outcome in outcomes:
         start, end = (None if time is None else time / SECOND for time in (outcome.start, outcome.end))
         submit, requested = (
             float(workload.column(name)[outcome.row]) / SECOND for name in ("submit", "requested_time")
         )
         cores = int(workload.column("cores")[outcome.row])
-        lasted = None if start is None or end is None else end - start
+        held = sum(span.end - span.start for span in outcome.intervals)
+        lasted = None if outcome.run is None else outcome.run / SECOND
+        if end is None or start is None:
+            wait = None
+        else:
+            wait = (outcome.end - int(workload.column("submit")[outcome.row]) - held) / SECOND
         row: dict[str, Any] = dict.fromkeys(JOBS) | {name: column[outcome.row] for name, column in told.items()}
         row |= {"submit": submit, "eligible": submit, "start": start, "end": end, "requested_time": requested}
-        row |= {"cores": cores, "run_time": lasted, "wait": None if start is None else start - submit}
-        row |= {"queue": outcome.queue, "state": outcome.state, "restarts": 0, "backfilled": outcome.backfilled}
-        row |= {"lost_core_seconds": 0.0, "cluster": None if outcome.state == "rejected" else cluster.name}
+        row |= {"cores": cores, "run_time": lasted, "wait": wait}
+        row |= {"queue": outcome.queue, "state": outcome.state, "restarts": outcome.restarts}
+        row |= {"backfilled": outcome.backfilled, "lost_core_seconds": outcome.lost / SECOND}
+        row |= {"cluster": None if outcome.state == "rejected" else cluster.name}
         rows.append(row)
-        if start is not None:
-            held = sum_cores(outcome.nodes) if outcome.nodes else cores
-            allocation = {"job_id": row["job_id"], "attempt": 0, "cluster": cluster.name, "start": start, "end": end}
-            allocations.append(allocation | {"cores": held, "nodes": outcome.nodes, "outcome": outcome.state})
+        for span in outcome.intervals:
+            allocation = {"job_id": row["job_id"], "attempt": span.attempt, "cluster": cluster.name}
+            allocation |= {"start": span.start / SECOND, "end": span.end / SECOND, "nodes": span.nodes}
+            allocation |= {"cores": sum_cores(span.nodes) if span.nodes else cores, "outcome": span.outcome}
+            allocations.append(allocation)
     layout = cluster.layout()
     facts = {
         "clusters": {cluster.name: cluster.total_cores},
         "nodes": {} if layout is None else {cluster.name: layout.facts()},
-        "overrun": "kill",
+        "overrun": scenario.execution.overrun,
     }
-    states = pl.Enum(STATES)
     record = Record(
-        pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(states)),
-        pl.DataFrame(allocations, schema=ALLOCATIONS).with_columns(pl.col("outcome").cast(states)),
+        pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),
+        pl.DataFrame(allocations, schema=ALLOCATIONS).with_columns(pl.col("outcome").cast(pl.Enum(OUTCOMES))),
         facts,
+        outages=_outages(disturbed, cluster),
     )
     return Result(scenario, record)
+
+
+def _outages(disturbed: Outages, cluster: Cluster) -> pl.DataFrame | None:
+    """The table of outages."""
+    layout = cluster.layout()
+    rows = []
+    for kind, name, start, end, nodes, cores in disturbed.record:
+        shares = [] if layout is None else [(node, int(layout.cores()[node])) for node in sorted(nodes)]
+        text, last = write_shares(shares), None if end is None else end / SECOND
+        rows.append((cluster.name, start / SECOND, last, kind, name, text, cores))
+    return pl.DataFrame(rows, schema=OUTAGES, orient="row") if rows else None
 
 
 def sum_cores(text: str) -> int:

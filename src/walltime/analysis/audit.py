@@ -8,7 +8,8 @@ lengths, no two allocations of one job at once, attempts in order), identity (ev
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
 job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
 than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised).
-Those of a site with resources, queues and limits are in `audit_rules`.
+Those of a site with resources, queues and limits are in `audit_rules`, those of reservations and failures in
+`audit_outages`.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.audit_nodes import find_complaints, find_misshapen
+from walltime.analysis.audit_outages import find_disturbed
 from walltime.analysis.audit_rules import find_broken_rules, find_rows
 from walltime.analysis.audit_tables import REPORTED, Tables, Violation, report
 from walltime.analysis.intervals import ABSENT
 from walltime.analysis.promise import find_broken_promises
 from walltime.core.errors import InputError
-from walltime.core.tables import STATES
-from walltime.core.time import SECOND
+from walltime.core.tables import OUTCOMES
+from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
-from walltime.scenario import Scenario
+from walltime.scenario import Checkpoint, Scenario
 
 __all__ = ["Violation", "audit"]
 
@@ -50,17 +52,29 @@ def audit(
     """
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
+    if scenario is not None and scenario.execution.checkpoint is not None:
+        _allow_checkpoints(tables, scenario.execution.checkpoint)
     if workload is not None and tables.nodes:
         asked = find_rows(tables.job_id, workload)
         tables.alone = (asked >= 0) & (np.append(workload.column("exclusive"), 0)[asked] > 0)
     for check in (_check_identity, _check_intervals, _check_early, _check_limit, _check_capacity, _check_jobs):
         check(tables, found)
     _check_nodes(tables, found, workload)
+    rows = None if workload is None else find_rows(tables.job_id, workload)
+    found += find_disturbed(tables, scenario, workload, rows)
     if scenario is not None and workload is not None:
         found += find_broken_rules(tables, scenario, workload)
     if promise and not found:
         _check_promise(tables, found)
     return found
+
+
+def _allow_checkpoints(tables: Tables, habits: Checkpoint) -> None:
+    """Jobs may run longer than they asked by the time that checkpoints take, and a restart once they had one."""
+    interval, cost, restart = (microseconds(time) for time in (habits.interval, habits.cost, habits.restart))
+    asked = tables.time["requested_time"]
+    grown = asked + cost * np.maximum(0, -(-asked // interval) - 1) + restart * (tables.restarts > 0)
+    tables.allowed = np.where(asked == ABSENT, ABSENT, grown)
 
 
 def _check_identity(tables: Tables, found: list[Violation]) -> None:
@@ -100,7 +114,7 @@ def _check_early(tables: Tables, found: list[Violation]) -> None:
 
 
 def _check_limit(tables: Tables, found: list[Violation]) -> None:
-    """The time held in each attempt is at most the request."""
+    """The time held in each attempt is at most the request, with the time that checkpoints take."""
     if not tables.kill or not len(tables.row):
         return
     order = tables.order[tables.row[tables.order] >= 0]
@@ -108,7 +122,7 @@ def _check_limit(tables: Tables, found: list[Violation]) -> None:
     if not len(order):
         return
     first = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (attempt[1:] != attempt[:-1])])
-    held, limit = np.add.reduceat(length, first), tables.time["requested_time"][row[first]]
+    held, limit = np.add.reduceat(length, first), tables.allowed[row[first]]
     beyond = (limit != ABSENT) & (held > limit + tables.slack)
     report(found, "limit", beyond, tables.owner[order][first], tables.begin[order][first], "runs beyond its request")
 
@@ -168,8 +182,10 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
     finished = tables.is_state("completed", "timeout", "failed")
     rejected, running, waiting = (tables.is_state(name) for name in ("rejected", "running", "waiting"))
     timeout = tables.is_state("timeout")
-    at_limit = (held.last >= times["requested_time"]) & (held.last <= times["requested_time"] + tables.slack)
     useful = np.rint(held.time - tables.lost * SECOND / np.maximum(tables.cores, 1)).astype(np.int64)
+    at_limit = (useful >= tables.allowed) & (useful <= tables.allowed + tables.slack)
+    apart = np.isin(held.outcome, [OUTCOMES.index(name) for name in ("suspended", "requeued", "preempted")])
+    cut_short = apart & tables.is_state("failed", "cancelled")  # it ended while it did not run
     spent = end - times["submit"] - held.time
     rules = (
         ("state", finished & ~(has_start & has_end), start, "is finished but has no start or no end"),
@@ -179,10 +195,15 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         ("state", waiting & (tables.restarts == 0) & (has_start | held.any), start, "is waiting but has started"),
         ("state", running & (~has_start | has_end), end, "is running but has no start, or an end"),
         ("state", has_end & (end < times["submit"]), end, "ends before its submission"),
-        ("state", ended & held.any & (held.outcome != tables.state), end, "has a last outcome unlike its state"),
         (
             "state",
-            running & held.any & (held.outcome != tables.state),
+            ended & held.any & (held.outcome != tables.state) & ~cut_short,
+            end,
+            "has a last outcome unlike its state",
+        ),
+        (
+            "state",
+            running & held.any & (held.outcome != tables.state) & (held.outcome != OUTCOMES.index("suspended")),
             start,
             "is running but its allocation has ended",
         ),
@@ -191,7 +212,12 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         ("state", timeout & (not tables.kill), end, "timed out although overruns are extended"),
         ("agreement", has_start != held.any, start, "has a start without an allocation, or the other way round"),
         ("agreement", ran & (start != held.first_start), start, "does not start with its first allocation"),
-        ("agreement", ran & ended & (end != held.last_end), end, "does not end with its last allocation"),
+        (
+            "agreement",
+            ran & ended & (end != held.last_end) & ~(cut_short & (end > held.last_end)),
+            end,
+            "does not end with its last allocation",
+        ),
         ("agreement", held.other_cores, start, "is allocated another number of cores than it has"),
         ("agreement", held.other_cluster, start, "is allocated on another cluster than its own"),
         ("agreement", ran & finished & (run != useful), end, "has another run time than its allocations"),
@@ -204,7 +230,14 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
             end,
             "has a wait unlike its end - submit",
         ),
-        ("agreement", held.any & (held.attempts != tables.restarts + ~waiting), start, "has a wrong count of restarts"),
+        (
+            "agreement",
+            held.any
+            & (held.attempts != tables.restarts + ~waiting)
+            & ~(cut_short & (held.attempts == tables.restarts)),
+            start,
+            "has a wrong count of restarts",
+        ),
     )
     for rule, bad, when, message in rules:
         report(found, rule, bad, jobs, when, message)
@@ -217,7 +250,7 @@ class _Totals:
         size, order = len(tables.job_id), tables.order[tables.row[tables.order] >= 0]
         row, begin, stop = tables.row[order], tables.begin[order], tables.stop[order]
         self.any = np.bincount(row, minlength=size) > 0
-        self.time, self.gaps, self.attempts, self.last = (np.zeros(size, np.int64) for _ in range(4))
+        self.time, self.gaps, self.attempts = (np.zeros(size, np.int64) for _ in range(3))
         self.first_start, self.last_end = np.full(size, ABSENT), np.full(size, ABSENT)
         self.outcome = np.full(size, -1)
         self.other_cores, self.other_cluster = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -230,22 +263,15 @@ class _Totals:
         np.add.at(self.attempts, row, new | np.r_[True, attempt[1:] != attempt[:-1]][: len(row)])
         following = ~new
         np.add.at(self.gaps, row[following], (begin - np.r_[0, stop[:-1]][: len(row)])[following])
-        self._measure_last_attempts(row, attempt, stop - begin)
         alone = tables.is_whole[tables.where[order]] | tables.alone[row]
         taken = tables.taken[order]  # whole nodes may have more cores than the job asked for
         wrong = np.where(alone, taken < tables.cores[row], taken != tables.cores[row])
         self.other_cores[row[wrong]] = True
         elsewhere = tables.placed[row] & (tables.where[order] != tables.cluster[row])
         self.other_cluster[row[elsewhere]] = True
-        closing = np.isin(tables.outcome[order], [STATES.index(name) for name in ("completed", "timeout")])
+        closing = np.isin(tables.outcome[order], [OUTCOMES.index(name) for name in ("completed", "timeout")])
         closing |= final & tables.is_state("failed", "cancelled")[row]  # an earlier attempt may fail and be repeated
         self.closing = np.bincount(row[closing], minlength=size) == 1
-
-    def _measure_last_attempts(self, row: np.ndarray, attempt: np.ndarray, length: np.ndarray) -> None:
-        """`last` is the time held in the last attempt."""
-        if len(row):
-            first = np.flatnonzero(np.r_[True, (row[1:] != row[:-1]) | (attempt[1:] != attempt[:-1])])
-            self.last[row[first]] = np.add.reduceat(length, first)  # a later attempt overwrites an earlier one
 
 
 def _check_promise(tables: Tables, found: list[Violation]) -> None:

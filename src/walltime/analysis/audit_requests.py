@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from walltime.core.workload import Workload
-from walltime.scenario import Cluster
+from walltime.scenario import Cluster, Reservation
+from walltime.scenario.outages import reserved_cores, reserved_nodes
 
 _PLACES = ("node", "core", "job")
 
@@ -43,11 +44,12 @@ class Requests:
         self.exclusive = (self.column("exclusive") > 0) & (self.layout is not None)
         self.alone = self.exclusive | (self.layout is not None and self.layout.whole)
         self.constraint = self.column("constraint")
+        self.reservation = self.column("reservation")
         self.named = self._read_amounts("resources", _PLACES)
         self.licences = {name: amounts[0] for name, amounts in self._read_amounts("licences", ("job",)).items()}
         self.told = self._count_told()
         self.bound = self._find_bound()
-        self._sets: dict[tuple[int, int], NodeSet] = {}
+        self._sets: dict[tuple[int, int, int], NodeSet] = {}
 
     def column(self, name: str) -> np.ndarray:
         """A column of the workload, by row of the result."""
@@ -168,10 +170,23 @@ class Requests:
         masks = [[self.layout.with_feature(name.strip()) for name in option] for option in options]
         return np.asarray(np.any([np.all(together, axis=0) for together in masks], axis=0))
 
-    def node_set(self, queue: int, constraint: int) -> NodeSet:
-        key = (queue, constraint)
+    def reservation_of(self, code: int) -> Reservation | None:
+        """The reservation that a label, by its code, names."""
+        names = self.workload.label_names("reservation")
+        return next((one for one in self.cluster.reservations if code >= 0 and one.name == names[code]), None)
+
+    def home_mask(self, queue: int, reservation: int) -> np.ndarray:
+        """The nodes of a queue, or of the reservation that jobs are bound to, by their numbers."""
+        own = self.reservation_of(reservation)
+        if own is None or self.layout is None:
+            return self.queue_mask(queue)
+        nodes = reserved_nodes(own, self.cluster)
+        return np.isin(np.arange(self.layout.count), [] if nodes is None else nodes)
+
+    def node_set(self, queue: int, constraint: int, reservation: int) -> NodeSet:
+        key = (queue, constraint, reservation)
         if key not in self._sets and self.layout is not None:
-            mask = self.queue_mask(queue) & self.constraint_mask(constraint)
+            mask = self.home_mask(queue, reservation) & self.constraint_mask(constraint)
             table = np.stack([self.layout.amounts(kind)[mask] for kind in self.kinds])
             self._sets[key] = NodeSet(*np.unique(table, axis=1, return_counts=True))
         return self._sets[key]
@@ -179,10 +194,12 @@ class Requests:
     def by_set(self, rows: np.ndarray, queue: np.ndarray) -> Iterator[tuple[np.ndarray, NodeSet]]:
         """The rows, those that may run on the same nodes together; `queue` has the queue's number for each."""
         keys = (queue + 1) * (self.constraint.max(initial=-1) + 2) + self.constraint[rows] + 1
+        keys = keys * (self.reservation.max(initial=-1) + 2) + self.reservation[rows] + 1
         for key in np.unique(keys):
             places = np.flatnonzero(keys == key)
             first = places[0]
-            yield places, self.node_set(int(queue[first]), int(self.constraint[rows[first]]))
+            row = rows[first]
+            yield places, self.node_set(int(queue[first]), int(self.constraint[row]), int(self.reservation[row]))
 
     def count_holders(self, rows: np.ndarray, nodes: np.ndarray, among: NodeSet) -> np.ndarray:
         """How many nodes of the set, empty, could hold the jobs' shares."""
@@ -215,7 +232,12 @@ class Requests:
     def find_possible(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
         """Which jobs could surely run on the empty machine, as jobs of a queue."""
         if self.layout is None:
-            return np.asarray(self.cores[rows] <= (self.cluster.total_cores or 0))
+            most = np.full(len(rows), self.cluster.total_cores or 0)
+            for code in np.unique(self.reservation[rows]).tolist():
+                own = self.reservation_of(code)
+                if own is not None:
+                    most[self.reservation[rows] == code] = reserved_cores(own, self.cluster)
+            return np.asarray(self.cores[rows] <= most)
         possible = np.ones(len(rows), np.bool_)
         for name, amount in self.licences.items():
             possible &= amount[rows] <= self.layout.licences.get(name, 0)

@@ -60,7 +60,7 @@ class _Entries:
     def find_strange_nodes(self) -> Iterator[Complaint]:
         """Nodes that the job's queue does not have, or without the properties that it asked for."""
         for number, name in enumerate(self.requests.cluster.queues):
-            mine = self.held.queue[self.of] == number
+            mine = (self.held.queue[self.of] == number) & (self.requests.reservation[self.job] < 0)
             bad = mine & ~self.requests.queue_mask(number)[self.node]
             yield self.of[bad], f"is on a node that queue {name} does not have"
         constraint = self.requests.constraint[self.job]

@@ -26,7 +26,7 @@ from walltime.analysis.audit_resources import Held, find_misused
 from walltime.analysis.audit_tables import REPORTED, Tables, Violation, codes_of
 from walltime.analysis.intervals import ABSENT
 from walltime.core.tables import workload_columns
-from walltime.core.time import SECOND
+from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario
 
@@ -148,7 +148,7 @@ class _Site:
         begin, stop = (times[self.rows] for times in (self.tables.begin, self.tables.stop))
         first = int(begin.min(initial=0))  # numbers stay small
         begin, stop = begin - first, stop - first
-        latest = begin + np.maximum(self.requests.column("requested_time")[jobs], 0)
+        latest = begin + np.maximum(self.requests.column("requested_time")[jobs] - self._held_before(), 0)
         nodes = self.requests.count_nodes(jobs, self.queue[jobs] if self.queues else np.full(len(jobs), -1))
         amounts: dict[str, np.ndarray] = {}
         for counted in self.limits.count(jobs, self.queue[jobs], RUNNING):
@@ -156,6 +156,16 @@ class _Site:
                 amounts[counted.cap] = self._amounts(counted.cap, jobs, nodes)
             bad, used = find_exceeded(counted, amounts[counted.cap], begin, stop, latest)
             yield from self._tell(counted, bad, used, jobs, begin + first)
+
+    def _held_before(self) -> np.ndarray:
+        """For each allocation the time that its job had held others before: what it may still use is no less."""
+        before = np.zeros(len(self.tables.row), np.int64)
+        order = self.tables.order
+        row, length = self.tables.row[order], (self.tables.stop - self.tables.begin)[order]
+        total = np.cumsum(length) - length
+        new = np.r_[True, row[1:] != row[:-1]][: len(row)]
+        before[order] = total - np.maximum.accumulate(np.where(new, total, 0))
+        return before[self.rows]
 
     def _tell(
         self, counted: Counted, bad: np.ndarray, used: np.ndarray, jobs: np.ndarray, times: np.ndarray
@@ -207,15 +217,31 @@ class _Site:
         for places, queue in self._options(rows):
             jobs = rows[places]
             nodes_of = queue if self.queues else np.full(len(jobs), -1)
-            good = self.requests.find_possible(jobs, nodes_of)
+            good = self.requests.find_possible(jobs, nodes_of) & self._find_admitted(jobs)
             nodes = self.requests.count_nodes(jobs, nodes_of)
             for counted in self.limits.count(jobs, queue, RUNNING):
                 amount = self._amounts(counted.cap, jobs, nodes)[counted.places]
                 if counted.cap == WORK:
-                    amount = amount * (self.requests.column("requested_time")[jobs][counted.places] / (60 * SECOND))
+                    amount = amount * (self.tables.allowed[jobs][counted.places] / (60 * SECOND))
                 good[counted.places[amount > counted.most]] = False
             welcome[places] |= good
         return welcome
+
+    def _find_admitted(self, jobs: np.ndarray) -> np.ndarray:
+        """Who is not bound to a reservation, or may use it and asks for no more time than it lasts."""
+        good = np.ones(len(jobs), np.bool_)
+        codes = self.requests.reservation[jobs]
+        for code in np.unique(codes[codes >= 0]).tolist():
+            own = self.requests.reservation_of(code)
+            mine = codes == code
+            if own is None:
+                continue
+            named = np.zeros(len(self.tables.job_id), np.bool_)
+            for kind, names in (("user", own.users), ("group", own.groups), ("account", own.accounts)):
+                named |= self.people.find(kind, names or ())
+            short = self.tables.allowed[jobs] <= microseconds(own.length)
+            good[mine] = (named[jobs] & short)[mine]
+        return good
 
     def _find_full(self, rows: np.ndarray) -> np.ndarray:
         """Which of the rows may have been one too many in the system, when they were submitted."""

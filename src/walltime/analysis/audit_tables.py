@@ -11,7 +11,7 @@ import polars as pl
 
 from walltime.analysis.intervals import ABSENT
 from walltime.core.errors import InputError
-from walltime.core.tables import STATES, ticks
+from walltime.core.tables import OUTCOMES, STATES, ticks
 from walltime.core.time import SECOND
 
 REPORTED = 100
@@ -54,6 +54,7 @@ class Tables:
         whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
         self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
         jobs, allocations = pair
+        self.outages = None if isinstance(given, tuple) else given.outages
         self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
         names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
         self.time = {name: ticks(jobs[name], ABSENT) for name in names}
@@ -72,8 +73,9 @@ class Tables:
         self.horizon = self._find_horizon()
         self.stop[self.still] = np.maximum(self.begin[self.still], self.horizon)
         self.texts = allocations["nodes"]
+        self.allowed = self.time["requested_time"].copy()  # how long a job may run, of all that counts
         self.where = codes_of(allocations["cluster"], list(self.clusters))
-        self.outcome = codes_of(allocations["outcome"], list(STATES))
+        self.outcome = codes_of(allocations["outcome"], list(OUTCOMES))
         self._join()
 
     def _find_horizon(self) -> int:

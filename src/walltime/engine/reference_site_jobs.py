@@ -39,6 +39,7 @@ COLUMNS_READ = (
     "account",
     "queue",
     "qos",
+    "reservation",
 )
 
 
@@ -72,7 +73,8 @@ class Job:
     account: str | None
     queue: str | None
     qos: str | None
-    requested: int = 0
+    reservation: str | None
+    requested: int = 0  # as the scheduler sees it: with the time that checkpoints take
     queues: list[str | None] = field(default_factory=list)  # those in which it may start, as they are tried
     runs_in: str | None = None  # the queue in which it started
     tier: int = 0
@@ -82,13 +84,18 @@ class Job:
     state: str = "future"
     reason: str | None = None
     queued: int | None = None
-    start: int | None = None
+    start: int | None = None  # the first start
     end: int | None = None
     own_end: int | None = None
+    kill_at: int | None = None
     expected_end: int = 0
+    corrections: int = 0
     backfilled: bool = False
     shares: Shares = field(default_factory=list)
     taken: dict[int, dict[str, int]] = field(default_factory=dict)  # by node, where the ledger counts more than cores
+    course: Any = None  # how it unfolds: its attempts, what is done and what is lost
+    rank_to_preempt: int = 0
+    leave_at: int | None = None  # it was told to leave by then
 
     @property
     def eligible(self) -> int:
@@ -99,9 +106,14 @@ class Job:
         return self.requested
 
     @property
+    def wanted(self) -> int:
+        """For how long it may still run, counted from its next start."""
+        return self.requested if self.course is None else int(self.course.wanted)
+
+    @property
     def length(self) -> int:
         """For how long a reservation keeps its place: even of no length it needs one for a moment."""
-        return max(self.requested, 1)
+        return max(self.wanted, 1)
 
     def amounts(self) -> Iterator[tuple[str, int, str]]:
         """What it asks for by name, as (resource, amount, per): `scratch:100` is per node, or `/core`, or `/job`."""

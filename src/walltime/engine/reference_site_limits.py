@@ -119,7 +119,7 @@ class Limits:
         if cap == "running_cores":
             return job.cores
         if cap == TIMED:
-            return job.cores * job.requested
+            return job.cores * job.wanted
         if cap == "running_gpus":
             return job.gpus or 0 if job.gpus_per_node is None else job.gpus_per_node * self.nodes(job, queue)
         if cap == "running_memory":
@@ -133,7 +133,7 @@ class Limits:
         total = 0
         for job in self.counted(counter):
             if cap == TIMED:
-                total += job.cores * (job.expected_end - now)
+                total += job.cores * ((job.expected_end if job.kill_at is None else job.kill_at) - now)
             else:
                 total += self.amount(job, job.runs_in, cap)
         return total
@@ -145,7 +145,7 @@ class Limits:
         """How many wait or run there."""
         count = 0
         for job in self.jobs:
-            if job.state in ("held", "waiting", "running"):
+            if job.state in ("held", "waiting", "running", "suspended"):
                 count += any(counter in self.counters(job, queue) for queue in job.queues)
         return count
 

@@ -21,33 +21,49 @@ class Island:
         self.rule = RULES[rule]
         self.depth = depth
         self.considered: set[int] = set()  # rows of those who were in the line at the last pass
+        self.blocked: list[Job] = []  # who has a reservation there, or could not be given one
         self.refused: set[int] = set()  # and of those who were at a limit then
         self.joined = False  # since then a job has joined the line,
         self.changed = False  # or one has left it, or ended,
-        self.woken = False  # or time alone has let somebody in, or a promise is due
+        self.woken = False  # or time alone has let somebody in, or a promise is due,
+        self.upset = False  # or the machine itself has changed, or an expected end
+
+    def has_reason(self) -> bool:
+        """Whether there is something to decide."""
+        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
+        reason = self.joined or self.changed or self.woken or self.upset or let_in
+        return reason and bool(self.line() or self.woken or self.suspended())
 
     def schedule(self) -> None:
         """One pass, if there is a reason for one."""
-        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
-        if not (self.joined or self.changed or self.woken or let_in) or not (self.line() or self.woken):
+        if not self.has_reason():
             return
-        self.rule(self, not (self.changed or self.woken or let_in))
+        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
+        if self.site.preemption.act(self):
+            self.upset = True
+        self.rule(self, not (self.changed or self.woken or self.upset or let_in))
         self.considered = {job.row for job in self.line()}
         self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
-        self.joined = self.changed = self.woken = False
+        self.joined = self.changed = self.woken = self.upset = False
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
-        return [job for job in self.site.queue if job.island == self.number]
+        here = [job for job in self.site.queue if job.island == self.number]
+        return sorted(here, key=lambda job: (job.tier, job.rank))
+
+    def suspended(self) -> list[Job]:
+        return [job for job in self.site.jobs if job.state == "suspended" and job.island == self.number]
 
     def lost(self, job: Job) -> bool:
         """Whether the job's reservation is in a queue where it is at a limit now, or for a time that has gone by."""
-        hold = next(hold for hold in self.site.ledger.holds if hold.job is job)
+        hold = next((hold for hold in self.site.ledger.holds if hold.job is job), None)
+        if hold is None:
+            return not self.site.admitting(job)
         return hold.queue not in self.site.admitting(job) or hold.start < self.site.now
 
     def holders(self) -> list[Job]:
-        """Who waits here and has a reservation, in order."""
-        held = {hold.job.row for hold in self.site.ledger.holds}
+        """Who waits here and has a reservation, in order; claims are not the policy's."""
+        held = {hold.job.row for hold in self.site.ledger.holds if not self.site.preemption.is_pinned(hold)}
         return [job for job in self.line() if job.row in held]
 
 
@@ -65,39 +81,48 @@ def _start_all(island: Island, only_arrivals: bool) -> None:
 
 
 def _start_deep(island: Island, only_arrivals: bool) -> None:
-    """In order: what fits starts, and the first `depth` that do not get a reservation each.
+    """In order: what fits starts, and the first `depth` that do not get a reservation each, where that can be planned.
 
     Reservations stand while nothing but arrivals happens, behind everybody or, at a site with rules, behind those who
     have one, and their jobs are not at a limit; then only the new jobs are looked at.
     """
-    site, holders = island.site, island.holders()
-    line = island.line()
-    if holders and only_arrivals and _at_the_end(island, line) and not any(island.lost(job) for job in holders):
+    site, line = island.site, island.line()
+    blocked = [job for job in line if job in island.blocked]
+    stand = blocked and only_arrivals and _at_the_end(island, line, blocked)
+    if stand and not any(island.lost(job) for job in blocked):
         line = [job for job in line if job.row not in island.considered]
     else:
-        for job in holders:
+        for job in island.holders():
             site.ledger.drop(job)
+        blocked = []
     for job in line:
-        if site.admitting(job) and not site.try_start(job) and len(island.holders()) < island.depth:
+        if site.admitting(job) and not site.try_start(job) and len(blocked) < island.depth:
             site.reserve(job)
+            blocked.append(job)
+    island.blocked = blocked
 
 
-def _at_the_end(island: Island, line: list[Job]) -> bool:
+def _at_the_end(island: Island, line: list[Job], blocked: list[Job]) -> bool:
     """Whether nobody's place in the line can have changed, and the new ones stand behind all others."""
     if any(job.order.dynamic for job in line):
         return False
     new = [job.row not in island.considered for job in line]
     if island.site.ruled:
-        new = new[: 1 + line.index(island.holders()[-1])]
+        new = new[: 1 + line.index(blocked[-1])]
     return new == sorted(new)
 
 
 def _keep_promises(island: Island, only_arrivals: bool) -> None:
     """Everybody has a reservation and keeps or betters it: those who have one are placed anew one by one if something
-    ended or left, then those who have none are placed, then what is due starts, and who is at a limit now loses it."""
+    ended or left, then those who have none are placed, then what is due starts, and who is at a limit now loses it.
+    Where the machine has changed all of them are placed anew."""
     site = island.site
     holders = island.holders()
-    if island.changed:
+    if island.upset:
+        for job in holders:
+            site.ledger.drop(job)
+        holders = []
+    elif island.changed:
         for job in holders:
             site.ledger.drop(job)
             site.reserve(job)

@@ -116,7 +116,7 @@ class PlainNodes:
 
     def fits(self, job: Job, queue: str | None) -> bool:
         if not self.named:
-            end = self.site.now + job.requested
+            end = self.site.now + job.wanted
             for hold in self.holds:
                 if hold.job is not job and hold.start < end and self.spare(hold.start, job) < job.cores:
                     return False
@@ -128,12 +128,11 @@ class PlainNodes:
         kept = sum(hold.job.cores for hold in self.holds if hold.start <= time < hold.end and hold.job is not job)
         return sum(self.sizes) - taken - kept
 
-    def take(self, job: Job, queue: str | None) -> int | None:
-        """The job starts on the nodes that the placement chooses; returns when it ends by itself."""
+    def take(self, job: Job, queue: str | None) -> Fraction:
+        """The job starts on the nodes that the placement chooses; returns how fast they are."""
         self.drop(job)
         job.shares = self.choose(job, self.left_now(job))
-        speed = min(self.speeds[node] for node, _ in job.shares)
-        return None if job.run_time is None else self.site.now - int(-job.run_time // speed)  # rounded up
+        return min(self.speeds[node] for node, _ in job.shares)
 
     # ---- later
 
@@ -154,7 +153,7 @@ class PlainNodes:
     def clear(self, job: Job, start: int) -> bool:
         if self.named:
             return self.suits(job, self.left_at(job, start))
-        moments = [start] + [hold.start for hold in self.holds if start < hold.start < start + job.requested]
+        moments = [start] + [hold.start for hold in self.holds if start < hold.start < start + job.wanted]
         return all(self.spare(moment, job) >= job.cores for moment in moments)
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:

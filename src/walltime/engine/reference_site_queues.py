@@ -141,7 +141,8 @@ class Queues:
         queue = self.cluster.queues[name]
         if not self.belongs(queue, job):
             return f"queue {name} is not for its user, group or account"
-        if queue.max_time is not None and job.requested > microseconds(queue.max_time):
+        asked = job.requested_time or 0  # not the time of checkpoints
+        if queue.max_time is not None and asked > microseconds(queue.max_time):
             return f"more time than queue {name} gives"
         if queue.min_cores is not None and job.cores < queue.min_cores:
             return f"fewer cores than queue {name} takes"

@@ -17,6 +17,7 @@ from typing import Any
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 from walltime.engine.reference_site_jobs import Job, Shares
+from walltime.engine.reference_site_outages import Block
 from walltime.engine.reference_site_places import Place, fill, find_run
 from walltime.engine.reference_site_requests import Request, make_request
 
@@ -32,6 +33,9 @@ class Hold:
     start: int
     end: int
     taken: Taken
+
+    def covers(self, time: int) -> bool:
+        return self.start <= time < self.end
 
 
 class Vectors:
@@ -51,7 +55,7 @@ class Vectors:
     def request(self, job: Job, queue: str | None) -> Request:
         key = job.row, queue
         if key not in self.requests:
-            self.requests[key] = make_request(job, self.layout, self.capacity, self.site.queues.node_set(queue))
+            self.requests[key] = make_request(job, self.layout, self.capacity, self.site.node_set(job, queue))
         return self.requests[key]
 
     def nodes(self, job: Job, queue: str | None) -> int:
@@ -60,20 +64,21 @@ class Vectors:
     # ---- what is left
 
     def others(self, job: Job, start: int, running: list[Job]) -> list[list[Any]]:
-        """Who is there beside the job, at its start and at each later moment at which somebody's hold begins."""
+        """Who is there beside the job, at its start and at each later moment at which a hold or a block begins."""
         holds = [hold for hold in self.holds if hold.job is not job]
+        blocks = self.site.outages.blocks(job)
         moments = {start: running}
-        for hold in holds:
-            if start < hold.start < start + job.length:
-                moments[hold.start] = self.running_at(hold.start)
+        for later in (*holds, *blocks):
+            if start < later.start < start + job.length:
+                moments[later.start] = self.running_at(later.start)
         return [
-            [*then, *(hold for hold in holds if hold.start <= moment < hold.end)] for moment, then in moments.items()
+            [*then, *(kept for kept in (*holds, *blocks) if kept.covers(moment))] for moment, then in moments.items()
         ]
 
     def left(self, node: int, others: list[Any]) -> dict[str, int]:
         """What they leave on the node; memory that is not told never runs out."""
         return {
-            name: most if most == UNCOUNTED else most - sum(other.taken.get(node, {}).get(name, 0) for other in others)
+            name: most if most == UNCOUNTED else most - sum(taken_by(other, node).get(name, 0) for other in others)
             for name, most in self.capacity[node].items()
         }
 
@@ -81,7 +86,10 @@ class Vectors:
         """What the job may have on the node for all of its time; None where it may have nothing."""
         if node not in request.node_set:
             return None
-        if request.whole and any(node in other.taken for others in moments for other in others):
+        everybody = [other for others in moments for other in others]
+        if any(isinstance(other, Block) and node in other.nodes for other in everybody):
+            return None
+        if request.whole and any(taken_by(other, node) for other in everybody):
             return None
         lefts = [self.left(node, others) for others in moments]
         return {name: min(left[name] for left in lefts) for name in self.names}
@@ -101,6 +109,8 @@ class Vectors:
         return self.place.suits(request.suitable(rooms), request.count)
 
     def licences_of(self, other: Any) -> dict[str, int]:
+        if isinstance(other, Block):
+            return {}
         job: Job = other.job if isinstance(other, Hold) else other
         return job.wanted_licences()
 
@@ -128,10 +138,27 @@ class Vectors:
         return f"more nodes than {where} has"
 
     def fits(self, job: Job, queue: str | None) -> bool:
+        if not self.site.outages.inside(job, self.site.now):
+            return False
         return self.suits(self.request(job, queue), self.others(job, self.site.now, self.site.running))
 
-    def take(self, job: Job, queue: str | None) -> int | None:
-        """The job starts on the nodes that the placement chooses; returns when it ends by itself."""
+    def fits_again(self, job: Job) -> bool:
+        """Whether a suspended job can go on where it was."""
+        moments = self.others(job, self.site.now, self.site.running)
+        request = self.request(job, job.runs_in)
+        for name, wanted in request.licences.items():
+            for others in moments:
+                in_use = sum(self.licences_of(other).get(name, 0) for other in others)
+                if in_use + wanted > self.layout.licences.get(name, 0):
+                    return False
+        for node, amounts in job.taken.items():
+            room = self.room(node, request, moments)
+            if room is None or any(room[name] < amount for name, amount in amounts.items() if name in room):
+                return False
+        return bool(self.site.outages.inside(job, self.site.now))
+
+    def take(self, job: Job, queue: str | None) -> Fraction:
+        """The job starts on the nodes that the placement chooses; returns how fast they are."""
         self.holds = [hold for hold in self.holds if hold.job is not job]
         request = self.request(job, queue)
         rooms = self.rooms(request, self.others(job, self.site.now, self.site.running))
@@ -150,8 +177,7 @@ class Vectors:
         job.taken = self.taken(request, job.shares)
         if request.whole:
             job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
-        speed = min(self.speeds[node] for node, _ in job.shares)
-        return None if job.run_time is None else self.site.now - int(-job.run_time // speed)  # rounded up
+        return min(self.speeds[node] for node, _ in job.shares)
 
     def leftover(self, request: Request, room: dict[str, int] | None) -> float:
         """How much of a node would stay free, in parts of the largest node, added up over the resources."""
@@ -173,16 +199,22 @@ class Vectors:
 
     # ---- later
 
-    def earliest(self, job: Job, queue: str | None) -> int:
-        """The first time from which the same nodes serve the job for its request; only what ends makes room."""
+    def earliest(self, job: Job, queue: str | None, after: int | None = None) -> int | None:
+        """The first time from which the same nodes serve the job for its request, as far as is known; None for never.
+
+        Only what ends makes room; `after` asks for a time not before that.
+        """
         now: int = self.site.now
+        first = now if after is None else max(now, after)
         request = self.request(job, queue)
-        ends = {other.expected_end for other in self.site.running}
-        ends |= {hold.end for hold in self.holds if hold.job is not job}
-        for time in sorted({now, now + 1} | {end for end in ends if end > now}):
-            if self.suits(request, self.others_later(job, time)):
+        times = {other.expected_end for other in self.site.running}
+        times |= {hold.end for hold in self.holds if hold.job is not job}
+        times |= {block.end for block in self.site.outages.blocks(job) if block.end is not None}
+        times |= {*self.site.outages.openings(job)}
+        for time in sorted({first, first + 1} | {time for time in times if time > first}):
+            if self.site.outages.inside(job, time) and self.suits(request, self.others_later(job, time)):
                 return time
-        raise EngineError(f"job {job.job_id} does not fit the empty machine")
+        return None
 
     def others_later(self, job: Job, time: int) -> list[list[Any]]:
         return self.others(job, time, self.running_at(time))
@@ -206,17 +238,25 @@ class Vectors:
         self.holds.append(Hold(job, queue, start, start + job.length, taken))
 
     def first_room(self, request: Request, node: int) -> int:
-        """When the node by its running jobs alone has room for the job's part."""
+        """When the node by its running jobs alone, and by failures, has room for the job's part."""
         now = self.site.now
-        ends = {other.expected_end for other in self.site.running if other.expected_end > now}
-        for time in sorted({now, now + 1} | ends):
-            if self.has_room(request, node, self.running_at(time)):
+        down = self.site.outages.down_blocks()
+        ends = {other.expected_end for other in self.site.running} | {block.end for block in down}
+        for time in sorted({now, now + 1} | {end for end in ends if end is not None and end > now}):
+            away = [block for block in down if block.covers(time)]
+            if self.has_room(request, node, [*self.running_at(time), *away]):
                 return int(time)
         raise EngineError(f"node {node} does not serve the request when it is empty")
 
-    def has_room(self, request: Request, node: int, running: list[Job]) -> bool:
+    def has_room(self, request: Request, node: int, running: list[Any]) -> bool:
         room = self.room(node, request, [running])
         return room is not None and request.serves(room)
 
     def drop(self, job: Job) -> None:
         self.holds = [hold for hold in self.holds if hold.job is not job]
+
+
+def taken_by(other: Any, node: int) -> dict[str, int]:
+    """What a running job or a hold has on the node."""
+    taken: Taken = getattr(other, "taken", {})
+    return taken.get(node, {})

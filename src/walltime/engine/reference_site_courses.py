@@ -1,0 +1,124 @@
+"""How a job unfolds in the slow twin of a site: attempts, intervals, checkpoints, and what an interruption costs.
+
+Work is counted in microseconds at full speed, everything else in wall time. In an attempt that begins with `progress`:
+first the restart, where something was kept; then work; and a checkpoint at every multiple of the interval that lies
+between the progress and the end of the work. What the contract leaves open is decided so: the time of a restart is
+never kept; `restart` is added to the limit of a job that was ever interrupted and sent back to its last checkpoint;
+who starts over, fails, or is killed, loses also what earlier attempts had kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from walltime.core.time import microseconds
+from walltime.engine.reference_site_jobs import Job, write_shares
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A time in which a job held its nodes; `outcome` tells how it ended."""
+
+    attempt: int
+    start: int
+    end: int
+    nodes: str | None
+    outcome: str
+
+
+class Course:
+    """One job's attempts; `habits` are the checkpoints of the scenario, None where there are none."""
+
+    def __init__(self, job: Job, habits: Any) -> None:
+        self.job = job
+        self.period = 0 if habits is None else microseconds(habits.interval)
+        self.cost = 0 if habits is None else microseconds(habits.cost)
+        self.restart = 0 if habits is None else microseconds(habits.restart)
+        self.intervals: list[Interval] = []
+        self.attempt = 0
+        self.since = 0  # when the present interval began
+        self.speed = Fraction(1)
+        self.progress = 0  # work that earlier attempts have kept,
+        self.used = 0  # and the wall time that it took
+        self.elapsed = 0  # wall time of this attempt in the intervals that are over
+        self.lost = 0  # core-microseconds
+        self.restarts_from_checkpoint = False  # it has been interrupted so that it may
+
+    def growth(self, requested: int) -> int:
+        """By how much the checkpoints make the request longer."""
+        return self.cost * max(0, -(-requested // self.period) - 1) if self.period else 0
+
+    @property
+    def wanted(self) -> int:
+        """For how long it may still run; one that has outlived its request before is given a moment."""
+        extra = self.restart if self.restarts_from_checkpoint else 0
+        left = self.job.requested + extra - self.used - self.elapsed
+        return max(left, 1) if self.intervals else left
+
+    # ---- the plan of an attempt
+
+    def wall(self, work: int) -> int:
+        """The wall time of the attempt until so much work is done, without checkpoints."""
+        delay = self.restart if self.progress else 0
+        return delay - int(-(work - self.progress) // self.speed)  # rounded up
+
+    def checkpoints(self) -> Iterator[tuple[int, int]]:
+        """(work, wall time of the attempt at which it is safe), one after the other; none without a period."""
+        work, count = self.progress // self.period * self.period if self.period else 0, 0
+        while self.period and (self.job.run_time is None or work + self.period < self.job.run_time):
+            work, count = work + self.period, count + 1
+            yield work, self.wall(work) + count * self.cost
+
+    def duration(self) -> int | None:
+        """The wall time of the whole attempt if nothing comes between."""
+        if self.job.run_time is None:
+            return None
+        return self.wall(self.job.run_time) + self.cost * sum(1 for _ in self.checkpoints())
+
+    # ---- what happens
+
+    def begin(self, now: int, speed: Fraction) -> int | None:
+        """The job starts or goes on; returns when it ends by itself."""
+        if not any(interval.attempt == self.attempt for interval in self.intervals):
+            self.speed = speed
+        self.since = now
+        duration = self.duration()
+        return None if duration is None else now + duration - self.elapsed
+
+    def pause(self, now: int, outcome: str) -> None:
+        """The present interval is over."""
+        nodes = write_shares(self.job.shares)
+        self.intervals.append(Interval(self.attempt, self.since, now, nodes, outcome))
+        self.elapsed += now - self.since
+
+    def finish(self) -> None:
+        """The job has ended, or was killed or cancelled: what it did in this attempt counts."""
+        self.used += self.elapsed
+        self.elapsed = 0
+
+    def fail(self) -> None:
+        """The job is over, and all that it did was for nothing."""
+        self.lost += self.job.cores * (self.used + self.elapsed)
+        self.used = self.elapsed = 0
+
+    def start_over(self) -> None:
+        """The attempt is over, and nothing is kept, of earlier ones neither."""
+        self.lost += self.job.cores * (self.used + self.elapsed)
+        self.progress = self.used = self.elapsed = 0
+
+    def fall_back(self) -> None:
+        """The attempt is over; what the last checkpoint has is kept."""
+        delay = self.restart if self.progress else 0
+        safe = [(self.progress, delay)]
+        for work, wall in self.checkpoints():
+            if wall > self.elapsed:
+                break
+            safe.append((work, wall))
+        work, wall = safe[-1]
+        kept = wall - delay
+        self.restarts_from_checkpoint = True
+        self.lost += self.job.cores * (self.elapsed - kept)
+        self.progress, self.used, self.elapsed = work, self.used + kept, 0

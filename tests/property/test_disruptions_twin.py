@@ -1,0 +1,190 @@
+"""Whatever gets in the way of the jobs: what must be true of every schedule."""
+
+from __future__ import annotations
+
+import pytest
+from disruption_runs import Run, numbers, run_slowly
+from disruption_scenarios import draw_disrupted
+from site_record import audited_slowly
+from site_scenarios import KINDS
+
+from walltime.core.time import microseconds
+from walltime.engine.reference_site_outages import make_booking
+from walltime.engine.reference_site_preempt import Preemption
+from walltime.scenario import Scenario, parse
+
+ENDED = ("completed", "timeout", "failed", "cancelled", "rejected")
+
+
+def scenario_of(seed: int, kind: str) -> Scenario:
+    site, workload = draw_disrupted(seed, kind)
+    return parse(site | {"workload": {"table": workload}})
+
+
+def cores_of(scenario: Scenario, row: int) -> int:
+    return int(scenario.workload.table.column("cores")[row])
+
+
+def bond_of(scenario: Scenario, row: int) -> str | None:
+    table = scenario.workload.table
+    code = int(table.column("reservation")[row])
+    return None if code < 0 else table.label_names("reservation")[code]
+
+
+# ---- what must be true
+
+
+def check_lives(scenario: Scenario, run: Run) -> None:
+    """Nobody is lost, and nobody runs twice at once; each who ended did so once, in his last interval."""
+    for life in run.lives:
+        assert life.state in ENDED or bond_of(scenario, life.row) is not None, life
+        outcomes = [span.outcome for span in life.spans]
+        assert outcomes.count("completed") == (life.state == "completed"), life
+        assert not {"completed", "timeout"} & set(outcomes[:-1]), life
+        for before, after in zip(life.spans, life.spans[1:], strict=False):
+            assert before.start <= before.end <= after.start, life
+            assert after.attempt == before.attempt + (before.outcome != "suspended") or (
+                before.outcome == "suspended" and after.attempt == before.attempt + 1  # its node failed meanwhile
+            ), life
+        if life.spans and life.state in ENDED:
+            assert life.start == life.spans[0].start
+            assert life.end is not None
+            assert life.end >= life.spans[-1].end
+
+
+def check_work(scenario: Scenario, run: Run) -> None:
+    """Core-seconds held are useful, overhead of checkpoints, or lost."""
+    habits = scenario.execution.checkpoint
+    period, cost, restart = (
+        (0, 0, 0) if habits is None else (microseconds(x) for x in (habits.interval, habits.cost, habits.restart))
+    )
+    even = all(group.speed == 1 for group in scenario.clusters[0].nodes or ())
+    for life in run.lives:
+        held = sum(span.end - span.start for span in life.spans)
+        kept, odd = divmod(cores_of(scenario, life.row) * held - life.lost, cores_of(scenario, life.row))
+        assert kept >= 0, life
+        assert odd == 0, life
+        if life.state == "completed" and even:
+            work = int(scenario.workload.table.column("run_time")[life.row])
+            overhead = cost * max(0, -(-work // period) - 1) if period else 0
+            assert kept - work - overhead in ((0, restart) if life.restarts else (0,)), life
+        if life.restarts == 0 and life.state in ("completed", "timeout"):
+            assert life.lost == 0, life
+
+
+def check_reservations(scenario: Scenario, run: Run) -> None:
+    """Nothing in a reservation that is not its own, and its own nowhere else."""
+    for rule in scenario.clusters[0].reservations:
+        booking = make_booking(scenario.clusters[0], rule)
+        horizon = max((span.end for life in run.lives for span in life.spans), default=0)
+        for start, end in booking.occurrences(0, horizon):
+            if booking.nodes:
+                for life in run.lives:
+                    for span in life.spans:
+                        there = span.start < end and start < span.end and booking.nodes & numbers(span.nodes).keys()
+                        assert not there or bond_of(scenario, life.row) == rule.name, (rule, life)
+            else:
+                check_pool(scenario, run, rule.name, booking.cores, start, end)
+        for life in run.lives:
+            if bond_of(scenario, life.row) == rule.name:
+                for span in life.spans:
+                    assert not booking.nodes or numbers(span.nodes).keys() <= booking.nodes, (rule, life)
+                    inside = booking.occurrences(span.start, span.start)
+                    assert any(start <= span.start and span.end <= end for start, end in inside), (rule, life)
+
+
+def check_pool(scenario: Scenario, run: Run, name: str, kept: int, start: int, end: int) -> None:
+    """Of a plain number of cores the others leave those that are kept."""
+    total = scenario.clusters[0].cores
+    assert total is not None
+    spans = [
+        (span, cores_of(scenario, life.row))
+        for life in run.lives
+        for span in life.spans
+        if bond_of(scenario, life.row) != name
+    ]
+    for moment in [start, *(span.start for span, _ in spans if start <= span.start < end)]:
+        used = sum(cores for span, cores in spans if span.start <= moment < span.end)
+        assert used + kept <= total, (name, moment)
+
+
+def check_failures(scenario: Scenario, run: Run) -> None:
+    """A node that has failed runs nothing; of a plain number of cores no more than are up are in use."""
+    failures = [gap for gap in run.gaps if gap.kind == "failure"]
+    for gap in failures:
+        assert gap.end is None or gap.end > gap.start
+        for life in run.lives:
+            for span in life.spans:
+                here = span.end > gap.start and (gap.end is None or span.start < gap.end)
+                assert not here or not gap.nodes & numbers(span.nodes).keys(), (gap, life)
+    if scenario.clusters[0].cores is not None:
+        spans = [(span, cores_of(scenario, life.row)) for life in run.lives for span in life.spans]
+        for moment in {gap.start for gap in failures} | {span.start for span, _ in spans}:
+            used = sum(cores for span, cores in spans if span.start <= moment < span.end)
+            down = sum(gap.cores for gap in failures if gap.start <= moment and (gap.end is None or moment < gap.end))
+            assert not used or used + down <= scenario.clusters[0].cores, moment
+
+
+def check_drains(run: Run) -> None:
+    """Nothing starts on a node that drains."""
+    for gap in run.gaps:
+        if gap.kind == "drain":
+            for life in run.lives:
+                for span in life.spans:
+                    starts = gap.start < span.start and (gap.end is None or span.start < gap.end)
+                    assert not starts or not gap.nodes & numbers(span.nodes).keys(), (gap, life)
+
+
+CHECKS = (check_lives, check_work, check_reservations, check_failures)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", range(2))
+def test_the_twin_keeps_every_rule(kind, part):
+    for seed in range(part * 40, part * 40 + 40):
+        scenario = scenario_of(seed, kind)
+        run = run_slowly(scenario)
+        for check in CHECKS:
+            check(scenario, run)
+        check_drains(run)
+        violations = audited_slowly(scenario).audit()
+        assert not violations, f"draw_disrupted({seed}, {kind!r}): {violations[0]}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_victim_too_many_and_none_of_equal_rank(kind, monkeypatch):
+    """Whenever the twin chooses victims: each is of lower rank, and without any one of them the job does not fit."""
+    found = Preemption.find_victims
+    chosen = []
+
+    def find(self, island, job, queue):
+        victims = found(self, island, job, queue)
+        free = self.leaving(island, job)
+        for victim in victims:
+            assert self.rank(victim) < self.rank(job)
+            rest = [other for other in victims if other is not victim]
+            assert not self.fits_without(job, queue, free + rest)
+            chosen.append(victim)
+        return victims
+
+    monkeypatch.setattr(Preemption, "find_victims", find)
+    for seed in range(60):
+        scenario = scenario_of(seed, kind)
+        if scenario.clusters[0].scheduler.preempt is not None:
+            run_slowly(scenario)
+    assert len(chosen) > 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_policies_see_the_same_failures(kind):
+    for seed in range(0, 60, 3):
+        site, workload = draw_disrupted(seed, kind)
+        if "failures" not in site["cluster"]:
+            continue
+        seen = []
+        for backfill in ("none", "easy", "conservative"):
+            site["cluster"]["scheduler"]["backfill"] = backfill
+            scenario = parse(site | {"workload": {"table": workload}})
+            seen.append([gap for gap in run_slowly(scenario).gaps if gap.kind == "failure"])
+        least = min(len(gaps) for gaps in seen)  # who is through earlier sees fewer
+        assert seen[0][:least] == seen[1][:least] == seen[2][:least]
