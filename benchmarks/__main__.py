@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import (
     case_command,
     case_conservative,
+    case_disruptions,
     case_engine,
     case_index,
     case_models,
@@ -33,6 +34,7 @@ ALL = (
     case_orders,
     case_conservative,
     case_nodes,
+    case_disruptions,
     case_site,
     case_python,
     case_reading,

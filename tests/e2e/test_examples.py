@@ -109,3 +109,33 @@ def test_the_policy_of_the_example_runs_from_the_command_line(command: Command, 
     (trace.parent / policy.name).write_text(policy.read_text())
     done = command("run", trace, "--policy", "easy,shortest_backfill:ShortestBackfill").done()
     assert "shortest_backfill:ShortestBackfill" in done.out
+
+
+def test_maintenance(tmp_path: Path) -> None:
+    rows = [line.split() for line in run("maintenance.py", tmp_path).splitlines()[1:]]
+    assert [row[0] for row in rows] == ["fcfs", "fcfs", "easy", "easy", "conservative", "conservative"]
+    waits = [minutes(" ".join(row[2:4])) for row in rows]
+    assert all(without < weekly for without, weekly in zip(waits[::2], waits[1::2], strict=True))
+    assert waits[1] > 10 * waits[3], "without backfilling nobody uses the time before a window"
+    assert all((row[-1] == "0") == (row[1] == "none") for row in rows)
+
+
+def test_checkpoints(tmp_path: Path) -> None:
+    out = run("checkpoints.py", tmp_path)
+    found = {float(a): (float(b), float(c)) for a, b, c in re.findall(r"([\d.]+) h +([\d.]+)% +([\d.]+)%", out)}
+    best = max(found, key=lambda interval: found[interval][0])
+    daly = float(re.search(r"([\d.]+) h by Daly's", out)[1])
+    assert 0.5 * daly < best < 2 * daly
+    assert all(abs(simulated - formula) < 3 for simulated, formula in found.values())
+
+
+def test_urgent_jobs(tmp_path: Path) -> None:
+    out = run("urgent_jobs.py", tmp_path)
+    found = re.findall(r"^(\S.*?)  +(\S+ \w+) +(\S+ \w+) +(\d+) +([\d,]+)$", out, re.M)
+    urgent = {name: minutes(wait) for name, wait, *_ in found}
+    lost = {name: int(hours.replace(",", "")) for name, *_, hours in found}
+    assert list(urgent) == ["nobody is displaced", "requeue", "requeue after 5 min", "suspend", "from checkpoints"]
+    assert urgent["nobody is displaced"] > 30
+    assert max(urgent["requeue"], urgent["suspend"], urgent["from checkpoints"]) < 1
+    assert urgent["requeue after 5 min"] < 6
+    assert lost["suspend"] == lost["nobody is displaced"] == 0 < lost["from checkpoints"] < lost["requeue"] / 5
