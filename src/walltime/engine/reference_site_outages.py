@@ -302,7 +302,7 @@ def read_failing(cluster: Cluster, seed: int) -> list[Failing]:
             found.append(Failing(source, min(nodes), nodes, 0, notice, rule.known, iter([(start, end)])))
         for number, nodes, cores in _groups(cluster, rule) if rule.file is None else ():
             if rule.between is not None and rule.repair is not None:
-                outages = renewals(seed, source, number, rule.between, rule.repair)  # type: ignore[arg-type]
+                outages = renewals(seed, source, number, rule.between, rule.repair)
             else:
                 at = microseconds(rule.at or 0)
                 outages = iter([(at, at + microseconds(rule.length or 0))])
