@@ -21,6 +21,7 @@ from benchmarks import (
     case_python,
     case_reading,
     case_report,
+    case_rhythm,
     case_site,
     case_slurm,
     case_startup,
@@ -41,6 +42,7 @@ ALL = (
     case_models,
     case_command,
     case_report,
+    case_rhythm,
     case_startup,
     case_slurm,
 )

@@ -25,7 +25,7 @@ from walltime.kernel.plan import PlanLedger
 from walltime.kernel.quotas import Quotas
 from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
-from walltime.policy.api import Order
+from walltime.policy.api import Order, Rhythm
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Part, Scenario
@@ -97,6 +97,12 @@ def origin_of(first: Workload | None) -> Origin:
     return Origin() if first is None else first.origin
 
 
+def build_rhythm(cluster: Cluster) -> Rhythm | None:
+    """When there are passes; None for whenever something changed."""
+    made = registry.build("rhythm", cluster.scheduler.rhythm)
+    return None if isinstance(made, str) else made
+
+
 def build_site(
     scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
 ) -> tuple[Simulation, Arrivals]:
@@ -105,7 +111,7 @@ def build_site(
     cluster = scenario.clusters[0]
     labels = [] if first is None else first.label_names("queue")
     jobs = JobTable()
-    plans = registry.build("backfill", cluster.scheduler.backfill).plans
+    plans = registry.build("backfill", cluster.scheduler.backfill).plans and build_rhythm(cluster) is None
     counted = needs_vectors(cluster, first)
     ledger = (build_resources if counted else build_ledger)(jobs, cluster, 0, plans, scenario.seed)
     quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None
@@ -134,7 +140,8 @@ def build_site(
             if lane.island == island:
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
-        target.add_island(queue, registry.build("backfill", cluster.scheduler.backfill), own)
+        policy = registry.build("backfill", cluster.scheduler.backfill)
+        target.add_island(queue, policy, own, build_rhythm(cluster), _shared_nodes(site))
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)
@@ -176,6 +183,12 @@ def add_outages(
     rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
     patience = 2 * (horizon + rhythm)
     simulation.patience = patience if simulation.patience >= NEVER else max(simulation.patience, patience)
+
+
+def _shared_nodes(site: Site) -> np.ndarray[Any, Any]:
+    """By pairs of lanes, whether they share nodes."""
+    masks = [site.mask_of(lane) for lane in site.lanes]
+    return np.array([[a is None or b is None or bool((a & b).any()) for b in masks] for a in masks], np.uint8)
 
 
 def _node_set(ledger: Ledger, site: Site, lane: Lane) -> int:

@@ -4,7 +4,7 @@ from walltime.kernel.lines cimport Line, LinesQueue
 from walltime.kernel.queue cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.scan cimport ScanQueue
-from walltime.policy.api cimport ARRIVAL, LIMIT, TIMER, Estimate, Order, Pass, Policy
+from walltime.policy.api cimport ARRIVAL, LIMIT, TIMER, Estimate, Order, Pass, Policy, Rhythm
 
 cdef class Island:
     cdef readonly Queue queue
@@ -17,7 +17,13 @@ cdef class Island:
     cdef bint periodic
     cdef long long[::1] renewed
     cdef long long[::1] renewal
-    cdef bint due(self) noexcept
+    cdef readonly Rhythm rhythm
+    cdef long long asked
+    cdef bint due(self, long long now) except? -1
+    cdef bint waits(self) noexcept
+    cdef int happened(self, long long now) noexcept
+    cdef bint unsettled(self, long long now) except? -1
+    cdef long long next_look(self, long long now) except *
     cdef int prepare(self, list orders, long long now) except -1
     cdef bint stale(self, list orders, long long now) except? -1
     cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1

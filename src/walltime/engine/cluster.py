@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
@@ -11,7 +12,9 @@ from walltime.kernel.lines import Line, LinesQueue
 from walltime.kernel.queue import OrderedQueue, Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.scan import ScanQueue
-from walltime.policy.api import Cause, Estimate, Order, Pass, Policy
+from walltime.policy.api import Cause, Estimate, Order, Pass, Policy, Rhythm  # noqa: F401 - as in cluster.pxd
+
+NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
     ARRIVAL, LIMIT, TIMER = Cause.ARRIVAL, Cause.LIMIT, Cause.TIMER
@@ -33,9 +36,13 @@ class Island:
         self.renewal = integers(len(orders), -1)  # the same, as it should be
         self.causes = 0
         self.displacer = None  # whoever makes room for the urgent, and has the suspended
+        self.rhythm = None
+        self.asked = -1  # for when its rhythm has last asked for a look
 
-    def due(self):
+    def due(self, now):
         """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
+        if self.rhythm is not None:
+            return self.waits() and self.rhythm.due(now, self.happened(now))
         if self.causes == 0:
             return False
         if self.queue.size > 0 or self.causes & TIMER:
@@ -43,6 +50,38 @@ class Island:
         if self.displacer is not None and self.displacer.suspended:
             return True
         return self.lines is not None and self.lines.waits_for_time()
+
+    def waits(self):
+        """Whether somebody waits who may start without anything else happening to others first."""
+        if self.queue.size > 0 or (self.displacer is not None and self.displacer.suspended):
+            return True
+        return self.lines is not None and self.lines.waits_for_time()
+
+    def happened(self, now):
+        """What its rhythm has to know of: a timer is nothing, but for one at which time alone moves a limit."""
+        causes: cython.int = self.causes & ~TIMER
+        if self.lines is not None and self.causes & TIMER and self.lines.opening <= now:
+            causes |= LIMIT
+        return causes
+
+    def unsettled(self, now):
+        """After a pass: whether its decisions changed what it decided upon, as a requeue does."""
+        if self.rhythm is not None:
+            return self.due(now)
+        return self.causes != 0 and self.queue.size > 0
+
+    def next_look(self, now):
+        """When its rhythm is to be asked again; NEVER where it did not change its mind since it said so."""
+        time: cython.longlong
+        if not self.waits():
+            if self.rhythm.forgets:
+                self.causes = 0
+            return NEVER
+        time = self.rhythm.next(now, self.happened(now))
+        if time == self.asked:
+            return NEVER
+        self.asked = time
+        return time
 
     def prepare(self, orders, now):
         """Before a pass: limits that time alone has moved, and the keys that change with time."""
@@ -116,17 +155,24 @@ class Cluster:
         self.passes = 0
         self.longest_queue = 0
 
-    def add_island(self, queue, policy: Policy, ledger=None) -> None:
+    def add_island(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
-        `ledger` they have a machine of their own: a reservation."""
+        `ledger` they have a machine of their own: a reservation.
+
+        `rhythm` says when there are passes, without one there is one whenever something changed; `lanes` tells it
+        which of them share nodes."""
         jobs = self.ledger.jobs
         if ledger is not None:
             self.reserved.append(ledger)
         if queue is None:
             queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size)
+        if rhythm is not None:
+            rhythm.attach(policy, any(order.dynamic or order.periodic for order in self.orders), lanes)
         view = Pass(jobs, queue, self.ledger if ledger is None else ledger, self.name, policy)
         view.number = len(self.islands)
-        self.islands.append(Island(queue, policy, view, self.orders))
+        island: Island = Island(queue, policy, view, self.orders)
+        island.rhythm = rhythm
+        self.islands.append(island)
         self.several = len(self.islands) > 1
         plain = not self.several and self.islands[0].lines is None
         self.sole = self.islands[0] if plain else None

@@ -61,6 +61,8 @@ cdef class Simulation(Engine):
     cdef bint possible(self, Py_ssize_t slot) except? -1
     cdef int route(self) except -1
     cdef int instant(self) except -1
+    cdef bint is_over(self) noexcept
+    cdef int ask_again(self, Cluster c, Island island) except -1
     cdef int run_pass(self, Cluster c, Island island) except -1
     cdef int commit(self, Cluster c, Pass view) except -1
     cdef int reject(self, Py_ssize_t slot, str reason) except -1

@@ -179,10 +179,10 @@ class Simulation(Engine):
             self.ranked = True
         self.clusters[cluster].islands[island].displacer = displacer
 
-    def add_cluster(self, name, ledger: Ledger, order, estimate, policy):
+    def add_cluster(self, name, ledger: Ledger, order, estimate, policy, rhythm=None):
         """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
         cluster: Cluster = self.add_site(name, ledger, [order], estimate)
-        cluster.add_island(None, policy)
+        cluster.add_island(None, policy, None, rhythm)
         return cluster
 
     def add_site(self, name, ledger: Ledger, orders, estimate, quotas=None, licensed=False):
@@ -210,6 +210,8 @@ class Simulation(Engine):
                     time = source.next
             if time >= NEVER or time > last or (self.attended and not self.worthwhile(time)):
                 break
+            if time == self.timers.next and self.jobs.live == 0 and self.is_over():
+                break
             if time < self.now:
                 raise EngineError(f"an event at {time / SECOND:g} s, but it is {self.now / SECOND:g} s already")
             self.now = time
@@ -236,6 +238,14 @@ class Simulation(Engine):
             self.active = time
         return time - self.active <= self.patience
 
+    def is_over(self):
+        """Whether nothing is left to come but passes over nobody."""
+        source: Source
+        for source in self.sources:  # noqa: SIM110 - a generator would be an object
+            if source.next < NEVER and source is not self.timers:
+                return False
+        return True
+
     def instant(self):
         """Everything that happens at `now`."""
         source: Source
@@ -260,17 +270,21 @@ class Simulation(Engine):
             for i in range(len(self.clusters)):
                 cluster = cython.cast(Cluster, self.clusters[i])
                 if cluster.sole is not None:
-                    if cluster.sole.due():
+                    if cluster.sole.due(self.now):
                         self.run_pass(cluster, cluster.sole)
-                        again |= cluster.sole.causes != 0 and cluster.sole.queue.size > 0
+                        again |= cluster.sole.unsettled(self.now)
+                    if cluster.sole.rhythm is not None:
+                        self.ask_again(cluster, cluster.sole)
                     continue
                 for k in range(len(cluster.islands)):
                     island = cython.cast(Island, cluster.islands[k])
-                    if island.due():
+                    if island.due(self.now):
                         self.run_pass(cluster, island)
                 for k in range(len(cluster.islands)):
                     island = cython.cast(Island, cluster.islands[k])
-                    again |= island.causes != 0 and island.queue.size > 0  # decisions changed it: a requeue
+                    again |= island.unsettled(self.now)
+                    if island.rhythm is not None:
+                        self.ask_again(cluster, island)
             for i in range(len(self.sources)):
                 source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
@@ -281,6 +295,17 @@ class Simulation(Engine):
                 raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
             if rounds & 63 == 0:
                 self.poll()
+        return 0
+
+    def ask_again(self, c: Cluster, island: Island):
+        """Have the cluster's rhythm asked again when it wants to be."""
+        time: cython.longlong = island.next_look(self.now)
+        if time < NEVER:
+            self.timers.plan(c.index, time)
+        if island.causes != 0 and c.quotas is not None and c.quotas.timed:  # somebody may have come to a limit
+            time = island.lines.next_opening()
+            if self.now < time < NEVER:
+                self.timers.plan(c.index, time)
         return 0
 
     def run_pass(self, c: Cluster, island: Island):
@@ -300,7 +325,10 @@ class Simulation(Engine):
             view.causes |= island.causes | CAPACITY
             island.causes = 0
         try:
-            island.policy.schedule(view)
+            if island.rhythm is None:
+                island.policy.schedule(view)
+            else:
+                island.rhythm.schedule(view)
         except SystemExit as error:
             view.rollback()
             view.end()

@@ -14,7 +14,16 @@ from walltime.core.tables import Record
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import add_outages, build_ledger, build_order, build_site, is_ruled, needs_vectors, origin_of
+from walltime.engine.build import (
+    add_outages,
+    build_ledger,
+    build_order,
+    build_rhythm,
+    build_site,
+    is_ruled,
+    needs_vectors,
+    origin_of,
+)
 from walltime.engine.counts import count_conditions
 from walltime.engine.dependencies import Dependencies, TaskLimits
 from walltime.engine.limits import collect_rules
@@ -58,10 +67,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
             )
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
-        if scheduler.rhythm.name not in ("instant", "event"):
-            problems.append((f"{prefix}.rhythm", f"{scheduler.rhythm.name}: only instant and event"))
-    if len({cluster.scheduler.rhythm.name for cluster in scenario.clusters}) > 1:
-        problems.append(("clusters", "all clusters have the same rhythm: instant or event"))
+    if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
+        problems.append(("clusters", "a pass after every single event (rhythm: event) in one of several clusters"))
     if len(scenario.clusters) > 1 and scenario.broker is None:
         problems.append(("broker", "several clusters need one"))
     if scenario.slurm is not None:
@@ -204,12 +211,15 @@ def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], firs
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
         policy = registry.build("backfill", parts.backfill)
+        rhythm = build_rhythm(cluster)
+        plans = policy.plans and rhythm is None
         simulation.add_cluster(
             cluster.name,
-            build_ledger(simulation.jobs, cluster, index, policy.plans, scenario.seed),
+            build_ledger(simulation.jobs, cluster, index, plans, scenario.seed),
             build_order(parts.order, Surroundings(cluster, arrivals.codes, origin)),
             registry.build("estimate", parts.estimate),
             policy,
+            rhythm,
         )
         add_outages(simulation, scenario, index, first, {})
     return simulation

@@ -35,6 +35,7 @@ from walltime.engine.reference_site_courses import Interval
 from walltime.engine.reference_site_jobs import Job, write_shares
 from walltime.engine.reference_site_outages import Outages, read_failing
 from walltime.engine.reference_site_passes import RULES, Island
+from walltime.engine.reference_site_rhythm import Periodic
 from walltime.scenario import Cluster, Scenario
 
 
@@ -72,14 +73,28 @@ def simulate(
     never: str = "cancel",
     preceding: bool = False,
     deadlines: str = "keep",
+    rhythm: Mapping[str, Any] | None = None,
+    candidates: str | None = None,
 ) -> list[Outcome]:
     """The schedule of the workload on the cluster, in row order.
 
     `backfill` is none (or fcfs), aggressive, easy, depth (with `depth` reservations) or conservative; `order` one of
-    those that `reference_parts` knows, or a part as a scenario has it. The placement is the cluster's own. `never`,
-    `preceding` and `deadlines` are the scenario's keys of dependencies and deadlines.
+    those that `reference_parts` knows, or a part as a scenario has it. The placement is the cluster's own. `rhythm` are
+    the parameters of the periodic rhythm; without them there is a pass whenever something happened. `candidates` is
+    the order of those behind the last reservation, in that rhythm. `never`, `preceding` and `deadlines` are the
+    scenario's keys of dependencies and deadlines.
     """
-    options = Options(backfill, order, depth, seed, never=never, preceding=preceding, deadlines=deadlines)
+    options = Options(
+        backfill,
+        order,
+        depth,
+        seed,
+        never=never,
+        preceding=preceding,
+        deadlines=deadlines,
+        rhythm=rhythm,
+        candidates=candidates,
+    )
     return simulate_disrupted(workload, cluster, options)[0]
 
 
@@ -113,7 +128,12 @@ def simulate_disrupted(workload: Workload, cluster: Cluster, options: Options) -
         if not booking.rule.maintenance:
             booking.island, count = count, count + 1
     depth = 1 if rule == "easy" else options.depth
-    site.islands = [Island(site, number, rule, depth) for number in range(count)]
+    if options.rhythm is not None:
+        part = {"name": rule, "depth": options.depth}
+        part |= {} if options.candidates is None else {"candidates": options.candidates}
+        site.islands = [Periodic(site, number, part, options.rhythm) for number in range(count)]
+    else:
+        site.islands = [Island(site, number, rule, depth) for number in range(count)]
     site.run()
     return [_outcome(job) for job in site.jobs], site.outages
 

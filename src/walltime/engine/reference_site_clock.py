@@ -15,12 +15,13 @@ from walltime.engine.reference_site_courses import Course
 from walltime.engine.reference_site_jobs import Accounts, Job, read_jobs
 from walltime.engine.reference_site_limits import Limits
 from walltime.engine.reference_site_outages import Failing, Outages
-from walltime.engine.reference_site_passes import RULES, Island
+from walltime.engine.reference_site_passes import RULES
 from walltime.engine.reference_site_places import PLACES, Place
 from walltime.engine.reference_site_plain import PlainNodes
 from walltime.engine.reference_site_pool import Pool
 from walltime.engine.reference_site_preempt import Preemption
 from walltime.engine.reference_site_queues import Queues
+from walltime.engine.reference_site_rhythm import Periodic
 from walltime.engine.reference_site_vectors import Vectors
 from walltime.scenario import Cluster
 
@@ -42,12 +43,14 @@ class Options:
     never: str = "cancel"
     preceding: bool = False
     deadlines: str = "keep"
+    rhythm: Mapping[str, Any] | None = None
+    candidates: str | None = None
 
 
 class Site:
     """The clock, the jobs, and everything that has a say."""
 
-    islands: list[Island]
+    islands: list[Any]
 
     def __init__(self, workload: Workload, cluster: Cluster, options: Options) -> None:
         accounts = Accounts(cluster)
@@ -80,7 +83,7 @@ class Site:
     def run(self) -> None:
         for job in self.jobs:
             self.way_in(job)
-        while times := [time for job in self.jobs for time in self.due(job)] + self.wakes() + self.disruptions():
+        while times := [time for job in self.jobs for time in self.due(job)] + self.events():
             wakes, self.now = self.wakes(), min(times)
             self.fire()
             self.unseen = self.now + 1
@@ -91,6 +94,10 @@ class Site:
         stuck = [job for job in self.queue if not self.is_hopeless(job)]
         if stuck:
             raise EngineError(f"job {stuck[0].job_id} waits for ever")
+
+    def events(self) -> list[int]:
+        """When something happens that is not a job's own."""
+        return self.wakes() + self.ticks() + self.disruptions()
 
     def due(self, job: Job) -> list[int]:
         """When something may happen to the job by the passing of time alone."""
@@ -130,9 +137,13 @@ class Site:
         """Promises to come, and the time at which core-minutes let somebody in."""
         holds = [hold for hold in self.ledger.holds if not self.preemption.is_pinned(hold)]
         promises = [hold.start for hold in holds if hold.start > self.now]
-        if any(island.rule is not RULES["conservative"] for island in self.islands):
+        if any(isinstance(island, Periodic) or island.rule is not RULES["conservative"] for island in self.islands):
             promises = []
-        return promises if self.wake is None else [*promises, self.wake]
+        return promises if self.wake is None or self.wake <= self.now else [*promises, self.wake]
+
+    def ticks(self) -> list[int]:
+        """The next passes of a periodic rhythm."""
+        return [time for island in self.islands if isinstance(island, Periodic) for time in island.times()]
 
     def fire(self) -> None:
         """Everything that is due now."""

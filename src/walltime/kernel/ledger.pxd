@@ -1,4 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.outlook cimport Outlook
 from walltime.kernel.profile cimport RunningProfile
 
 cdef class Ledger:
@@ -35,6 +36,8 @@ cdef class Ledger:
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
+    cpdef bint foresee(self, Outlook outlook) except? -1
+    cpdef long long units(self, Py_ssize_t slot) noexcept
 
 cdef class CoreLedger(Ledger):
     cdef RunningProfile running
@@ -59,6 +62,7 @@ cdef class CoreLedger(Ledger):
     cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
+    cpdef bint foresee(self, Outlook outlook) except? -1
     cdef int profile(self) except -1
     cdef int bound(self) noexcept
     cdef long long available(self, long long time) noexcept

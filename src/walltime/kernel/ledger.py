@@ -8,6 +8,7 @@ from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.outlook import Outlook
 from walltime.kernel.profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -128,6 +129,15 @@ class Ledger:
         """The clock moved; called before each pass."""
         self.now = now
         return 0
+
+    def foresee(self, outlook: Outlook):
+        """Write down what will be free when as one number, where that tells all that a plan has to know; whether so.
+        The holds, none of which is pinned, are left aside."""
+        return False
+
+    def units(self, slot):
+        """What the job asks for in the units of the outlook."""
+        return self.jobs.at[slot].cores
 
     def refuse(self, cores, nodes, per_node) -> str:
         """Why a request that is not `possible` can never run here, for a person."""
@@ -427,6 +437,15 @@ class CoreLedger(Ledger):
                     self.closing = min(self.closing, self.held_start[i] - self.now)
         self.window = first - self.now if first < NEVER else NEVER
         return 0
+
+    def foresee(self, outlook: Outlook):
+        if self.pins > 0:
+            return False
+        if not self.profiled:
+            self.profile()
+        outlook.begin(self.now, self.free, 1)
+        self.running.tell(outlook)
+        return True
 
     def profile(self):
         """Begin to keep the running jobs by expected end."""

@@ -45,6 +45,8 @@ cdef class LinesQueue(Queue):
     cdef long long[::1] recent_seq
     cdef Py_ssize_t recents
     cdef readonly long long opening
+    cdef long long[::1] passed
+    cdef bint passing
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -56,6 +58,7 @@ cdef class LinesQueue(Queue):
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1
+    cdef bint ahead(self, Py_ssize_t slot) except? -1
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
     cpdef long long counted_as(self, Py_ssize_t slot) except *
@@ -66,6 +69,8 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
+    cdef int pass_over(self, Py_ssize_t lane) except -1
+    cdef int pass_nobody(self) except -1
     cdef int bring_home(self, Py_ssize_t slot) except -1
     cdef bint shut(self, Line line) noexcept
     cdef int close(self, Line line) except -1

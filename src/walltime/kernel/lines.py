@@ -108,6 +108,8 @@ class LinesQueue(Queue):
         self.recent_seq = integers(64)
         self.recents = 0
         self.opening = NEVER  # what `next_opening` said last
+        self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
+        self.passing = False
 
     def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
         """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
@@ -116,6 +118,7 @@ class LinesQueue(Queue):
         number: cython.Py_ssize_t = lane
         while number >= len(self.tier_of):
             self.tier_of = doubled(self.tier_of)
+            self.passed = integers(2 * len(self.passed))
         self.tier_of[number] = place
         line = self.make(tier, lane, node_set, local, -1, dynamic)
         self.lane_line[lane] = line
@@ -438,6 +441,9 @@ class LinesQueue(Queue):
             k = 0
             while k < len(lines):
                 line = cython.cast(Line, lines[k])
+                if self.passing and self.passed[line.lane]:
+                    k += 1
+                    continue
                 if line.counter >= 0 and self.shut(line):
                     self.close(line)
                     continue
@@ -450,6 +456,27 @@ class LinesQueue(Queue):
             if best >= 0:
                 break
         return best
+
+    def pass_over(self, lane):
+        """Nobody of this lane is told any more, until `pass_nobody`."""
+        self.passing = True
+        self.passed[lane] = 1
+        return 0
+
+    def pass_nobody(self):
+        if self.passing:
+            self.passing = False
+            self.passed[:] = 0
+        return 0
+
+    def ahead(self, slot):
+        """Also those count who are passed over."""
+        passing: cython.bint = self.passing
+        first: cython.Py_ssize_t
+        self.passing = False
+        first = self.first(-1, False)
+        self.passing = passing
+        return first >= 0 and self.precedes(first, slot)
 
     def head(self):
         return self.first(-1, False)

@@ -1,11 +1,13 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger cimport CoreLedger
 from walltime.kernel.occupancy cimport NodeOccupancy
+from walltime.kernel.outlook cimport Outlook
 from walltime.kernel.place cimport Place
 from walltime.kernel.pool cimport NodePool
 
 cdef class NodeLedger(NodeOccupancy):
     cdef CoreLedger counts
+    cdef bint alike  # whether all nodes have as many cores
     # holds, and what they keep on which node
     cdef readonly Py_ssize_t holds
     cdef readonly bint named
@@ -40,6 +42,8 @@ cdef class NodeLedger(NodeOccupancy):
     cpdef int release_holds(self) except -1
     cpdef int set_capacity(self, long long cores) except -1
     cpdef int set_time(self, long long now) except -1
+    cpdef bint foresee(self, Outlook outlook) except? -1
+    cpdef long long units(self, Py_ssize_t slot) noexcept
     cdef int change(self, Py_ssize_t i, long long cores, long long end) noexcept
     cdef bint fits_by_number(self, Py_ssize_t slot) except? -1
     cdef bint conflicts(self, Py_ssize_t slot, long long end) noexcept

@@ -18,11 +18,13 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.occupancy import NodeOccupancy
+from walltime.kernel.outlook import Outlook
 from walltime.kernel.place import Place
 from walltime.kernel.pool import NodePool
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
 
 
@@ -34,6 +36,7 @@ class NodeLedger(NodeOccupancy):
     def __init__(self, jobs: JobTable, cores, place: Place, index=0, whole=False, pace=None, seed=0) -> None:
         NodeOccupancy.__init__(self, jobs, cores, place, index, whole, pace, seed)
         self.counts = None if whole else CoreLedger(jobs, self.size, index)
+        self.alike = bool((np.asarray(self.cap) == self.pool.top).all())
         self.holds = 0
         self.named = whole
         self.pending = False
@@ -585,6 +588,25 @@ class NodeLedger(NodeOccupancy):
         self.capacity = cores
         self.measure()
         return self.bound()
+
+    def foresee(self, outlook: Outlook):
+        """Whole nodes that are all alike, wherever they lie, can be counted."""
+        p: cython.Py_ssize_t
+        x: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        if not self.whole or not self.alike or not self.place.plain or self.capacity != self.size or self.pins > 0:
+            return False
+        self.follow()
+        outlook.begin(self.now, self.free // self.pool.top, self.pool.top)
+        for p in range(self.by_end.blocks):
+            base = self.by_end.order[p] * BLOCK
+            for x in range(base, base + self.by_end.count[p]):
+                outlook.release(self.by_end.time[x], self.shares.length[self.by_end.cores[x]])
+        return True
+
+    def units(self, slot):
+        nodes: cython.longlong = self.shape(slot)
+        return nodes if nodes > 0 else (self.jobs.at[slot].cores + self.pool.top - 1) // self.pool.top
 
     def kept_for(self, slot) -> list:
         """The hold of a job as (node, cores); empty where it has none, or one that names no nodes."""

@@ -1,3 +1,5 @@
+from walltime.kernel.outlook cimport Outlook
+
 cdef class RunningProfile:
     cdef long long[::1] time
     cdef long long[::1] seq
@@ -16,6 +18,7 @@ cdef class RunningProfile:
     cpdef long long when(self, long long need) noexcept
     cpdef long long released_by(self, long long time) noexcept
     cpdef long long next_end(self, long long time) noexcept
+    cdef int tell(self, Outlook outlook) except -1
     cdef int grow(self) except -1
     cdef int split(self, Py_ssize_t p) except -1
     cdef Py_ssize_t block_of(self, long long time, long long seq) noexcept

@@ -7,6 +7,7 @@ import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.outlook import Outlook
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)
@@ -155,6 +156,17 @@ class RunningProfile:
         p: cython.Py_ssize_t = self.block_of(time + 1, -NEVER)  # ghosts have a seq below zero
         i: cython.Py_ssize_t = self.slot_of(p, time + 1, -NEVER)
         return self.time[i] if i < self.order[p] * BLOCK + self.count[p] else NEVER
+
+    def tell(self, outlook: Outlook):
+        """Write down in the outlook when the cores become free."""
+        p: cython.Py_ssize_t
+        x: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        for p in range(self.blocks):
+            base = self.order[p] * BLOCK
+            for x in range(base, base + self.count[p]):
+                outlook.release(self.time[x], self.cores[x])
+        return 0
 
     def entries(self) -> list:
         """Everything as (time, seq, cores), in order: for checks and for a person."""

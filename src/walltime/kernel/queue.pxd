@@ -18,6 +18,7 @@ cdef class Queue:
     cdef long long[::1] room(self)
     cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
+    cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1

@@ -81,6 +81,16 @@ class Queue:
         self.buffer[n] = -1
         return self.buffer
 
+    def leading(self, many, slots):
+        """Write the first so many jobs, in order, to `slots`, which has room for them; how many there are."""
+        n: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t = self.head()
+        while slot >= 0 and n < many:
+            slots[n] = slot
+            n += 1
+            slot = self.next(slot)
+        return n
+
     def fresh(self, i):
         """The i-th job that joined at the end since the last pass: its slot, -1 if it has left, -2 behind the last.
         Complete only while the queue is not `disturbed`."""

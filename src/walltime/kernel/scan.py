@@ -98,6 +98,31 @@ class ScanQueue(Queue):
             least = key[i]
         return self.slot[best] if best >= 0 else -1
 
+    def leading(self, many, slots):
+        """One look: each job that is before the last of those found so far goes to its place among them."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        key: cython.longlong[::1] = self.key
+        seq: cython.longlong[::1] = self.seq
+        for i in range(self.size if many > 0 else 0):
+            if n == many:
+                k = slots[n - 1]
+                if key[i] > key[k] or (key[i] == key[k] and seq[i] > seq[k]):
+                    continue
+                n -= 1
+            k = n
+            while k > 0 and (
+                key[i] < key[slots[k - 1]] or (key[i] == key[slots[k - 1]] and seq[i] < seq[slots[k - 1]])
+            ):
+                slots[k] = slots[k - 1]
+                k -= 1
+            slots[k] = i
+            n += 1
+        for i in range(n):
+            slots[i] = self.slot[slots[i]]
+        return n
+
     def reorder(self):
         """The keys in the job table have changed."""
         i: cython.Py_ssize_t

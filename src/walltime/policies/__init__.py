@@ -165,6 +165,13 @@ PARTS = (
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(
+        "rhythm",
+        "periodic",
+        "walltime.policies.rhythm.periodic:Periodic",
+        "A main pass on events and every so often, a backfill pass every so often, as Slurm has them.",
+        "Slurm's documentation of SchedulerParameters",
+    ),
+    Entry(
         "execution", "trace", "walltime.execution.trace:TraceExecution", "A job runs for as long as the workload says."
     ),
 )

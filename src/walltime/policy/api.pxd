@@ -28,6 +28,15 @@ cdef class Policy:
     cdef public bint plans
     cpdef schedule(self, Pass p)
 
+cdef class Rhythm:
+    cdef readonly Policy policy
+    cdef readonly bint ageing
+    cdef readonly object lanes
+    cdef public bint forgets
+    cpdef bint due(self, long long now, int causes) except? -1
+    cpdef schedule(self, Pass p)
+    cpdef long long next(self, long long now, int causes) except *
+
 cdef class FunctionPolicy(Policy):
     cdef readonly object function
     cpdef schedule(self, Pass p)

@@ -69,6 +69,42 @@ class Policy:
 
 
 @cython.cclass
+class Rhythm:
+    """When a scheduler thinks: asked at every instant at which something happens while somebody waits.
+
+    This base has a pass whenever something has happened; another one overrides `due` and `next`, and `schedule` where
+    its passes are of several kinds. A policy's shortcuts hold as long as every pass is handed to it: what happened in
+    between comes together in `Pass.causes`.
+    """
+
+    def __init__(self) -> None:
+        self.policy = None
+        self.ageing = False
+        self.lanes = None
+        self.forgets = False  # whether what happens while nobody waits is of no interest later
+
+    def attach(self, policy: Policy, ageing, lanes=None):
+        """Called once: the policy whose passes these are, whether the order of the waiting changes with time alone,
+        and, where queues have nodes of their own, by pairs of lanes whether they share nodes."""
+        self.policy = policy
+        self.ageing = ageing
+        self.lanes = lanes
+
+    def due(self, now, causes):
+        """Whether a pass takes place now (microseconds); `causes` is what has happened since the last one. Asking
+        changes nothing."""
+        return causes != 0
+
+    def schedule(self, p: Pass):
+        """The pass."""
+        self.policy.schedule(p)
+
+    def next(self, now, causes):
+        """When to be asked again whatever happens until then, or NEVER; asked while somebody waits."""
+        return NEVER
+
+
+@cython.cclass
 class FunctionPolicy(Policy):
     """A plain function of the pass as a policy."""
 

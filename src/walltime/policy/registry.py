@@ -48,6 +48,7 @@ _BASES = {
     "order": "walltime.policy.api:Order",
     "backfill": "walltime.policy.api:Policy",
     "estimate": "walltime.policy.api:Estimate",
+    "rhythm": "walltime.policy.api:Rhythm",
     "broker": "walltime.policy.api:Broker",
     "preempt": "walltime.policy.preempt:Preempt",
 }

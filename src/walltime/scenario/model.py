@@ -40,7 +40,8 @@ class Scheduler(Model):
     rhythm: Part = Field(
         default=Part(name="instant"),
         description="When to think: `instant`, one pass after everything that happens at an instant; "
-        "`event`, a pass after every single event.",
+        "`event`, a pass after every single event; `periodic`, a main pass on events and a backfill pass "
+        "every so often, as Slurm has them.",
     )
 
     @field_validator("admit", mode="before")

@@ -3,7 +3,7 @@ from walltime.policy.api cimport CAPACITY, ESTIMATE, ORDER, RELEASE, TIMER, Pass
 
 cdef class Conservative(Policy):
     cdef long long woken
-    cdef Candidates candidates
+    cdef readonly Candidates candidates
     cpdef schedule(self, Pass p)
     cdef int move_forward(self, Pass p, long long[::1] waiting) except -1
     cdef int replan(self, Pass p, long long[::1] waiting) except -1

@@ -3,7 +3,7 @@ from walltime.policy.api cimport ARRIVAL, Pass, Policy
 
 cdef class Depth(Policy):
     cdef readonly Py_ssize_t depth
-    cdef Candidates candidates
+    cdef readonly Candidates candidates
     cdef Py_ssize_t reserved
     cdef bint stands
     cdef Py_ssize_t last

@@ -1,0 +1,407 @@
+"""Thinking now and then, as Slurm does: a quick main pass on events, and a backfill pass every so often.
+
+The parameters have the names and units of Slurm's `SchedulerParameters` where they mean the same
+(https://slurm.schedmd.com/slurm.conf.html, sched_config.html).
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.outlook import Outlook
+from walltime.policies.backfill.aggressive import Aggressive
+from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
+from walltime.policies.backfill.conservative import Conservative
+from walltime.policies.backfill.depth import Depth
+from walltime.policies.backfill.easy import Easy
+from walltime.policies.backfill.none import NoBackfill
+from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+MAIN = cython.declare(cython.int, 1)  # kinds of passes
+FULL = cython.declare(cython.int, 2)
+BACKFILL = cython.declare(cython.int, 4)
+OTHERS = cython.declare(cython.longlong, -1)  # a policy of its own ways
+NOBODY = cython.declare(cython.longlong, -2)
+LAST = cython.declare(cython.longlong, (1 << 62))
+MOST = 1_000_000_000
+
+if not cython.compiled:
+    ARRIVAL, ESTIMATE, ORDER, TIMER = Cause.ARRIVAL, Cause.ESTIMATE, Cause.ORDER, Cause.TIMER
+    RESERVE = Decision.RESERVE
+
+
+@cython.cclass
+class Periodic(Rhythm):
+    """A main pass when something happens and every `sched_interval`, a backfill pass every `bf_interval`.
+
+    The **main pass** goes through the waiting jobs in order and starts what fits; a queue stops at its first job that
+    does not fit, and with it every queue that shares nodes with it. Reservations are not looked at. On events
+    (submissions unless `defer`, ends, cancellations, limits that move) it looks at `default_queue_depth` jobs, and
+    comes at least `sched_min_interval` microseconds after the last one on events; every `sched_interval` seconds (-1: there is
+    no main pass at all) it looks at all.
+
+    The **backfill pass** takes place every `bf_interval` seconds. It looks at the first `bf_max_job_test` jobs in
+    order, of each user at most `bf_max_job_user` (0: any number), those at a limit not counted. A job that delays no
+    reservation starts; of the others as many as the scheduler's `backfill` part says get a reservation (easy one,
+    depth so many, conservative all of them, aggressive none), unless it would begin more than `bf_window` minutes
+    ahead. Every pass plans anew. Ends in a plan are rounded up to multiples of `bf_resolution` seconds. A pass takes
+    no simulated time, so nothing changes under it: `bf_continue` is true.
+
+    Intervals are counted from the time zero of the simulation.
+    """
+
+    def __init__(
+        self,
+        sched_interval=60,
+        sched_min_interval=2,
+        default_queue_depth=100,
+        defer=False,
+        bf_interval=30,
+        bf_window=1440,
+        bf_resolution=60,
+        bf_max_job_test=500,
+        bf_max_job_user=0,
+        bf_continue=True,
+    ) -> None:
+        Rhythm.__init__(self)
+        self.forgets = True
+        if sched_interval != -1:
+            _check("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+        _check("sched_min_interval", sched_min_interval, 0, "microseconds")
+        _check("default_queue_depth", default_queue_depth, 1, "jobs")
+        _check("bf_interval", bf_interval, 1, "seconds")
+        _check("bf_window", bf_window, 1, "minutes")
+        _check("bf_resolution", bf_resolution, 1, "seconds")
+        _check("bf_max_job_test", bf_max_job_test, 1, "jobs")
+        _check("bf_max_job_user", bf_max_job_user, 0, "jobs, 0 for any number")
+        if not isinstance(defer, bool):
+            raise InputError("defer is true or false", value=defer)
+        if bf_continue is not True:
+            raise InputError(
+                "bf_continue can only be true: a backfill pass takes no simulated time, so nothing changes under it",
+                value=bf_continue,
+            )
+        self.sched_interval = sched_interval * SECOND if sched_interval > 0 else -1
+        self.sched_min_interval = sched_min_interval
+        self.default_queue_depth = default_queue_depth
+        self.defer = defer
+        self.bf_interval = bf_interval * SECOND
+        self.bf_window = bf_window * 60 * SECOND
+        self.bf_resolution = bf_resolution * SECOND
+        self.bf_max_job_test = bf_max_job_test
+        self.bf_max_job_user = bf_max_job_user
+        self.depth = NOBODY
+        self.candidates = None
+        self.last_main = -NEVER
+        self.last_full = self.last_backfill = -1
+        self.missed = 0  # what has happened since the last backfill pass,
+        self.pending = 0  # and since the last main pass
+        self.cut = False  # whether that stopped at its depth
+        self.outlook = Outlook()
+        self.counted = False
+        self.chosen = integers(64)
+        self.before = integers(64)  # whom the last backfill pass looked at, by order of entry
+        self.befores = -1
+        self.users = {}
+        self.reserved = 0
+        self.started = False
+        self.skipped = 0  # backfill passes that would have found everything as it was
+
+    def attach(self, policy: Policy, ageing, lanes=None):
+        Rhythm.attach(self, policy, ageing, lanes)
+        self.share = None if lanes is None else np.ascontiguousarray(lanes, np.uint8)
+        self.blocked = integers(0 if lanes is None else len(lanes))
+        if isinstance(policy, NoBackfill):
+            self.depth = NOBODY
+            if self.sched_interval < 0:
+                raise InputError("sched_interval: -1 (no main pass), and backfill: none; nobody would ever start")
+            return
+        if isinstance(policy, Aggressive):
+            self.depth = 0
+        elif isinstance(policy, Easy):
+            if policy.alpha > 0:
+                raise InputError("backfill easy with alpha, and the periodic rhythm, which plans anew at each pass")
+            self.depth = 1
+        elif isinstance(policy, Depth):
+            self.depth = policy.depth
+        elif isinstance(policy, Conservative):
+            self.depth = NEVER
+            policy.plans = False  # no promise outlasts a pass
+        else:
+            self.depth = OTHERS
+            return
+        self.candidates = policy.candidates
+        if self.candidates is not None and self.candidates.order.dynamic:
+            self.ageing = True
+
+    # ---- when
+
+    def kinds(self, now, causes):
+        """Which passes take place now."""
+        kinds: cython.int = 0
+        happened: cython.int = (causes | self.pending) & ~TIMER
+        events: cython.int = happened & ~ESTIMATE
+        if self.defer:
+            events &= ~ARRIVAL
+        if self.sched_interval > 0:
+            if now % self.sched_interval == 0 and self.last_full != now and (self.cut or happened or self.ageing):
+                kinds |= FULL
+            elif events and now >= self.last_main + self.sched_min_interval:
+                kinds |= MAIN
+        if self.depth != NOBODY and now % self.bf_interval == 0 and self.last_backfill != now:
+            if self.missed or causes & ~TIMER or self.ageing:
+                kinds |= BACKFILL
+        return kinds
+
+    def due(self, now, causes):
+        return self.kinds(now, causes) != 0
+
+    def next(self, now, causes):
+        time: cython.longlong = NEVER
+        soon: cython.longlong
+        happened: cython.int = (causes | self.pending) & ~TIMER
+        events: cython.int = happened & ~ESTIMATE
+        if self.defer:
+            events &= ~ARRIVAL
+        if self.sched_interval > 0:
+            if self.cut or happened or self.ageing:
+                time = now - now % self.sched_interval + self.sched_interval
+            soon = self.last_main + self.sched_min_interval
+            if events and now < soon < time:
+                time = soon
+        if self.depth != NOBODY and (self.missed or causes & ~TIMER or self.ageing):
+            soon = now - now % self.bf_interval + self.bf_interval
+            if soon < time:
+                time = soon
+        return time
+
+    def schedule(self, p: Pass):
+        kinds: cython.int = self.kinds(p.now, p.causes)
+        self.missed |= p.causes & ~TIMER
+        self.pending |= p.causes & ~TIMER
+        if kinds & FULL:
+            self.last_full = p.now
+            self.run_main(p, LAST)
+        elif kinds & MAIN:
+            self.last_main = p.now
+            self.run_main(p, self.default_queue_depth)
+        if kinds & BACKFILL:
+            self.last_backfill = p.now
+            self.started = False
+            self.run_backfill(p)
+            self.missed = ORDER if self.started else 0  # then others are among the first now
+        return 0
+
+    # ---- the main pass
+
+    def run_main(self, p: Pass, depth):
+        """Start what fits in order; a queue stops at its first job that does not."""
+        slot: cython.Py_ssize_t
+        tested: cython.longlong = 0
+        lane: cython.Py_ssize_t
+        decided: cython.Py_ssize_t = p.decided
+        self.pending = 0
+        p.release()
+        if self.share is not None:
+            self.blocked[:] = 0
+        slot = p.queue.head()
+        while slot >= 0 and tested < depth:
+            tested += 1
+            lane = p.jobs.at[slot].lane
+            if self.share is None or not self.blocked[lane]:
+                if p.fits(slot):
+                    p.start(slot)
+                elif self.share is None:
+                    slot = -1
+                    break
+                else:
+                    self.stop(p, lane, depth == LAST)
+            slot = p.queue.behind(slot)
+        self.cut = slot >= 0
+        if self.share is not None:
+            p.lines.pass_nobody()
+        if p.decided > decided:
+            self.missed |= ORDER
+        return 0
+
+    def stop(self, p: Pass, lane, unseen):
+        """The lane's first job does not fit: it and those that share nodes with it stop; where their jobs are not
+        counted either, they are not even looked at."""
+        other: cython.Py_ssize_t
+        for other in range(self.share.shape[1]):
+            if self.share[lane, other]:
+                self.blocked[other] = 1
+                if unseen:
+                    p.lines.pass_over(other)
+        return 0
+
+    # ---- the backfill pass
+
+    def run_backfill(self, p: Pass):
+        if self.depth == OTHERS:
+            p.causes = self.missed | ORDER  # it has not seen the passes in between: no shortcut holds
+            self.policy.schedule(p)
+            self.started = True  # it may have
+            return 0
+        self.reserved = 0
+        self.users.clear()
+        return self.run_listed(p) if p.lines is None else self.run_lines(p)
+
+    def run_listed(self, p: Pass):
+        """Nobody's place in the list changes during the pass, as there are no limits."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.collect(p)
+        if self.repeats(p, n) and not self.missed:
+            self.skipped += 1  # the same jobs in the same order, and nothing happened: time alone lets nobody start
+            return 0
+        p.release()
+        self.counted = p.ledger.foresee(self.outlook)
+        i = 0
+        while i < n and (self.reserved < self.depth or self.candidates is None):
+            self.consider(p, self.chosen[i])
+            i += 1
+        return self.start_ranked(p, list(self.chosen[i:n])) if i < n else 0
+
+    def collect(self, p: Pass):
+        """Whom the pass looks at, in order; how many."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        kept: cython.Py_ssize_t = 0
+        many: cython.Py_ssize_t = self.bf_max_job_test
+        if self.bf_max_job_user > 0 or many > p.queue.size:
+            many = p.queue.size
+        while len(self.chosen) < many:
+            self.chosen = doubled(self.chosen)
+        n = p.queue.leading(many, self.chosen)
+        if self.bf_max_job_user == 0:
+            return n
+        for i in range(n):
+            if kept < self.bf_max_job_test and not self.too_many(p, self.chosen[i]):
+                self.chosen[kept] = self.chosen[i]
+                kept += 1
+        return kept
+
+    def repeats(self, p: Pass, n):
+        """Whether the list is that of the last time; it is remembered for the next."""
+        i: cython.Py_ssize_t
+        same: cython.bint = n == self.befores
+        if not self.ageing or self.candidates is not None:
+            return False
+        while len(self.before) < n:
+            self.before = doubled(self.before)
+        for i in range(n):
+            if self.before[i] != p.jobs.at[self.chosen[i]].seq:
+                same = False
+                self.before[i] = p.jobs.at[self.chosen[i]].seq
+        self.befores = n
+        return same
+
+    def run_lines(self, p: Pass):
+        """The limits are asked when it is a job's turn: what has started before it in this pass counts."""
+        rest: list = []
+        tested: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t
+        p.release()
+        self.counted = p.ledger.foresee(self.outlook)
+        slot = p.queue.head()
+        while slot >= 0 and tested < self.bf_max_job_test:
+            if p.admits(slot) and not self.too_many(p, slot):
+                tested += 1
+                if self.reserved < self.depth or self.candidates is None:
+                    self.consider(p, slot)
+                else:
+                    rest.append(slot)
+            slot = p.queue.behind(slot)
+        return self.start_ranked(p, rest) if rest else 0
+
+    def too_many(self, p: Pass, slot):
+        """Whether so many of the user's jobs have been looked at already; else this one is counted."""
+        user: cython.longlong
+        if self.bf_max_job_user == 0:
+            return False
+        user = p.jobs.at[slot].user
+        seen = self.users.get(user, 0)
+        self.users[user] = seen + 1
+        return seen >= self.bf_max_job_user
+
+    def start_ranked(self, p: Pass, rest):
+        """Those behind the last reservation, in the candidates' order."""
+        slot: cython.Py_ssize_t
+        for slot in self.candidates.rank(p, rest):
+            if self.fits(p, slot):
+                self.start(p, slot)
+        return 0
+
+    def consider(self, p: Pass, slot):
+        """Start the job, or reserve for it, or let it wait."""
+        if self.fits(p, slot):
+            return self.start(p, slot)
+        if self.reserved < self.depth and p.admits(slot):
+            return self.reserve(p, slot)
+        return 0
+
+    def fits(self, p: Pass, slot):
+        """Whether the job can start now, and stay until its rounded end, beside the reservations made so far."""
+        fits: cython.bint
+        estimate: cython.longlong = p.jobs.at[slot].estimate
+        until: cython.longlong = self.up(p.now + max(estimate, 1))
+        if self.counted:
+            return self.outlook.fits(p.ledger.units(slot), until) and (p.lines is None or p.fits(slot))
+        p.jobs.at[slot].estimate = until - p.now
+        fits = p.fits(slot)
+        p.jobs.at[slot].estimate = estimate
+        return fits
+
+    def start(self, p: Pass, slot):
+        if self.counted:
+            self.outlook.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.ledger.units(slot))
+        self.started = True
+        return p.start(slot)
+
+    def reserve(self, p: Pass, slot):
+        """Keep the earliest time for the job, where that lies in the window.
+
+        Its end is rounded up; where it cannot stay so long at its first time, it has the first at which it can.
+        """
+        estimate: cython.longlong = p.jobs.at[slot].estimate
+        length: cython.longlong = max(estimate, 1)
+        units: cython.longlong = 0
+        time: cython.longlong
+        if self.counted:
+            units = p.ledger.units(slot)
+            time = self.outlook.earliest(units, length)
+        else:
+            time = p.plan(slot)
+        if time - p.now > self.bf_window:
+            return 0
+        length = self.up(time + length) - time
+        if self.counted:
+            time = self.outlook.earliest(units, length)
+        else:
+            p.jobs.at[slot].estimate = length
+            time = p.plan(slot)
+        if time - p.now <= self.bf_window:
+            if self.counted:
+                self.outlook.hold(time, time + length, units)
+            else:
+                p.ledger.hold(slot, time)
+                p.jobs.at[slot].promise = time
+            p.decide(RESERVE, slot, time)
+            self.reserved += 1
+        p.jobs.at[slot].estimate = estimate
+        return 0
+
+    def up(self, time):
+        """The time, rounded up to the resolution."""
+        return (time + self.bf_resolution - 1) // self.bf_resolution * self.bf_resolution
+
+
+def _check(name, value, least, unit) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise InputError(f"{name} must be a whole number from {least} ({unit})", value=value)

@@ -1,0 +1,117 @@
+"""In the periodic rhythm the compiled engine, which skips the passes that change nothing, and its twin, which has them
+all, give the same schedules: on cores, nodes and sites with rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from site_scenarios import KINDS, draw_site
+from test_site_twin import fast_rows
+
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.random import stream
+from walltime.core.time import SECOND
+from walltime.engine import reference_site
+from walltime.scenario import Scenario, parse
+
+CANDIDATES = ("sjf", "smallest", "wfp3")
+
+
+def draw_rhythm(seed: int, kind: str, limited: bool) -> dict[str, Any]:
+    """Parameters small enough for jobs of a few seconds; each is left out at times.
+
+    A pass over none but jobs at a limit counts as one or not, as it comes; so with limits there is no least pause.
+    """
+    random = stream(seed, f"rhythm.{kind}")
+
+    def one(*choices: Any) -> Any:
+        return choices[int(random.integers(0, len(choices)))]
+
+    drawn = {
+        "sched_interval": one(1, 4, 60, -1),
+        "sched_min_interval": 0 if limited else one(0, 2, 1_500_000),
+        "default_queue_depth": one(1, 2, 5, 100),
+        "defer": one(False, False, True),
+        "bf_interval": one(1, 3, 7, 30),
+        "bf_window": one(1, 1440),
+        "bf_resolution": one(1, 1, 2, 5, 60),
+        "bf_max_job_test": one(1, 2, 5, 500),
+        "bf_max_job_user": one(0, 0, 1, 2),
+    }
+    kept = {name: value for name, value in drawn.items() if random.random() < 0.8}
+    return kept | ({"sched_min_interval": 0} if limited else {})
+
+
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    site, workload = draw_site(seed, kind)
+    scheduler = site["cluster"]["scheduler"]
+    scheduler["rhythm"] = {"name": "periodic"} | draw_rhythm(seed, kind, _limited(site["cluster"]))
+    if kind == "plain" and seed % 3 == 0:  # whole nodes that are all alike are planned as a number
+        for group in site["cluster"]["nodes"]:
+            group["cores"] = 4
+        site["cluster"]["sharing"] = "whole"
+    if seed % 4 == 0 and scheduler["backfill"] in ("easy", "conservative"):
+        scheduler["backfill"] = {"name": scheduler["backfill"], "candidates": CANDIDATES[seed % 3]}
+    if scheduler["rhythm"].get("sched_interval") != -1:
+        _drop_minutes(site)
+    if scheduler["backfill"] == "none" and scheduler["rhythm"].get("sched_interval") == -1:
+        del scheduler["rhythm"]["sched_interval"]  # nobody would ever start
+    return parse(site | {"workload": {"table": workload}})
+
+
+def _drop_minutes(rules: Any) -> None:
+    """Let limits on core-minutes be limits on jobs: it is no event that time alone lets in a job that no pass has
+    found at a limit."""
+    if isinstance(rules, dict) and "running_core_minutes" in rules:
+        rules["running_jobs"] = rules.pop("running_core_minutes")
+    for inner in rules.values() if isinstance(rules, dict) else rules if isinstance(rules, list) else ():
+        _drop_minutes(inner)
+
+
+def _limited(cluster: dict[str, Any]) -> bool:
+    caps = [key for queue in cluster.get("queues", {}).values() for key in queue if "running" in key or "per_" in key]
+    return bool(cluster.get("limits") or caps)
+
+
+def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
+    cluster = scenario.clusters[0]
+    parts = cluster.scheduler
+    outcomes = reference_site.simulate(
+        scenario.workload.table,
+        cluster,
+        parts.backfill.name,
+        parts.order.short(),
+        parts.backfill.parameters.get("depth", 1),
+        scenario.seed,
+        parts.rhythm.parameters,
+        parts.backfill.parameters.get("candidates"),
+    )
+    rows = []
+    for job in outcomes:
+        start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
+        queue = None if job.state == "rejected" else job.queue
+        rows.append((job.job_id, queue, start, end, job.state, job.backfilled, job.nodes))
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", range(2))
+def test_the_engine_agrees_with_its_twin(kind, part):
+    refused: list[InputError] = []
+    for seed in range(part * 40, part * 40 + 40):
+        scenario = draw_scenario(seed, kind)
+        try:
+            fast = fast_rows(scenario)
+        except InputError as error:
+            if not isinstance(error, UnsupportedError) and error.value != "topology":
+                raise
+            refused.append(error)
+            continue
+        slow = slow_rows(scenario)
+        if fast != slow:
+            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
+            site = scenario.clusters[0].model_dump(exclude_defaults=True)
+            pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_scenario({seed}, {kind!r}): {site}", pytrace=False)
+    if refused:
+        pytest.skip(f"{len(refused)} of 40 scenarios are not supported; the first: {refused[0]}")

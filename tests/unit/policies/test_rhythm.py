@@ -1,0 +1,128 @@
+"""The periodic rhythm's parameters and economy, and a rhythm of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import walltime
+from walltime.core.errors import InputError
+from walltime.core.time import NEVER, SECOND
+from walltime.kernel.outlook import Outlook
+from walltime.policy.api import Rhythm
+
+
+def run(jobs, rhythm, **scheduler):
+    """Jobs as (submit, cores, run) on 4 cores."""
+    submit, size, length = zip(*jobs, strict=True)
+    table = walltime.Workload.from_columns(submit=submit, cores=size, run_time=length, requested_time=length)
+    return walltime.simulate(table, cores=4, policy={"order": "fcfs", "rhythm": rhythm} | scheduler)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("sched_interval", 0),
+        ("sched_min_interval", -1),
+        ("default_queue_depth", 0),
+        ("bf_interval", 0.5),
+        ("bf_window", 0),
+        ("bf_resolution", True),
+        ("bf_max_job_test", 0),
+        ("bf_max_job_user", "2"),
+        ("defer", 1),
+        ("bf_continue", False),
+    ],
+)
+def test_a_parameter_that_cannot_be_meant_is_refused_by_name(parameter, value):
+    with pytest.raises(InputError, match=parameter):
+        run([(0, 1, 1)], {"name": "periodic", parameter: value})
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "backfill", "message"),
+    [
+        ({"name": "periodic", "sched_interval": -1}, "none", "nobody would ever start"),
+        ({"name": "periodic"}, {"name": "easy", "alpha": 0.5}, "alpha"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(rhythm, backfill, message):
+    with pytest.raises(InputError, match=message):
+        run([(0, 1, 1)], rhythm, backfill=backfill)
+
+
+def test_passes_that_would_change_nothing_do_not_take_place():
+    """For a day nothing happens: 1,440 main and 2,880 backfill passes fall away, and none keeps the clock going."""
+    day = 86400
+    result = run([(0, 4, day), (1, 4, 10)], "periodic")
+    assert result.jobs["start"].to_list() == [0, day]
+    assert result.record.facts["passes"] <= 6
+
+
+def test_a_finished_simulation_is_over():
+    """The timer that the last waiting job asked for is not waited for."""
+    ends = []
+
+    class Watcher:
+        def attach(self, simulation):
+            self.simulation = simulation
+
+        def progress(self, now, submitted, ended):
+            pass
+
+    watcher = Watcher()
+    table = walltime.Workload.from_columns(submit=[0, 1], cores=[4, 4], run_time=[10, 5], requested_time=[10, 5])
+    walltime.simulate(table, cores=4, policy={"rhythm": {"name": "periodic", "bf_interval": 1000}}, observer=watcher)
+    ends.append(watcher.simulation.now)
+    assert ends == [15 * SECOND]
+
+
+def test_another_policy_gets_the_backfill_pass():
+    """Lookahead has passes of its own kind; it is called at 30, when C (1 core, 20 s) is behind B (4 cores)."""
+    jobs = [(0, 3, 100), (1, 4, 50), (2, 1, 20)]
+    assert run(jobs, "periodic", backfill="lookahead").jobs["start"].to_list() == [0, 100, 30]
+
+
+class EveryTen(Rhythm):
+    """A pass every ten seconds."""
+
+    def due(self, now, causes):
+        return causes != 0 and now % (10 * SECOND) == 0
+
+    def next(self, now, causes):
+        return now - now % (10 * SECOND) + 10 * SECOND if causes else NEVER
+
+
+def test_a_rhythm_of_ones_own():
+    jobs = [(0, 3, 12), (1, 4, 5), (2, 1, 7), (3, 1, 40)]
+    assert run(jobs, EveryTen, backfill="easy").jobs["start"].to_list() == [0, 20, 30, 30]
+    assert run(jobs, EveryTen(), backfill="aggressive").jobs["start"].to_list() == [0, 20, 10, 30]
+
+
+def test_a_rhythm_is_a_rhythm():
+    with pytest.raises(InputError, match="Rhythm"):
+        run([(0, 1, 1)], dict)
+
+
+def test_the_outlook_is_what_a_list_of_every_second_says():
+    """Random releases and holds; the earliest fit against a search second by second."""
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        outlook, horizon = Outlook(), 60
+        free = np.full(horizon, int(random.integers(0, 5)))
+        outlook.begin(0, int(free[0]), 1)
+        for time in np.sort(random.integers(1, 30, int(random.integers(0, 6)))):
+            units = int(random.integers(1, 4))
+            outlook.release(int(time), units)
+            free[time:] += units
+        for _ in range(8):
+            units, length = (int(random.integers(1, 6)) for _ in range(2))
+            fits = [t for t in range(horizon - length) if (free[t : t + length] >= units).all()]
+            start = outlook.earliest(units, length)
+            assert start == (fits[0] if fits else NEVER)
+            assert outlook.fits(units, length) == (bool(fits) and fits[0] == 0)
+            if fits:
+                outlook.hold(start, start + length, units)
+                free[start : start + length] -= units
+
+
