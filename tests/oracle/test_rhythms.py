@@ -1,8 +1,8 @@
 """When passes take place: a few jobs each, whose schedule was worked out by hand.
 
-Unless the text says otherwise there are 4 cores and EASY; A takes 3 of them from 0 to 100, B wants all 4 from 1 on, so it
-has its place at 100; C wants the core that is free. Passes on events take place at 0 (A starts), at 1 (B is blocked), at
-2 (C stands behind B: a main pass stops there), and at A's end.
+Unless the text says otherwise there are 4 cores and EASY; A takes 3 of them from 0 to 100, B wants all 4 from 1 on, so
+it has its place at 100; C wants the core that is free. Passes on events take place at 0 (A starts), at 1 (B is
+blocked), at 2 (C stands behind B: a main pass stops there), and at A's end.
 """
 
 from __future__ import annotations

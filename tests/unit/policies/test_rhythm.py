@@ -124,5 +124,3 @@ def test_the_outlook_is_what_a_list_of_every_second_says():
             if fits:
                 outlook.hold(start, start + length, units)
                 free[start : start + length] -= units
-
-

@@ -43,8 +43,8 @@ class Periodic(Rhythm):
     The **main pass** goes through the waiting jobs in order and starts what fits; a queue stops at its first job that
     does not fit, and with it every queue that shares nodes with it. Reservations are not looked at. On events
     (submissions unless `defer`, ends, cancellations, limits that move) it looks at `default_queue_depth` jobs, and
-    comes at least `sched_min_interval` microseconds after the last one on events; every `sched_interval` seconds (-1: there is
-    no main pass at all) it looks at all.
+    comes at least `sched_min_interval` microseconds after the last one on events; every `sched_interval` seconds (-1:
+    there is no main pass at all) it looks at all.
 
     The **backfill pass** takes place every `bf_interval` seconds. It looks at the first `bf_max_job_test` jobs in
     order, of each user at most `bf_max_job_user` (0: any number), those at a limit not counted. A job that delays no
@@ -145,6 +145,7 @@ class Periodic(Rhythm):
     def kinds(self, now, causes):
         """Which passes take place now."""
         kinds: cython.int = 0
+        due: cython.bint
         happened: cython.int = (causes | self.pending) & ~TIMER
         events: cython.int = happened & ~ESTIMATE
         if self.defer:
@@ -154,9 +155,9 @@ class Periodic(Rhythm):
                 kinds |= FULL
             elif events and now >= self.last_main + self.sched_min_interval:
                 kinds |= MAIN
-        if self.depth != NOBODY and now % self.bf_interval == 0 and self.last_backfill != now:
-            if self.missed or causes & ~TIMER or self.ageing:
-                kinds |= BACKFILL
+        due = self.depth != NOBODY and now % self.bf_interval == 0 and self.last_backfill != now
+        if due and (self.missed or causes & ~TIMER or self.ageing):
+            kinds |= BACKFILL
         return kinds
 
     def due(self, now, causes):
