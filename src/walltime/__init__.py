@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from walltime.api import Result, load, simulate
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.workload import Workload
+    from walltime.inquiry import explain
     from walltime.policy.api import Policy
     from walltime.scenario import Scenario
     from walltime.workload.anonymise import anonymise
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "audit": "walltime.analysis.audit:audit",
     "compare": "walltime.analysis.compare:compare",
+    "explain": "walltime.inquiry:explain",
     "plot": "walltime.analysis.plots:plot",
     "write_report": "walltime.analysis.report:write_report",
     "Result": "walltime.api:Result",
@@ -66,6 +68,7 @@ __all__ = [
     "audit",
     "compare",
     "compare_workloads",
+    "explain",
     "fit_model",
     "generate_workload",
     "load",

@@ -9,6 +9,7 @@ import typer
 from walltime.cli.audit import audit
 from walltime.cli.compare import compare
 from walltime.cli.demo import demo
+from walltime.cli.explain import explain
 from walltime.cli.plot import plot
 from walltime.cli.policies import policies
 from walltime.cli.report import report
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, compare, report, plot, policies, audit, demo):
+for command in (run, compare, explain, report, plot, policies, audit, demo):
     app.command()(command)
 for modelling in (fit, generate, anonymise):
     workload_app.command()(modelling)

@@ -64,6 +64,7 @@ COLUMNS: dict[str, Column] = {
         Column("cancel", "time", MISSING, "its user cancels it at this time, waiting or running"),
         Column("patience", "time", MISSING, "its user gives up and cancels it when it has waited so long"),
         Column("profile", "label", MISSING, "how it unfolds, where an execution model asks"),
+        Column("started", "time", MISSING, "it has been running since then, whatever the scheduler would have decided"),
         Column("phase", "label", MISSING, "fill, stabilization or experiment, where the jobs were generated so"),
         Column("recorded_wait", "time", MISSING, "the wait in the original log, kept for comparison"),
         Column("preceding_job", "integer", MISSING, "SWF's preceding job, whose end it waits for"),

@@ -111,7 +111,9 @@ def build_site(
     cluster = scenario.clusters[0]
     labels = [] if first is None else first.label_names("queue")
     jobs = JobTable()
-    plans = registry.build("backfill", cluster.scheduler.backfill).plans and build_rhythm(cluster) is None
+    rhythm = build_rhythm(cluster)
+    plans = registry.build("backfill", cluster.scheduler.backfill).plans
+    plans = plans and not (rhythm is not None and rhythm.replans)
     counted = needs_vectors(cluster, first)
     ledger = (build_resources if counted else build_ledger)(jobs, cluster, 0, plans, scenario.seed)
     quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None

@@ -58,8 +58,8 @@ class Island:
         return self.lines is not None and self.lines.waits_for_time()
 
     def happened(self, now):
-        """What its rhythm has to know of: a timer is nothing, but for one at which time alone moves a limit."""
-        causes: cython.int = self.causes & ~TIMER
+        """What its rhythm has to know of; a timer at which time alone moves a limit is one more thing."""
+        causes: cython.int = self.causes
         if self.lines is not None and self.causes & TIMER and self.lines.opening <= now:
             causes |= LIMIT
         return causes

@@ -255,6 +255,7 @@ class Simulation(Engine):
         k: cython.Py_ssize_t
         again: cython.bint = True
         rounds: cython.longlong = 0
+        observer: Observer
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
         while again:
             for i in range(len(self.sources)):
@@ -295,6 +296,9 @@ class Simulation(Engine):
                 raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
             if rounds & 63 == 0:
                 self.poll()
+        if self.watched:
+            for observer in self.observers:
+                observer.settled(self)
         return 0
 
     def ask_again(self, c: Cluster, island: Island):

@@ -212,7 +212,7 @@ def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], firs
         parts = cluster.scheduler
         policy = registry.build("backfill", parts.backfill)
         rhythm = build_rhythm(cluster)
-        plans = policy.plans and rhythm is None
+        plans = policy.plans and not (rhythm is not None and rhythm.replans)
         simulation.add_cluster(
             cluster.name,
             build_ledger(simulation.jobs, cluster, index, plans, scenario.seed),

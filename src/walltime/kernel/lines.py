@@ -213,6 +213,11 @@ class LinesQueue(Queue):
         choice: cython.longlong = self.jobs.at[slot].choice
         return self.jobs.at[slot].rules if choice < 0 else self.choices.counted[choice]
 
+    def lane_tier(self, lane) -> int:
+        """The tier of a lane, for whoever watches."""
+        i: cython.Py_ssize_t = lane
+        return self.tier_of[i]
+
     def lot(self, lane, counter):
         """The line of a lane's jobs that wait at the counter."""
         line: Line = self.lots.get((lane, counter))

@@ -32,3 +32,4 @@ cdef class Source:
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)
     cpdef promised(self, Engine engine, Py_ssize_t slot, long long time)
+    cpdef settled(self, Engine engine)

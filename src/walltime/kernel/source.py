@@ -117,3 +117,7 @@ class Observer:
     def promised(self, engine: Engine, slot, time):
         """A policy reserved resources for a waiting job from `time` on."""
         return 0
+
+    def settled(self, engine: Engine):
+        """All that happens at `engine.now` has happened, the passes included."""
+        return 0

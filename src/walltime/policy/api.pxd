@@ -33,6 +33,7 @@ cdef class Rhythm:
     cdef readonly bint ageing
     cdef readonly object lanes
     cdef public bint forgets
+    cdef public bint replans
     cpdef bint due(self, long long now, int causes) except? -1
     cpdef schedule(self, Pass p)
     cpdef long long next(self, long long now, int causes) except *
@@ -90,6 +91,7 @@ cdef class Pass:
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef bint admits(self, Py_ssize_t slot) except? -1
     cdef bint fits_by_rules(self, Py_ssize_t slot) except? -1
+    cdef bint would_fit(self, Py_ssize_t slot) except? -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef long long plan(self, Py_ssize_t slot) except *
     cpdef int start(self, Py_ssize_t slot) except -1

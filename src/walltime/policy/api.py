@@ -81,6 +81,7 @@ class Rhythm:
         self.policy = None
         self.ageing = False
         self.lanes = None
+        self.replans = False  # whether every pass plans anew, so that no promise outlasts one
         self.forgets = False  # whether what happens while nobody waits is of no interest later
 
     def attach(self, policy: Policy, ageing, lanes=None):
@@ -452,6 +453,35 @@ class Pass:
         if first >= 0 and first != i and self.queue.precedes(first, i):
             return f"priority: it fits, but stands behind job {self.jobs.at[first].job_id}"
         return "nothing: it fits and may start"
+
+    def verdict(self, slot, now) -> tuple:
+        """What keeps the waiting job back as things stand at `now`, whoever is before it: ("limit", its counter),
+        ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be
+        asked at any time, and changes nothing."""
+        i: cython.Py_ssize_t = slot
+        estimate: cython.longlong = self.jobs.at[i].estimate
+        queue: cython.longlong = self.jobs.at[i].queue
+        shape: cython.longlong = self.jobs.at[i].shape
+        rules: cython.longlong = self.jobs.at[i].rules
+        counter: cython.Py_ssize_t = -1
+        self.ledger.set_time(now)
+        if self.quotas is not None:
+            self.quotas.set_time(now)
+            counter = self.lines.refuser(i)
+        if counter >= 0:
+            return "limit", counter
+        self.jobs.at[i].estimate = 1  # only what is kept for this very moment is in its way then
+        kind = "" if self.would_fit(i) else "resources"
+        self.jobs.at[i].estimate = estimate
+        if not kind and not self.would_fit(i):
+            kind = "reservation"
+        self.jobs.at[i].queue = queue
+        self.jobs.at[i].shape = shape
+        self.jobs.at[i].rules = rules
+        return kind, -1
+
+    def would_fit(self, slot):
+        return self.ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
 
     # ---- deciding
 

@@ -20,7 +20,10 @@ cdef class Periodic(Rhythm):
     # since when
     cdef long long last_main
     cdef long long last_full
-    cdef long long last_backfill
+    cdef readonly long long last_backfill
+    cdef public Py_ssize_t watched
+    cdef readonly long long seen
+    cdef readonly long long planned
     cdef int missed
     cdef int pending
     cdef long long[::1] blocked

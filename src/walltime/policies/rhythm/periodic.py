@@ -70,7 +70,7 @@ class Periodic(Rhythm):
         bf_continue=True,
     ) -> None:
         Rhythm.__init__(self)
-        self.forgets = True
+        self.forgets = self.replans = True
         if sched_interval != -1:
             _check("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
         _check("sched_min_interval", sched_min_interval, 0, "microseconds")
@@ -111,6 +111,9 @@ class Periodic(Rhythm):
         self.users = {}
         self.reserved = 0
         self.started = False
+        self.watched = -1  # a job that somebody wants to know about: when a backfill pass last looked at it
+        self.seen = -1
+        self.planned = -1  # when the last backfill pass took place that was not left out
         self.skipped = 0  # backfill passes that would have found everything as it was
 
     def attach(self, policy: Policy, ageing, lanes=None):
@@ -262,6 +265,7 @@ class Periodic(Rhythm):
             self.skipped += 1  # the same jobs in the same order, and nothing happened: time alone lets nobody start
             return 0
         p.release()
+        self.planned = p.now
         self.counted = p.ledger.foresee(self.outlook)
         i = 0
         while i < n and (self.reserved < self.depth or self.candidates is None):
@@ -309,6 +313,7 @@ class Periodic(Rhythm):
         tested: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
         p.release()
+        self.planned = p.now
         self.counted = p.ledger.foresee(self.outlook)
         slot = p.queue.head()
         while slot >= 0 and tested < self.bf_max_job_test:
@@ -352,6 +357,8 @@ class Periodic(Rhythm):
         fits: cython.bint
         estimate: cython.longlong = p.jobs.at[slot].estimate
         until: cython.longlong = self.up(p.now + max(estimate, 1))
+        if slot == self.watched:
+            self.seen = p.now
         if self.counted:
             return self.outlook.fits(p.ledger.units(slot), until) and (p.lines is None or p.fits(slot))
         p.jobs.at[slot].estimate = until - p.now

@@ -1,0 +1,40 @@
+"""`walltime explain`: why did a job wait?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from walltime.cli.console import emit, say
+
+
+def explain(
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="A result folder.")],
+    job: Annotated[str, typer.Option("--job", metavar="ID", help="The job's name or number.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option("--picture", metavar="FILE", help="Draw it too: .png, .svg, .pdf or .html.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+) -> None:
+    """Tell why a job waited: what blocked it and for how long, who overtook it, when its start was foreseen.
+
+    Simulates the result's scenario again and watches the job, so it takes as long as the run did. The causes cover the
+    wait from the job's eligibility to its start without a gap.
+    """
+    from walltime.analysis.plots import check_picture
+    from walltime.inquiry import explain as inquire
+
+    if picture is not None:
+        check_picture(picture, force=force)
+    told = inquire(result, job)
+    if as_json:
+        emit(told.as_data())
+    else:
+        say(str(told))
+    if picture is not None:
+        path = told.picture().save(picture, force=force)
+        if not as_json:
+            say(f"\nPicture: {path}")

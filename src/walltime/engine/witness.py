@@ -1,0 +1,296 @@
+"""A witness follows one job through a simulation: what kept it waiting, who went before it, what was foreseen.
+
+It looks after every instant at which something happened, and changes nothing. What it notes is in microseconds; words
+are made of it in `walltime.analysis.explanation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from walltime.core.time import NEVER
+from walltime.kernel.jobs import State
+from walltime.kernel.outlook import Outlook
+from walltime.kernel.source import Engine, Observer
+
+MOST_PLANNED = 5_000
+"""Jobs before the watched one that a prediction plans at the most."""
+
+
+@dataclass
+class Reason:
+    """What kept the job back from `start` to `end`: one of KINDS, and what there is to say about it."""
+
+    kind: str
+    start: int
+    end: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+KINDS = {
+    "resources": "what it needs was not free",
+    "limit": "a limit did not let it start",
+    "reservation": "it would have delayed a job that has a reservation",
+    "priority": "it fitted, but stood behind others, who are not overtaken",
+    "depth": "it fitted, but the backfill pass did not look so far",
+    "rhythm": "it fitted, and waited for the next pass",
+    "policy": "it fitted, and the policy left it",
+    "cluster": "it had not been sent to a cluster yet",
+}
+"""Why a job waits, and what that means."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A job that started while the watched one waited, though it was behind it in the order, or submitted later."""
+
+    job_id: int
+    time: int
+    cores: int
+    submit: int
+    estimate: int
+    behind: bool
+    later: bool
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The job's place in the order, and what its place is made of."""
+
+    time: int
+    ahead: int
+    waiting: int
+    parts: dict[str, float]
+
+
+class Witness(Observer):
+    """Watches the job with this number, the first of them; `step` are the microseconds between two samples."""
+
+    def __init__(self, job_id: int, step: int) -> None:
+        self.job_id = job_id
+        self.step = max(step, 1)
+        self.slot = -1
+        self.seq = -1
+        self.moves: list[tuple[int, str]] = []
+        self.reasons: list[Reason] = []
+        self.passed: list[Passed] = []
+        self.promises: list[tuple[int, int]] = []
+        self.plans: list[tuple[int, int]] = []
+        self.samples: list[Sample] = []
+        self.waiting = False
+        self.over = False
+        self.open: Reason | None = None
+        self.due = -NEVER
+        self.fitted = False  # whether it could have started when a backfill pass last took place
+        self.others: dict[int, tuple[int, int, int]] = {}  # who was promised a start: slot -> (seq, start, when told)
+        self.outlook = Outlook()
+
+    # ---- what the engine tells
+
+    def moved(self, engine: Engine, slot: int, before: int, after: int) -> None:
+        jobs = engine.jobs
+        if slot == self.slot and int(jobs.seq[slot]) == self.seq:
+            self._follow(engine, after)
+        elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
+            self.slot, self.seq = slot, int(jobs.seq[slot])
+            self._follow(engine, after)
+        elif after == State.RUNNING and self.waiting:
+            self._see_start(engine, slot)
+
+    def _follow(self, engine: Engine, after: int) -> None:
+        now = int(engine.now)
+        self.moves.append((now, State(after).name.lower()))
+        if after == State.WAITING and not self.over:
+            self.waiting = True
+        elif self.waiting:
+            self.waiting, self.over = False, True
+            self._close(now)
+
+    def _see_start(self, engine: Engine, slot: int) -> None:
+        jobs = engine.jobs
+        island = self._island(engine)
+        if island is None or jobs.cluster[slot] != jobs.cluster[self.slot]:
+            return
+        if len(engine.clusters[int(jobs.cluster[slot])].islands) > 1 and jobs.island[slot] != jobs.island[self.slot]:
+            return
+        behind = self._rank(engine, self.slot) < self._rank(engine, slot)
+        later = (int(jobs.submit[slot]), int(jobs.seq[slot])) > (int(jobs.submit[self.slot]), self.seq)
+        if behind or later:
+            told = (jobs.job_id[slot], engine.now, jobs.cores[slot], jobs.submit[slot], jobs.estimate[slot])
+            self.passed.append(Passed(*(int(value) for value in told), behind, later))
+
+    def promised(self, engine: Engine, slot: int, time: int) -> None:
+        if slot == self.slot and int(engine.jobs.seq[slot]) == self.seq:
+            if self.waiting and (not self.promises or self.promises[-1][1] != time):
+                self.promises.append((int(engine.now), int(time)))
+        elif self.waiting:
+            self.others[slot] = (int(engine.jobs.seq[slot]), int(time), int(engine.now))
+
+    def settled(self, engine: Engine) -> None:
+        if not self.waiting:
+            return
+        now = int(engine.now)
+        kind, detail = self._ask(engine)
+        if self.open is not None and (self.open.kind != kind or self.open.detail.get("who") != detail.get("who")):
+            self._close(now)
+        if self.open is None:
+            self.open = Reason(kind, now, now, detail)
+        elif "free" in detail:
+            self.open.detail["most_free"] = max(self.open.detail["most_free"], detail["free"])
+            self.open.detail["free"] = min(self.open.detail["free"], detail["free"])
+        if now >= self.due:
+            self._sample(engine)
+            self.due = now + self.step
+
+    def finish(self, now: int) -> None:
+        """The simulation is over."""
+        if self.waiting:
+            self._close(now)
+
+    def _close(self, now: int) -> None:
+        """The reason that is open ends now; one of no length was none."""
+        if self.open is not None and now > self.open.start:
+            self.open.end = now
+            self.reasons.append(self.open)
+        self.open = None
+
+    # ---- asking
+
+    def _island(self, engine: Engine) -> Any:
+        """Where the job waits; None before a broker has sent it anywhere."""
+        jobs = engine.jobs
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        if int(jobs.place[self.slot]) == -1:
+            return None
+        return cluster.islands[int(jobs.island[self.slot]) if len(cluster.islands) > 1 else 0]
+
+    def _ask(self, engine: Engine) -> tuple[str, dict[str, Any]]:
+        island = self._island(engine)
+        if island is None:
+            return "cluster", {}
+        jobs, now, view = engine.jobs, int(engine.now), island.view
+        kind, counter = view.verdict(self.slot, now)
+        rhythm = island.rhythm
+        if hasattr(rhythm, "watched"):
+            rhythm.watched = self.slot
+            if rhythm.planned == now:
+                self.fitted = kind == ""
+        if kind == "limit":
+            return kind, {"who": view.quotas.titles[counter], "text": view.quotas.why(counter, self.slot)}
+        if kind == "resources":
+            free = int(view.ledger.free)
+            return kind, {"needs": int(jobs.cores[self.slot]), "free": free, "most_free": free}
+        if kind == "reservation":
+            return kind, self._holder(engine)
+        ahead = self._ahead(engine, island)
+        if hasattr(rhythm, "watched") and rhythm.depth > -2:
+            return self._ask_rhythm(engine, rhythm)
+        if len(ahead):
+            first = min(ahead, key=lambda slot: self._rank(engine, slot))
+            return "priority", {"who": int(jobs.job_id[first]), "ahead": len(ahead)}
+        return ("rhythm" if rhythm is not None else "policy"), {}
+
+    def _ask_rhythm(self, engine: Engine, rhythm: Any) -> tuple[str, dict[str, Any]]:
+        """It could start: what did the last backfill pass say?"""
+        if rhythm.planned < 0 or rhythm.planned < self.moves[-1][0]:
+            return "rhythm", {}
+        if rhythm.seen != rhythm.planned:
+            return "depth", {}
+        return ("reservation", self._holder(engine)) if self.fitted else ("rhythm", {})
+
+    def _holder(self, engine: Engine) -> dict[str, Any]:
+        """The job with the first reservation."""
+        jobs = engine.jobs
+        held = [
+            (int(jobs.promise[slot]), slot)
+            for slot in np.flatnonzero((jobs.state == State.WAITING) & (jobs.promise >= 0)).tolist()
+            if slot != self.slot and slot < jobs.size
+        ]
+        if not held:
+            told = max((when for _, _, when in self.others.values()), default=-1)
+            held = [
+                (start, slot)
+                for slot, (seq, start, when) in self.others.items()
+                if when == told and int(jobs.seq[slot]) == seq and int(jobs.state[slot]) == State.WAITING
+            ]
+        if not held:
+            return {}
+        start, slot = min(held)
+        return {"who": int(jobs.job_id[slot]), "promised": start}
+
+    # ---- the order
+
+    def _rank(self, engine: Engine, slot: int) -> tuple[int, int, int]:
+        """What the job's place is decided by: tier, key, entry."""
+        jobs = engine.jobs
+        lines = self._lines(engine)
+        tier = 0 if lines is None else lines.lane_tier(int(jobs.lane[slot]))
+        return tier, int(jobs.key[slot]), int(jobs.seq[slot])
+
+    def _lines(self, engine: Engine) -> Any:
+        island = self._island(engine)
+        return None if island is None else island.lines
+
+    def _ahead(self, engine: Engine, island: Any) -> list[int]:
+        """Who waits before the job, at a limit or not."""
+        jobs = engine.jobs
+        mine = jobs.state[: jobs.size] == State.WAITING
+        mine &= jobs.cluster[: jobs.size] == jobs.cluster[self.slot]
+        mine &= jobs.place[: jobs.size] != -1
+        if island.lines is not None:
+            mine &= jobs.island[: jobs.size] == jobs.island[self.slot]
+        rank = self._rank(engine, self.slot)
+        if island.lines is None:
+            key, seq = jobs.key[: jobs.size], jobs.seq[: jobs.size]
+            mine &= (key < rank[1]) | ((key == rank[1]) & (seq < rank[2]))
+            return [int(slot) for slot in np.flatnonzero(mine)]
+        return [int(slot) for slot in np.flatnonzero(mine) if self._rank(engine, int(slot)) < rank]
+
+    def _sample(self, engine: Engine) -> None:
+        island = self._island(engine)
+        if island is None:
+            return
+        jobs, now = engine.jobs, int(engine.now)
+        ahead = self._ahead(engine, island)
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        order = cluster.orders[int(jobs.lane[self.slot]) if island.lines is not None else 0]
+        parts = {name: float(value) for name, value in order.parts(jobs, self.slot, now).items()}
+        parked = 0 if island.lines is None else int(island.lines.parked)
+        self.samples.append(Sample(now, len(ahead), int(island.queue.size) + parked, parts))
+        start = self._plan(engine, island, ahead)
+        if start is not None and (not self.plans or self.plans[-1][1] != start):
+            self.plans.append((now, start))
+
+    def _plan(self, engine: Engine, island: Any, ahead: list[int]) -> int | None:
+        """When it would start if nobody came any more, nobody overtook, and estimates were true: everybody before it
+        whom no limit refuses is given the earliest time, in order, by the number of cores (or of whole nodes that are
+        all alike). None on a machine that is divided, or with too many before it."""
+        jobs, view = engine.jobs, island.view
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        if len(cluster.islands) > 1 or len(ahead) > MOST_PLANNED:
+            return None
+        if not view.ledger.foresee(self.outlook):
+            self._foresee_cores(engine, view.ledger)
+        units = view.ledger.units if self.outlook.unit > 1 else lambda slot: int(jobs.cores[slot])
+        for slot in sorted(ahead, key=lambda slot: self._rank(engine, slot)):
+            if island.lines is None or island.lines.refuser(slot) < 0:
+                self._place(slot, units(slot), max(int(jobs.estimate[slot]), 1))
+        start = self.outlook.earliest(units(self.slot), max(int(jobs.estimate[self.slot]), 1))
+        return None if start >= NEVER else int(start)
+
+    def _place(self, slot: int, units: int, length: int) -> None:
+        start = self.outlook.earliest(units, length)
+        if start < NEVER:
+            self.outlook.hold(start, start + length, units)
+
+    def _foresee_cores(self, engine: Engine, ledger: Any) -> None:
+        jobs = engine.jobs
+        running = np.flatnonzero(
+            (jobs.holding[: jobs.size] == 1) & (jobs.cluster[: jobs.size] == jobs.cluster[self.slot])
+        )
+        self.outlook.begin(int(engine.now), max(int(ledger.free), 0), 1)
+        for end, cores in sorted(zip(jobs.expected_end[running].tolist(), jobs.cores[running].tolist(), strict=True)):
+            self.outlook.release(end, cores)
