@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from walltime.api import Result, load, simulate
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.workload import Workload
-    from walltime.inquiry import explain
+    from walltime.inquiry import explain, predict
     from walltime.policy.api import Policy
     from walltime.scenario import Scenario
     from walltime.workload.anonymise import anonymise
@@ -38,6 +38,7 @@ _WHERE = {
     "compare": "walltime.analysis.compare:compare",
     "explain": "walltime.inquiry:explain",
     "plot": "walltime.analysis.plots:plot",
+    "predict": "walltime.inquiry:predict",
     "write_report": "walltime.analysis.report:write_report",
     "Result": "walltime.api:Result",
     "load": "walltime.api:load",
@@ -74,6 +75,7 @@ __all__ = [
     "load",
     "load_model",
     "plot",
+    "predict",
     "read_workload",
     "simulate",
     "write_report",

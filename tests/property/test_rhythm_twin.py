@@ -84,8 +84,8 @@ def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
         parts.order.short(),
         parts.backfill.parameters.get("depth", 1),
         scenario.seed,
-        parts.rhythm.parameters,
-        parts.backfill.parameters.get("candidates"),
+        rhythm=parts.rhythm.parameters,
+        candidates=parts.backfill.parameters.get("candidates"),
     )
     rows = []
     for job in outcomes:

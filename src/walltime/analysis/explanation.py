@@ -170,16 +170,20 @@ def _tell_overtakers(told: Explanation) -> Iterator[str]:
     behind = sum(one.behind for one in told.overtakers)
     work = sum(one.cores * one.estimate for one in told.overtakers) / 3600
     title = (
-        f"{len(told.overtakers):,} jobs started meanwhile that were behind it ({behind:,}) or submitted later "
-        f"({sum(one.later for one in told.overtakers):,}), with {work:,.0f} core-hours by their estimates"
+        f"{_count(len(told.overtakers), 'job')} started meanwhile that stood behind it ({behind:,}) or came later "
+        f"({sum(one.later for one in told.overtakers):,}), with {work:,.3g} core-hours by their estimates"
     )
     lines = [
-        f"job {one.job}: {one.cores:,} cores for {format_duration(one.estimate)}, "
+        f"job {one.job}: {_count(one.cores, 'core')} for {format_duration(one.estimate)}, "
         f"after {format_duration(one.time - told.eligible)}"
         f"{'' if one.behind else ' (submitted later, but before it in the order)'}"
         for one in sorted(told.overtakers, key=lambda one: -one.cores * one.estimate)
     ]
     yield from _listed(f"{title}; the largest", lines)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _tell_foreseen(told: Explanation) -> Iterator[str]:
@@ -211,7 +215,7 @@ def _signed(seconds: float) -> str:
 def _tell_standings(told: Explanation) -> Iterator[str]:
     if not told.standings or told.eligible is None:
         return
-    lines = []
+    lines: list[tuple[str, str]] = []
     for one in told.standings:
         parts = ", ".join(f"{name} {value:.6g}" for name, value in one.parts.items())
         line = f"{one.ahead:,} before it, of {one.waiting:,} waiting{'; ' + parts if parts else ''}"
@@ -246,14 +250,14 @@ def _draw_causes(told: Explanation, time: Axis) -> Panel:
     for row, kind in enumerate(kinds):
         held = [cause for cause in told.causes if cause.kind == kind]
         x = np.array([value for cause in held for value in (cause.start, cause.end, cause.end)])
-        y = np.array([value for _ in held for value in (row + 0.8, row + 0.8, np.nan)])
-        base = np.where(np.isnan(y), np.nan, float(row + 0.2))
+        y = np.array([value for _ in held for value in (row + 0.35, row + 0.35, np.nan)])
+        base = np.where(np.isnan(y), np.nan, row - 0.35)
         marks.append(Line(kind, x, y, ORDER.index(kind), step=False, fill=True, base=base))
     if told.overtakers:
         at = np.array([one.time for one in told.overtakers])
-        marks.append(Points("somebody overtook", at, np.full(len(at), len(kinds) + 0.3), "ink"))
-    top = len(kinds) + (0.6 if told.overtakers else 0.0)
-    return Panel(time, Axis("cause", low=0.0, high=max(top, 1.0)), tuple(marks), "What it waited for")
+        marks.append(Points("somebody overtook", at, np.full(len(at), float(len(kinds))), "ink"))
+        kinds.append("overtaken")
+    return Panel(time, Axis("", "category", categories=tuple(kinds)), tuple(marks), "What it waited for")
 
 
 def _draw_standing(told: Explanation, time: Axis) -> Panel:
@@ -271,7 +275,8 @@ def _draw_foreseen(told: Explanation, time: Axis) -> Panel:
     marks = []
     for number, how in enumerate(dict.fromkeys(one.how for one in told.foreseen)):
         seen = [one for one in told.foreseen if one.how == how]
-        x = np.array([one.time for one in seen] + [told.until or seen[-1].time])
+        later = [one.time for one in told.foreseen if one.time > seen[-1].time]
+        x = np.array([one.time for one in seen] + [later[0] if later else told.until or seen[-1].time])
         y = np.array([one.start - one.time for one in seen] + [max(seen[-1].start - x[-1], 0.0)])
         marks.append(Line(f"foreseen ({how})", x, y, number))
     if told.start is not None and told.eligible is not None:

@@ -12,6 +12,7 @@ from walltime.cli.demo import demo
 from walltime.cli.explain import explain
 from walltime.cli.plot import plot
 from walltime.cli.policies import policies
+from walltime.cli.predict import predict
 from walltime.cli.report import report
 from walltime.cli.run import run
 from walltime.cli.slurm import app as slurm_app
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, compare, explain, report, plot, policies, audit, demo):
+for command in (run, compare, explain, predict, report, plot, policies, audit, demo):
     app.command()(command)
 for modelling in (fit, generate, anonymise):
     workload_app.command()(modelling)

@@ -14,6 +14,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.displacement import Displacer
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Rank, Simulation
+from walltime.engine.opening import Opening
 from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.requests import RequestBook
 from walltime.engine.site import Bound, Lane, Site
@@ -30,6 +31,7 @@ from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.outages import reserved_nodes, usable_reservations
+from walltime.scenario.start import with_usage
 
 DEFAULT_PLACE = Part(name="best-fit")
 
@@ -97,10 +99,17 @@ def origin_of(first: Workload | None) -> Origin:
     return Origin() if first is None else first.origin
 
 
-def build_rhythm(cluster: Cluster) -> Rhythm | None:
-    """When there are passes; None for whenever something changed."""
+def build_rhythm(cluster: Cluster, opening: int | None = None) -> Rhythm | None:
+    """When there are passes; None for whenever something changed. None is before `opening`, where that is told."""
     made = registry.build("rhythm", cluster.scheduler.rhythm)
-    return None if isinstance(made, str) else made
+    rhythm = None if isinstance(made, str) else made
+    return rhythm if opening is None else Opening(opening, rhythm)
+
+
+def opening_of(first: Workload | None) -> int | None:
+    """When the scheduler begins to decide, where jobs are told that were there before."""
+    start = None if first is None else first.notes.get("start")
+    return None if start is None else microseconds(start["time"])
 
 
 def build_site(
@@ -125,7 +134,9 @@ def build_site(
     arrivals = Arrivals(batches, site)
     simulation = Simulation(arrivals, jobs=jobs, **options)
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
-    orders = {lane.order.model_dump_json(): build_order(lane.order, around) for lane in site.lanes}
+    orders = {
+        lane.order.model_dump_json(): build_order(with_usage(lane.order, scenario), around) for lane in site.lanes
+    }
     target = simulation.add_site(
         cluster.name,
         ledger,
@@ -143,7 +154,7 @@ def build_site(
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = registry.build("backfill", cluster.scheduler.backfill)
-        target.add_island(queue, policy, own, build_rhythm(cluster), _shared_nodes(site))
+        target.add_island(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)

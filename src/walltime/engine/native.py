@@ -22,18 +22,21 @@ from walltime.engine.build import (
     build_site,
     is_ruled,
     needs_vectors,
+    opening_of,
     origin_of,
 )
 from walltime.engine.counts import count_conditions
 from walltime.engine.dependencies import Dependencies, TaskLimits
 from walltime.engine.limits import collect_rules
-from walltime.engine.loop import Simulation
+from walltime.engine.loop import Rank, Simulation
+from walltime.engine.opening import Placements
 from walltime.engine.tables import build_outages, build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.outages import usable_reservations
+from walltime.scenario.start import with_usage
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
@@ -69,6 +72,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
     if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
         problems.append(("clusters", "a pass after every single event (rhythm: event) in one of several clusters"))
+    if len(scenario.clusters) > 1 and scenario.start is not None:
+        problems.append(("start", "a system of several clusters"))
     if len(scenario.clusters) > 1 and scenario.broker is None:
         problems.append(("broker", "several clusters need one"))
     if scenario.slurm is not None:
@@ -121,6 +126,8 @@ def run(
     else:
         arrivals = Arrivals(batches)
         simulation = _build(scenario, arrivals, options, first)
+    if first is not None and first.has("started"):
+        simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
     if (checkpoint := scenario.execution.checkpoint) is not None:
@@ -211,12 +218,12 @@ def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], firs
     for index, cluster in enumerate(scenario.clusters):
         parts = cluster.scheduler
         policy = registry.build("backfill", parts.backfill)
-        rhythm = build_rhythm(cluster)
+        rhythm = build_rhythm(cluster, opening_of(first))
         plans = policy.plans and not (rhythm is not None and rhythm.replans)
         simulation.add_cluster(
             cluster.name,
             build_ledger(simulation.jobs, cluster, index, plans, scenario.seed),
-            build_order(parts.order, Surroundings(cluster, arrivals.codes, origin)),
+            build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin)),
             registry.build("estimate", parts.estimate),
             policy,
             rhythm,
@@ -242,6 +249,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
+        **({"start": notes["start"]} if "start" in notes else {}),
         "held": _held(simulation),
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
         "checkpoint_core_hours": simulation.overhead / (3600 * SECOND),

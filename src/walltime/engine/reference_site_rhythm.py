@@ -154,7 +154,7 @@ class Periodic:
                     self.start(job)
 
     def up(self, time: int) -> int:
-        return -(-time // self.grain) * self.grain
+        return int(-(-time // self.grain) * self.grain)
 
     def fits(self, job: Job, counts: Numbers | None) -> bool:
         now: int = self.site.now

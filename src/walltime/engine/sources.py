@@ -121,19 +121,6 @@ class Releases(Planned):
 
 @cython.final
 @cython.cclass
-class Placements(Planned):
-    """Jobs that run already when the simulation begins to decide: they start when they did."""
-
-    def happen(self, slot, now):
-        jobs: JobTable = self.engine.jobs
-        if jobs.at[slot].seq != self.due.seq or jobs.at[slot].state != WAITING:
-            return False
-        self.engine.place(slot)
-        return True
-
-
-@cython.final
-@cython.cclass
 class Timers(Source):
     """Passes that a policy asked for."""
 

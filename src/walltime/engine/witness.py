@@ -119,8 +119,9 @@ class Witness(Observer):
         behind = self._rank(engine, self.slot) < self._rank(engine, slot)
         later = (int(jobs.submit[slot]), int(jobs.seq[slot])) > (int(jobs.submit[self.slot]), self.seq)
         if behind or later:
-            told = (jobs.job_id[slot], engine.now, jobs.cores[slot], jobs.submit[slot], jobs.estimate[slot])
-            self.passed.append(Passed(*(int(value) for value in told), behind, later))
+            fields = [int(getattr(jobs, name)[slot]) for name in ("job_id", "cores", "submit", "estimate")]
+            number, cores, submit, estimate = fields
+            self.passed.append(Passed(number, int(engine.now), cores, submit, estimate, behind, later))
 
     def promised(self, engine: Engine, slot: int, time: int) -> None:
         if slot == self.slot and int(engine.jobs.seq[slot]) == self.seq:

@@ -460,9 +460,7 @@ class Pass:
         asked at any time, and changes nothing."""
         i: cython.Py_ssize_t = slot
         estimate: cython.longlong = self.jobs.at[i].estimate
-        queue: cython.longlong = self.jobs.at[i].queue
-        shape: cython.longlong = self.jobs.at[i].shape
-        rules: cython.longlong = self.jobs.at[i].rules
+        chosen = self.jobs.table[i].copy() if self.jobs.at[i].choice >= 0 else None  # where it stands now
         counter: cython.Py_ssize_t = -1
         self.ledger.set_time(now)
         if self.quotas is not None:
@@ -475,9 +473,8 @@ class Pass:
         self.jobs.at[i].estimate = estimate
         if not kind and not self.would_fit(i):
             kind = "reservation"
-        self.jobs.at[i].queue = queue
-        self.jobs.at[i].shape = shape
-        self.jobs.at[i].rules = rules
+        if chosen is not None:
+            self.jobs.table[i] = chosen
         return kind, -1
 
     def would_fit(self, slot):

@@ -29,6 +29,11 @@ def read_workload(scenario: Scenario) -> Workload:
 
         workload = draw_cancellations(workload, scenario.seed, **scenario.cancellations.model_dump())
     filled, count = fill_requests(workload, spec.missing_request, scenario.seed)
+    if scenario.start is not None:
+        from walltime.scenario.start import begin_from
+
+        filled = begin_from(scenario, filled)
+        workload = workload.replace(workload.columns, notes=filled.notes)
     notes = workload.notes | {
         "filled_requests": count + defaulted,
         "perfect_estimates": count if spec.missing_request == "exact" else 0,

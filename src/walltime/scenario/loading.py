@@ -147,6 +147,13 @@ def dump(scenario: Scenario) -> str:
     data["dependencies"] = scenario.dependencies.model_dump(exclude_defaults=True) or None
     data["deadlines"] = None if scenario.deadlines == "keep" else scenario.deadlines
     data["cancellations"] = scenario.cancellations and scenario.cancellations.model_dump()
+    if scenario.start is not None:
+        files = {
+            key: os.path.abspath(getattr(scenario.start, key))
+            for key in ("jobs", "usage")
+            if getattr(scenario.start, key)
+        }
+        data["start"] = _drop_none(scenario.start.model_dump() | files)
     data["record"] = scenario.record.model_dump()
     data["slurm"] = scenario.slurm and _drop_none(_absolute(scenario.slurm.model_dump(exclude_defaults=True)))
     data["until"] = scenario.until
@@ -197,6 +204,16 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
         }
         data = data | {"slurm": slurm | joined}
     data = _with_failures(data, folder)
+    start = data.get("start")
+    if isinstance(start, dict) and "start" not in replaced:
+        data = data | {
+            "start": start
+            | {
+                key: str(folder / os.path.expanduser(start[key].strip()))
+                for key in ("jobs", "usage")
+                if isinstance(start.get(key), str) and start[key].strip() and f"start.{key}" not in replaced
+            }
+        }
     workload = data.get("workload")
     if any(key in ("workload", "workload.trace") for key in replaced):
         return data

@@ -17,6 +17,7 @@ from walltime.scenario.controller import Controller
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
+from walltime.scenario.start import Start
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
 from walltime.scenario.withdrawal import Cancellations, Dependencies
 
@@ -290,6 +291,9 @@ class Scenario(Model):
     )
     cancellations: Cancellations | None = Field(
         default=None, description="Users who withdraw their jobs, besides the cancellations in the workload."
+    )
+    start: Start | None = Field(
+        default=None, description="The system as it stands, which the simulation begins from; by default it is empty."
     )
     record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
     slurm: Controller | None = Field(default=None, description="Of the slurm engine: what the controller is told.")

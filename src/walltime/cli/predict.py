@@ -1,0 +1,92 @@
+"""`walltime predict`: when would one more job start?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from walltime.cli.console import emit, say
+
+BINS = 10
+WIDTH = 40
+
+
+def predict(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario with the key `start`.")],
+    cores: Annotated[int, typer.Option(metavar="N", min=1, help="The job's cores.")],
+    time: Annotated[str, typer.Option(metavar="T", help="The time it asks for: 90s, 1.5h, 1-12:00:00.")],
+    nodes: Annotated[int | None, typer.Option(metavar="N", min=1, help="On so many nodes.")] = None,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="Whose it is.")] = None,
+    account: Annotated[str | None, typer.Option(metavar="NAME", help="Who pays.")] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Where it waits.")] = None,
+    runs: Annotated[int, typer.Option(metavar="N", min=1, help="How many simulations.")] = 100,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of the draws; by default the scenario's.")] = None,
+    horizon: Annotated[str, typer.Option(metavar="T", help="How far each simulation goes.")] = "7d",
+    arrivals: Annotated[
+        bool, typer.Option("--arrivals/--no-arrivals", help="Whether other jobs come after it.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE", help="Draw the distribution.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+) -> None:
+    """Tell when one more job would start if it were submitted at the scenario's `start`, as a distribution.
+
+    Every run draws how long the jobs that run and wait will really take, from the accuracy of requests in the
+    scenario's workload, and which jobs will come, as a stretch of it.
+    """
+    from walltime.analysis.plots import check_picture
+    from walltime.inquiry import predict as inquire
+
+    if picture is not None:
+        check_picture(picture, force=force)
+    job = {"cores": cores, "time": time, "nodes": nodes, "user": user, "account": account, "queue": queue}
+    told = inquire(scenario, **job, runs=runs, seed=seed, horizon=horizon, arrivals=arrivals)  # type: ignore[arg-type]
+    if as_json:
+        emit(told.as_data())
+    else:
+        _show(told)
+    if picture is not None:
+        path = told.picture().save(picture, force=force)
+        if not as_json:
+            say(f"\nPicture: {path}")
+
+
+def _show(told: Any) -> None:
+    from walltime.core.time import format_duration
+
+    base = told.based_on
+    say(
+        f"{told.runs} runs from {base['running']:,} running and {base['waiting']:,} waiting jobs; run times from "
+        f"{base['accuracies']:,} accuracies, jobs to come: {base['arrivals']}; seed {told.seed}"
+    )
+    for reason, count in base["left_out"].items():
+        say(f"  left out of the snapshot: {count:,} jobs ({reason})")
+    if base["submission_unknown"]:
+        say(f"  submission not told: {base['submission_unknown']:,} jobs; they count from their start, or from now")
+    if told.started < told.runs:
+        late = told.runs - told.started
+        say(f"  in {late} runs it had not started after {format_duration(told.horizon)}")
+    say("\nWait until its start")
+    for share in (0.05, 0.25, 0.5, 0.75, 0.95):
+        wait = told.quantile(share)
+        shown = f"more than {format_duration(told.horizon)}" if wait is None else format_duration(wait)
+        say(f"  {share:>4.0%} of the runs: at most {shown}")
+    _show_histogram([wait for wait in told.waits if wait is not None])
+
+
+def _show_histogram(waits: list[float]) -> None:
+    from walltime.core.time import format_duration
+
+    if not waits or max(waits) == min(waits):
+        return
+    low, width = min(waits), (max(waits) - min(waits)) / BINS
+    counts = [0] * BINS
+    for wait in waits:
+        counts[min(BINS - 1, int((wait - low) / width))] += 1
+    say()
+    for number, count in enumerate(counts):
+        span = f"{format_duration(low + number * width):>9} to {format_duration(low + (number + 1) * width):<9}"
+        say(f"  {span} {'#' * round(WIDTH * count / max(counts)):<{WIDTH}} {count}")

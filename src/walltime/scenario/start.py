@@ -1,0 +1,192 @@
+"""A simulation that begins from a system as it stands: the key `start`, and the jobs that it makes of a snapshot."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from walltime.core.errors import InputError
+from walltime.core.time import SECOND, microseconds, parse_duration
+from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, encode_labels, sort_by_submission
+from walltime.scenario.part import Part
+from walltime.scenario.values import Model
+from walltime.workload.snapshot import Snapshot, Standing, read_snapshot, read_time, read_usage
+
+if TYPE_CHECKING:
+    from walltime.scenario.model import Cluster, Scenario
+
+DAY = 86_400
+RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r"'
+"""What to ask squeue for."""
+
+
+class Start(Model):
+    """The state that the simulation begins from, in place of an empty machine."""
+
+    time: str | float = Field(
+        description="When that was: a date (`2026-11-15T12:00:00`), or seconds on the clock of the table of jobs. The "
+        "workload's own time zero is this moment: its jobs are what comes after."
+    )
+    jobs: str = Field(description="Running and waiting jobs: `squeue`'s output, or a table (.csv, .parquet).")
+    usage: str | None = Field(default=None, description="Accumulated usage: the output of `sshare -a -l -P`.")
+    timezone: str | None = Field(default=None, description="The zone of dates without one, as `Europe/Prague`.")
+
+    def moment(self) -> float:
+        """The time in seconds."""
+        return read_time(self.time, self.timezone)
+
+
+def begin_from(scenario: Scenario, future: Workload) -> Workload:
+    """The jobs of the scenario's `start` and, after it, those of the workload; raises InputError.
+
+    Zero of the simulation is a whole number of days before the start, early enough for every submission in the
+    snapshot. A job whose submission is not told has been submitted when it started or, while it waits, at the start of
+    the simulation; the notes count them. How long the jobs will run is not known: until their limits.
+    """
+    start = scenario.start
+    if start is None:
+        return future
+    moment = start.moment()
+    snapshot = read_snapshot(start.jobs, start.timezone)
+    ahead = _lookback(snapshot, moment)
+    zero = moment - ahead
+    known = _rows(snapshot, moment, zero, scenario.clusters[0])
+    columns, labels = _joined(known, future, ahead)
+    unknown = sum(job.submit is None for job in snapshot.jobs)
+    notes = dict(future.notes) | {
+        "start": {
+            "time": float(ahead),
+            "running": sum(job.running for job in snapshot.jobs),
+            "waiting": sum(not job.running for job in snapshot.jobs),
+            "left_out": dict(snapshot.skipped),
+            "submission_unknown": unknown,
+        }
+    }
+    dated = not isinstance(start.time, int | float) and not str(start.time).strip().replace(".", "", 1).isdigit()
+    origin = Origin(zero, start.timezone) if dated else Origin()
+    return Workload(columns, labels, origin, future.machine_cores, future.header, notes, future.source)
+
+
+def _lookback(snapshot: Snapshot, moment: float) -> int:
+    """Whole days before the start that cover every submission, in seconds."""
+    times = [time for job in snapshot.jobs for time in (job.submit, job.start) if time is not None]
+    times += [moment - job.elapsed for job in snapshot.jobs if job.elapsed is not None]
+    return DAY * max(0, math.ceil((moment - min(times, default=moment)) / DAY))
+
+
+def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
+    rows = []
+    for number, job in enumerate(snapshot.jobs, 1):
+        limit = _limit(job, cluster, snapshot.source)
+        begun = None
+        if job.running:
+            begun = job.start if job.start is not None else None if job.elapsed is None else moment - job.elapsed
+            if begun is None:
+                raise InputError("a running job tells neither its start nor for how long it runs", value=job.name)
+            begun = min(begun, moment)
+            limit = max(limit, moment - begun + 1)  # one beyond its limit is taken to be about to end
+        submit = job.submit if job.submit is not None else begun if begun is not None else moment
+        submit = min(submit, moment if begun is None else begun)
+        rows.append(
+            {
+                "job_id": int(job.name) if job.name.isdigit() else -number,
+                "name": job.name,
+                "submit": microseconds(submit - zero),
+                "started": MISSING if begun is None else microseconds(begun - zero),
+                "run_time": MISSING,
+                "requested_time": microseconds(limit),
+                "cores": _cores(job, cluster),
+                "nodes": MISSING if job.nodes is None or cluster.nodes is None else job.nodes,
+                "priority": job.priority or 0,
+                **{kind: getattr(job, kind) for kind in ("user", "account", "group", "queue", "qos")},
+            }
+        )
+    return rows
+
+
+def _limit(job: Standing, cluster: Cluster, source: str) -> float:
+    """Its limit; where the snapshot tells none, its queue's."""
+    if job.limit is not None:
+        return job.limit
+    queue = cluster.queues.get(job.queue or "")
+    if queue is not None and (queue.max_time or queue.default_time):
+        return float(queue.max_time or queue.default_time or 0)
+    raise InputError(
+        "a job's time limit is not told, and its queue has neither max_time nor default_time; ask for it: "
+        + RECOMMENDED,
+        value=job.name,
+        file=source,
+    )
+
+
+def _cores(job: Standing, cluster: Cluster) -> int:
+    """Its cores; where only nodes are told, all cores of so many nodes of the first kind."""
+    layout = cluster.layout()
+    if job.cores == (job.nodes or 0) and layout is not None and job.nodes:
+        return job.nodes * int(layout.cores()[0])
+    return job.cores
+
+
+def _joined(known: list[dict[str, Any]], future: Workload, ahead: int) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """The columns of both, sorted by submission."""
+    names = [*dict.fromkeys([*(known[0] if known else ()), *future.columns])]
+    columns: dict[str, Any] = {}
+    labels: dict[str, list[str]] = {}
+    moved = ("submit", "begin", "deadline", "cancel")
+    for name in names:
+        kind, default = COLUMNS[name].kind, COLUMNS[name].default
+        theirs = future.column(name)
+        if name in moved:
+            theirs = np.where(theirs == MISSING, MISSING, theirs + ahead * SECOND)
+        if kind == "label":
+            told = [row.get(name) for row in known]
+            people = future.label_names(name)
+            codes, labels[name] = encode_labels([*told, *(people[code] if code >= 0 else None for code in theirs)])
+            columns[name] = codes
+        elif kind == "text":
+            columns[name] = [str(row.get(name) or "") for row in known] + list(theirs)
+        else:
+            default = MISSING if default is None else default
+            mine = np.array([row.get(name, default) for row in known], np.int64)
+            columns[name] = np.concatenate([mine, np.asarray(theirs, np.int64)])
+    return sort_by_submission(columns), labels
+
+
+def with_usage(order: Part, scenario: Scenario) -> Part:
+    """The order, its fair share beginning with the usage that `start.usage` tells; raises InputError where the order
+    has no fair share.
+
+    Usage is told for the start, and given to the order for zero of the simulation: it is larger there by what it will
+    have decayed until the start, and smaller by what running jobs have used so far, which they will be charged for.
+    """
+    start = scenario.start
+    if start is None or start.usage is None:
+        return order
+    if order.name not in ("fairshare", "multifactor"):
+        raise InputError(
+            "start.usage: this order has no fair share", value=order.name, choices=("fairshare", "multifactor")
+        )
+    own = dict(order.parameters if order.name == "fairshare" else order.parameters.get("fairshare") or {})
+    snapshot, moment = read_snapshot(start.jobs, start.timezone), start.moment()
+    growth = _growth(own, order.name, float(_lookback(snapshot, moment)))
+    usage = read_usage(start.usage)
+    for job in snapshot.jobs:
+        key = f"{job.account}/{job.user}"
+        if job.running and key in usage:
+            begun = job.start if job.start is not None else moment - (job.elapsed or 0.0)
+            usage[key] = max(0.0, usage[key] - job.cores * max(0.0, moment - begun))
+    own["usage"] = {key: amount * growth for key, amount in usage.items()}
+    parameters = own if order.name == "fairshare" else dict(order.parameters) | {"fairshare": own}
+    return Part(name=order.name, parameters=parameters)
+
+
+def _growth(own: dict[str, Any], name: str, ahead: float) -> float:
+    """How much larger usage was so many seconds earlier than what has decayed from it."""
+    if own.get("formula", "alea" if name == "fairshare" else "fair-tree") == "alea":
+        decay, every = float(own.get("decay", 0.75)), parse_duration(own.get("decay_interval", "48h")) / SECOND
+        return decay ** -math.floor(ahead / every) if decay > 0 and every > 0 else 1.0
+    half = parse_duration(own.get("half_life", "7d")) / SECOND
+    return float(2.0 ** (ahead / half)) if half > 0 else 1.0

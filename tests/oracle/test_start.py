@@ -1,0 +1,134 @@
+"""Simulations that begin from a system as it stands: schedules worked out by hand, in hours from the start."""
+
+from __future__ import annotations
+
+import pytest
+
+import walltime
+from walltime.core.errors import InputError
+
+HOUR = 3600
+NOON = "2026-11-15T12:00:00"
+SQUEUE = """\
+JOBID|STATE|USER|ACCOUNT|PARTITION|CPUS|TIME_LIMIT|SUBMIT_TIME|START_TIME|TIME|REASON
+101|RUNNING|ann|phys|long|6|1-00:00:00|2026-11-14T20:00:00|2026-11-15T06:00:00|6:00:00|None
+102|RUNNING|bo|bio|long|2|2:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00|30:00|None
+103|PENDING|cy|bio|long|8|1:00:00|2026-11-15T10:00:00|N/A|0:00|Resources
+104|PENDING|ann|phys|long|2|1:00:00|2026-11-15T11:59:00|N/A|0:00|Priority
+"""
+
+
+@pytest.fixture
+def today(tmp_path):
+    """8 cores. 101 has 6 of them for 18 hours more, 102 two for 1.5 hours; 103 wants all 8, 104 two for an hour."""
+    (tmp_path / "squeue.txt").write_text(SQUEUE, encoding="utf-8")
+
+    def run(jobs=((1.0, 1.0, 2),), squeue=None, **cluster):
+        """With jobs to come as (hours after noon, hours, cores)."""
+        if squeue is not None:
+            (tmp_path / "squeue.txt").write_text(squeue, encoding="utf-8")
+        submit, time, cores = zip(*jobs, strict=True)
+        hours = [value * HOUR for value in time]
+        table = walltime.Workload.from_columns(
+            name=[f"new{number}" for number in range(len(jobs))],
+            submit=[value * HOUR for value in submit],
+            run_time=hours,
+            requested_time=hours,
+            cores=cores,
+        )
+        scenario = {
+            "workload": {"table": table},
+            "cluster": {"cores": 8} | cluster,
+            "start": {"time": NOON, "jobs": str(tmp_path / "squeue.txt")},
+        }
+        result = walltime.simulate(scenario)
+        noon = result.record.facts["start"]["time"]
+        return result, {row["name"]: (row["start"] - noon) / HOUR for row in result.jobs.iter_rows(named=True)}
+
+    return run
+
+
+def test_running_jobs_keep_what_they_have_and_the_waiting_are_scheduled_from_the_start_on(today):
+    """Until 1.5 everything is taken. Then 104 starts (103's place is at 18), and at 2.5 the job that came at 1."""
+    result, start = today()
+    assert start == {"101": -6, "102": -0.5, "103": 18, "104": 1.5, "new0": 2.5}
+    ends = dict(result.jobs.select("name", "end").rows())
+    noon = result.record.facts["start"]["time"]
+    assert (ends["101"] - noon) / HOUR == 18
+    assert result.record.facts["start"] == {
+        "time": 86_400.0,
+        "running": 2,
+        "waiting": 2,
+        "left_out": {},
+        "submission_unknown": 0,
+    }
+    assert not result.audit()
+
+
+def test_what_waits_has_waited_already(today):
+    """Longest wait over request first: 103 (1 h, waits since 10) is before 104; a new job of 8 cores is behind both."""
+    result, start = today(((0.0, 1.0, 8),), scheduler={"order": "wfp3", "backfill": "none"})
+    assert (start["103"], start["104"], start["new0"]) == (18, 20, 19)
+    eligible = dict(result.jobs.select("name", "eligible").rows())
+    assert result.record.facts["start"]["time"] - eligible["103"] == 2 * HOUR
+
+
+def test_nobody_decides_before_the_start(today):
+    """On 100 cores 103 and 104 would have started when they were submitted; they start at noon."""
+    _, start = today(cores=100)
+    assert (start["103"], start["104"], start["new0"]) == (0, 0, 1)
+
+
+def test_in_slurms_rhythm_the_first_pass_is_at_the_start(today):
+    _, start = today(scheduler={"backfill": "easy", "rhythm": {"name": "periodic", "bf_resolution": 1}})
+    assert start["104"] == pytest.approx(1.5, abs=0.01)
+    assert start["103"] == 18
+
+
+def test_limits_do_not_stop_what_runs_already(today):
+    """ann may have one running job, and has two. They run on, and her 104 waits for the ends of both; then 103 is
+    first."""
+    text = SQUEUE.replace("|bo|bio|", "|ann|phys|")
+    _, start = today(squeue=text, limits=[{"user": "ann", "running_jobs": 1}])
+    assert (start["101"], start["102"], start["103"], start["104"]) == (-6, -0.5, 18, 19)
+
+
+def test_running_jobs_that_a_rule_would_never_let_in_are_refused(today):
+    with pytest.raises(InputError, match="rule"):
+        today(limits=[{"user": "ann", "running_cores": 4}])
+
+
+def test_running_jobs_that_do_not_fit_are_refused(today):
+    with pytest.raises(InputError, match="do not all fit"):
+        today(cores=7)
+
+
+def test_a_job_without_a_limit_needs_one_from_its_queue(today):
+    text = SQUEUE.replace("|1:00:00|2026-11-15T10", "|UNLIMITED|2026-11-15T10")
+    with pytest.raises(InputError, match="max_time nor default_time"):
+        today(squeue=text)
+    _, start = today(squeue=text, queues={"long": {"max_time": "1d", "default": True}})
+    assert start["103"] == 18
+
+
+def test_a_prediction_is_the_same_for_the_same_seed_and_knows_what_it_cannot_know(today, tmp_path):
+    result, _ = today(((0.0, 1.0, 1), (2.0, 0.5, 1)))
+    scenario = result.scenario
+    first = walltime.predict(scenario, cores=8, time="1h", runs=10, arrivals=False)
+    again = walltime.predict(scenario, cores=8, time="1h", runs=10, arrivals=False)
+    assert first.waits == again.waits
+    assert first.runs == first.started == 10
+    # Run times are exact in this workload, so 101 runs to its limit: 103 starts at 18 h, this job at 19.
+    assert set(first.waits) == {19 * HOUR}
+    assert first.quantile(0.5) == 19 * HOUR
+    late = walltime.predict(scenario, cores=8, time="1h", runs=3, arrivals=False, horizon="10h")
+    assert late.started == 0
+    assert late.quantile(0.5) is None
+
+
+def test_a_prediction_for_a_job_that_can_never_run_is_refused(today):
+    result, _ = today()
+    with pytest.raises(InputError, match="rejected"):
+        walltime.predict(result.scenario, cores=9, time="1h", runs=2)
+    with pytest.raises(InputError, match="no `start`"):
+        walltime.predict(result.scenario.model_copy(update={"start": None}), cores=1, time="1h", runs=2)
