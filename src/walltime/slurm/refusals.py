@@ -28,7 +28,7 @@ HONOURED = {
         "until",
         "execution",
         "broker",
-        *("users", "dependencies", "deadlines", "cancellations"),
+        *("users", "dependencies", "deadlines", "cancellations", "start"),
     },
     "execution.": {"model", "overrun"},
     "cluster.": {
@@ -70,6 +70,8 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield key, f"{part.name}: not in a controller"
     if scenario.dependencies != type(scenario.dependencies)():
         yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
+    if scenario.start is not None:
+        yield "start", "the controller begins with an empty system"
     if scenario.deadlines != "keep":
         yield "deadlines", "the controller is not told of deadlines"
     if scenario.cancellations is not None and not scenario.cancellations.running:
