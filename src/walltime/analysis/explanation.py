@@ -234,7 +234,7 @@ def draw(told: Explanation) -> Chart:
     """The chart of an explanation: panels over the same time."""
     first = told.eligible if told.eligible is not None else told.submit
     clock = Clock.of(dict(told.origin), first)
-    time = Axis(clock.label, "time", low=first, high=told.until)
+    time = Axis(clock.describe(first, first if told.until is None else told.until), "time", low=first, high=told.until)
     panels = [_draw_causes(told, time), _draw_standing(told, time)]
     if told.foreseen:
         panels.append(_draw_foreseen(told, time))

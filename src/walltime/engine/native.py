@@ -86,6 +86,9 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
 def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
     """What of checkpoints, suspensions and the like does not go together."""
     problems = []
+    scheduler = cluster.scheduler
+    if scheduler.rhythm.name == "periodic" and (cluster.reservations or cluster.failures or scheduler.preempt):
+        problems.append((f"{prefix}.rhythm", "periodic, together with reservations, failures or preemption"))
     if cluster.nodes is None and cluster.failures and usable_reservations(cluster):
         key = f"{prefix.removesuffix('.scheduler')}.failures"
         problems.append((key, "of a plain number of cores, together with reservations that jobs may use; give nodes"))

@@ -325,13 +325,22 @@ class Site:
 
     def schedule(self) -> None:
         """Passes over all islands, and again where one of them has let somebody into another."""
-        while any(island.has_reason() for island in self.islands):
-            for job in self.queue:
-                if job.order.dynamic:
-                    job.rank = job.order.rank(job, self.now)
+        if self.options.rhythm is not None:
+            self.rank()
+            self.queue.sort(key=lambda job: (job.tier, job.rank))
+            for island in self.islands:
+                island.schedule()
+        while self.options.rhythm is None and any(island.has_reason() for island in self.islands):
+            self.rank()
             for island in self.islands:
                 island.schedule()
         self.wake = self.next_admission()
+
+    def rank(self) -> None:
+        """Keys that change with time, anew."""
+        for job in self.queue:
+            if job.order.dynamic:
+                job.rank = job.order.rank(job, self.now)
 
     def admitting(self, job: Job) -> list[str | None]:
         """The job's queues in which its limits let it start now, in the order in which they are tried."""
