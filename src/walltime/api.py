@@ -94,6 +94,13 @@ class Result:
         return series(self.record)
 
     @property
+    def workflows(self) -> pl.DataFrame:
+        """A row for each workflow: its wait, run, turnaround, stretch, and what a pilot held idle."""
+        from walltime.analysis.workflows import find_workflows
+
+        return find_workflows(self.record)
+
+    @property
     def digest(self) -> str:
         """The hash of the tables; two results with the same digest are the same."""
         return str(self.summary["digest"])

@@ -139,3 +139,18 @@ def test_urgent_jobs(tmp_path: Path) -> None:
     assert max(urgent["requeue"], urgent["suspend"], urgent["from checkpoints"]) < 1
     assert urgent["requeue after 5 min"] < 6
     assert lost["suspend"] == lost["nobody is displaced"] == 0 < lost["from checkpoints"] < lost["requeue"] / 5
+
+
+def test_workflows(tmp_path: Path) -> None:
+    """The shape of ScSF's Fig. 17: chained takes far longer than pilot and aware, which are close; pilots waste."""
+    lines = [line.split() for line in run("workflows.py", tmp_path).splitlines()[1:]]
+    assert len(lines) == 18
+    turnaround = {(period, name, way): float(hours) for period, _, name, way, _, _, hours, _, _ in lines}
+    idle = {(period, name, way): int(part.rstrip("%")) for period, _, name, way, *_, part in lines}
+    for period, name in {key[:2] for key in turnaround}:
+        single, multi, aware = (turnaround[period, name, way] for way in ("single", "multi", "manifest"))
+        assert multi > 1.3 * aware
+        assert multi > 1.3 * single
+        assert abs(aware - single) < (multi - max(aware, single)) / 2
+        assert idle[period, name, "single"] > 20
+        assert idle[period, name, "multi"] == idle[period, name, "manifest"] == 0

@@ -34,6 +34,7 @@ def add_conditions(workload: Workload, seed: int, unit: int = SECOND) -> tuple[W
         before = [other for other in range(size) if rank[other] < rank[row]]
         texts.append(_draw_text(random, row, before, names, arrays, job_id, rank, singles))
     columns["dependencies"] = texts
+    columns["aware"] = (random.random(size) < 0.2).astype(np.int64)
     if random.random() < 0.3:
         asked = [int(random.integers(0, row)) if row and random.random() < 0.3 else MISSING for row in range(size)]
         alone = [other if other != MISSING and "?" not in texts[row] and rank[other] < rank[row] else MISSING

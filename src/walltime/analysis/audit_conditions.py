@@ -82,10 +82,12 @@ class _Conditions:
         yield "dependency", _rows(early), "starts before what it waits for"
         if not self.exact:
             return
+        aware = (self.column("aware") > 0) & self._told  # ordered as its workflow
+        due = np.where(aware & (due >= 0), self.submit, due)
         early = let_in & ((due == _UNKNOWN) | (due == NEVER) | (self.eligible < due))
         yield "dependency", _rows(early), "is let in before its begin time or what it waits for"
         yield "dependency", _rows(let_in & ~alone & (due >= 0) & (self.eligible > due)), "is let in too late"
-        kept = ~let_in & self.tables.is_state("waiting") & ~alone
+        kept = ~let_in & ~aware & self.tables.is_state("waiting") & ~alone
         last = np.full(len(due), self.tables.horizon)
         yield "dependency", _rows(kept & (due >= 0) & (due < last)), "was not let in when it was time"
         if self.scenario.dependencies.never == "cancel":
@@ -170,6 +172,14 @@ class _Conditions:
     @cached_property
     def completed(self) -> np.ndarray:
         return self.tables.is_state("completed")
+
+    @cached_property
+    def _told(self) -> np.ndarray:
+        """Which jobs say what they wait for."""
+        if not self.workload.has("dependencies"):
+            return np.zeros(len(self.at), np.bool_)
+        texts = self.workload.column("dependencies")
+        return np.array([bool(texts[place].strip()) for place in self.at.tolist()], np.bool_)
 
     @cached_property
     def known(self) -> set[int]:

@@ -27,6 +27,7 @@ from walltime.analysis.statistics import (
     quantile,
     quantile_seconds,
 )
+from walltime.analysis.workflows import sum_up_workflows
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
 from walltime.core.tables import SCHEMA, STATES, Record, ticks
@@ -65,6 +66,7 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "rejected_reasons": dict(record.facts.get("rejected_reasons") or {}),
         "cancelled_reasons": dict(record.facts.get("cancelled_reasons") or {}),
         "deadlines": (record.facts.get("conditions") or {}).get("deadlines"),
+        "workflows": sum_up_workflows(record),
         "held": dict(record.facts.get("held") or {}),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),

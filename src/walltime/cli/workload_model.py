@@ -180,6 +180,8 @@ def _tell_plan(notes: dict[str, Any]) -> list[str]:
 
     lengths = {name: end - begin for name, (begin, end) in notes["phases"].items() if end > begin}
     lines = ["phases: " + ", ".join(f"{name} {format_duration(length)}" for name, length in lengths.items())]
+    if "drain" in lengths:
+        lines.append(f"the drain ends at --until {notes['phases']['drain'][1]:.0f}s, where a run may be cut off")
     loads = ", ".join(f"{name} {value:.1%}" for name, value in notes["offered_load"].items())
     lines.append(f"offered load: {loads}")
     if notes["added"] or notes["dropped"]:

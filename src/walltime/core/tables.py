@@ -145,7 +145,7 @@ def workload_columns(workload: Workload) -> dict[str, pl.Series]:
         if workload.has("name")
         else constant("name", None, size)
     )
-    for name in ("user", "group", "account", "queue", "qos", "phase"):
+    for name in ("user", "group", "account", "queue", "qos", "phase", "workflow"):
         columns[name] = (
             label_series(name, workload.column(name), workload.label_names(name))
             if workload.has(name)

@@ -59,6 +59,8 @@ COLUMNS: dict[str, Column] = {
         Column("priority", "integer", 0, "the user's or site's number; higher is more urgent"),
         Column("dependencies", "text", "", "as Slurm writes them, over job_ids: afterok:12:13,afterany:7"),
         Column("array", "label", MISSING, "the array it is a task of; 12%4: at most four of its tasks at once"),
+        Column("workflow", "label", MISSING, "the workflow it is a task of, or all of"),
+        Column("aware", "integer", 0, "1: ordered as its workflow, as if eligible since it was submitted"),
         Column("begin", "time", MISSING, "not eligible before this time"),
         Column("deadline", "time", MISSING, "should have ended by this time"),
         Column("cancel", "time", MISSING, "its user cancels it at this time, waiting or running"),

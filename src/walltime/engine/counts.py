@@ -28,6 +28,8 @@ def count_conditions(
         return facts
     if not scenario.dependencies.preceding and workload.has("preceding_job"):
         facts["preceding_ignored"] = int(np.count_nonzero(workload.column("preceding_job") != MISSING))
+    if workload.notes.get("workflows"):
+        facts["workflows"] = workload.notes["workflows"]
     counts: dict[str, Any] = {}
     for name in ("begin", "array", "cancel", "patience"):
         if workload.has(name) and (count := int(np.count_nonzero(workload.column(name) != MISSING))):

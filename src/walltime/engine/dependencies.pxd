@@ -19,12 +19,14 @@ cdef class Dependencies(Planned):
     cdef const long long[::1] listeners
     cdef const long long[::1] group
     cdef const long long[::1] single
+    cdef const long long[::1] aware
     cdef long long[::1] ready
     cdef long long[::1] running
     cdef dict waiting
     cdef list members
 
     cdef long long entered(self, Py_ssize_t slot, long long begin) except *
+    cdef long long since(self, Py_ssize_t slot) except *
     cdef int started(self, Py_ssize_t slot) except -1
     cdef int ended(self, Py_ssize_t slot, int state) except -1
     cdef int occur(self, Py_ssize_t c) except -1

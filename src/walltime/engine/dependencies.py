@@ -55,6 +55,7 @@ class Dependencies(Planned):
         self.listeners = graph.listeners
         self.group = graph.group
         self.single = graph.single
+        self.aware = graph.aware
         self.ready = np.where(graph.any_of, _NEVER, 0).astype(np.int64)  # when the expression is met, as far as known
         self.waiting = {}  # held jobs by expression, as (slot, stamp, begin)
         groups = int(graph.group.max(initial=-1)) + 1
@@ -87,6 +88,12 @@ class Dependencies(Planned):
         if self.needed[x] == 0:  # one of several is met, at a time to come
             return max(begin, self.ready[x])
         return NEVER
+
+    def since(self, slot):
+        """From when on the job, which is let in now, counts as eligible: an aware task since its submission."""
+        jobs: JobTable = self.engine.jobs
+        row: cython.Py_ssize_t = jobs.at[slot].row
+        return jobs.at[slot].submit if row >= 0 and self.aware[row] else self.engine.now
 
     def started(self, slot):
         """The job has started, for the first time."""

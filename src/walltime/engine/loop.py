@@ -470,7 +470,7 @@ class Simulation(Engine):
 
     def admit(self, slot):
         if self.jobs.at[slot].eligible < 0:
-            self.jobs.at[slot].eligible = self.now
+            self.jobs.at[slot].eligible = self.now if self.dependencies is None else self.dependencies.since(slot)
         if self.task_limits is not None and not self.task_limits.admits(slot):
             return self.move(slot, HELD) if self.jobs.at[slot].state == FUTURE else 0
         self.move(slot, WAITING)

@@ -260,7 +260,7 @@ class _Simulation:
 
     def enqueue(self, job: _Job) -> None:
         """The held job is eligible: it waits, unless its array has no place for it."""
-        job.queued = self.now if job.queued is None else job.queued
+        job.queued = self.gates.since(job, self.now) if job.queued is None else job.queued
         if not self.gates.takes(job):
             return
         self.held.remove(job)

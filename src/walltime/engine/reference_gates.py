@@ -28,6 +28,7 @@ class Card:
     preceding: int | None
     think: int
     patience: int | None
+    aware: bool
     alone_since: int | None = None  # when its singleton was met
     asked: bool = False  # it is eligible, and wants a place in its array
     inside: bool = False  # it has a place in its array
@@ -116,6 +117,10 @@ class Gates:
                 card.alone_since = now
         return card.alone_since
 
+    def since(self, job: Any, now: int) -> int:
+        """From when on a job that is let in now counts as eligible."""
+        return int(job.submit) if self.cards[job.row].aware else now
+
     # ---- arrays
 
     def takes(self, job: Any) -> bool:
@@ -160,6 +165,7 @@ def _read_card(workload: Workload, row: int) -> Card:
         preceding=None if preceding == MISSING else preceding,
         think=max(think, 0),
         patience=None if patience == MISSING else patience,
+        aware=bool(workload.column("dependencies")[row] and workload.column("aware")[row]),
     )
 
 

@@ -240,7 +240,7 @@ class Site:
 
     def enqueue(self, job: Job) -> None:
         """The held job is eligible, or one that was interrupted is back: it waits, unless its array has no place."""
-        job.queued = self.now if job.queued is None else job.queued
+        job.queued = self.gates.since(job, self.now) if job.queued is None else job.queued
         if not self.gates.takes(job):
             return
         job.state = "waiting"

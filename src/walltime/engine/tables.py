@@ -74,7 +74,6 @@ def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clus
         "restarts": pl.Series("restarts", recorded["attempt"]),
         "backfilled": pl.Series("backfilled", recorded["backfilled"] != 0),
         "lost_core_seconds": pl.Series("lost_core_seconds", recorded["lost"] / SECOND),
-        "workflow": constant("workflow", None, len(state)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 

@@ -24,6 +24,8 @@ def read_workload(scenario: Scenario) -> Workload:
 
     spec = scenario.workload
     workload, defaulted = _with_defaults(_source(spec, scenario.seed), scenario)
+    if spec.workflows:
+        workload = _with_workflows(workload, scenario)
     if scenario.cancellations is not None:
         from walltime.workload.cancellations import draw_cancellations
 
@@ -55,6 +57,31 @@ def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, in
     filled = np.where((request == MISSING) & (wanted != MISSING), wanted, request)
     count = int(np.count_nonzero(filled != request))
     return (workload.replace(dict(workload.columns) | {"requested_time": filled}) if count else workload), count
+
+
+def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
+    """The workload with its workflows; a task that no machine is large enough for is told by file and task."""
+    from walltime.workload.formats.workflows import read_workflow
+    from walltime.workload.presence import Mix, add_workflows
+
+    sizes = [cluster.total_cores or workload.machine_cores or 0 for cluster in scenario.clusters]
+    for number, spec in enumerate(scenario.workload.workflows):
+        flows = [read_workflow(manifest.file) for manifest in spec.manifests]
+        for flow in flows:
+            if all(sizes):
+                flow.check_machine(max(sizes))
+        named = {"user": spec.user, "account": spec.account, "queue": spec.queue, "priority": spec.priority}
+        mix = Mix(
+            flows,
+            spec.submit,
+            spec.every,
+            spec.share,
+            [manifest.weight for manifest in spec.manifests],
+            spec.first or 0.0,
+            {key: value for key, value in named.items() if value},
+        )
+        workload = add_workflows(workload, mix, scenario.seed, f"workflows.{number}")
+    return workload
 
 
 def _source(spec: WorkloadSpec, seed: int) -> Workload:

@@ -131,7 +131,11 @@ def dump(scenario: Scenario) -> str:
         )
         for cluster in scenario.clusters
     ]
-    workload = _drop_none(scenario.workload.model_dump())
+    workload = _drop_none(_plain(scenario.workload.model_dump()))
+    for mix, given in zip(workload.get("workflows", []), scenario.workload.workflows, strict=True):
+        mix["manifests"] = [
+            {"file": os.path.abspath(manifest.file), "weight": manifest.weight} for manifest in given.manifests
+        ]
     if scenario.workload.trace is not None:
         workload["trace"] = os.path.abspath(scenario.workload.trace)
     data: dict[str, Any] = {"walltime": scenario.walltime, "seed": scenario.seed, "engine": scenario.engine}
@@ -215,6 +219,9 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
             }
         }
     workload = data.get("workload")
+    if isinstance(workload, dict) and not any(key.startswith("workload") for key in replaced):
+        workload = _with_manifests(workload, folder)
+        data = data | {"workload": workload}
     if any(key in ("workload", "workload.trace") for key in replaced):
         return data
     if isinstance(workload, str):
@@ -248,6 +255,28 @@ def _joined_failures(cluster: dict[str, Any], folder: Path) -> dict[str, Any]:
         for source in sources
     ]
     return cluster | {"failures": made}
+
+
+def _with_manifests(workload: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The workload with the files of its workflows joined to the folder; what is no file is left for the model."""
+
+    def join(manifest: Any) -> Any:
+        if isinstance(manifest, str) and manifest.strip():
+            return str(folder / os.path.expanduser(manifest.strip()))
+        if isinstance(manifest, dict) and isinstance(manifest.get("file"), str):
+            return manifest | {"file": join(manifest["file"])}
+        return manifest
+
+    def join_mix(mix: Any) -> Any:
+        if not isinstance(mix, dict) or "manifests" not in mix:
+            return mix
+        given = mix["manifests"]
+        return mix | {"manifests": [join(one) for one in given] if isinstance(given, list) else join(given)}
+
+    mixes = workload.get("workflows")
+    if mixes is None:
+        return workload
+    return workload | {"workflows": [join_mix(mix) for mix in mixes] if isinstance(mixes, list) else join_mix(mixes)}
 
 
 def _without_lines(source: Source, data: Any, replaced: list[str]) -> Source:

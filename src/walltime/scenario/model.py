@@ -20,6 +20,7 @@ from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.start import Start
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
 from walltime.scenario.withdrawal import Cancellations, Dependencies
+from walltime.scenario.workflows import Workflows
 
 SCHEMA = 1
 """Version of the scenario file's layout."""
@@ -210,6 +211,7 @@ class WorkloadSpec(Model):
         description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
         "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
     )
+    workflows: tuple[Workflows, ...] = Field(default=(), description="Workflows among the jobs; one mix, or a list.")
     table: Any = Field(default=None, exclude=True, repr=False, description="Python only: a Workload.")
 
     @model_validator(mode="before")
@@ -218,6 +220,11 @@ class WorkloadSpec(Model):
         if isinstance(value, str):
             return {"trace": value}
         return {"table": value} if isinstance(value, Workload) else value
+
+    @field_validator("workflows", mode="before")
+    @classmethod
+    def _one_or_many_mixes(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, dict) else () if value is None else value
 
     @field_validator("table", mode="after")
     @classmethod

@@ -252,19 +252,19 @@ def _find_refusal(log: str) -> str | None:
 
 
 def _is_used(workload: Workload, column: str) -> bool:
-    """Whether some job is given patience, or an array a limit."""
+    """Whether some job has patience, is a task of an aware workflow, or an array a limit."""
     if column == "array":
         return any("%" in label for label in workload.label_names("array"))
-    return bool(np.any(workload.column(column) >= 0))
+    return bool(np.any(workload.column(column) > 0))
 
 
 def _check(scenario: Scenario, workload: Workload) -> None:
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
-    for column in ("patience", "array"):
+    for column, what in (("patience", "users who give up"), ("array", "limits"), ("aware", "workflow-aware tasks")):
         if workload.has(column) and _is_used(workload, column):
-            raise UnsupportedError(NAME, [(f"workload.{column}", "limits on arrays, and patience, are not passed on")])
+            raise UnsupportedError(NAME, [(f"workload.{column}", f"{what}: the controller is not told of them")])
     if len(workload) and np.any(workload.column("requested_time") < 0):
         row = int(np.argmax(workload.column("requested_time") < 0))
         raise InputError("a job has no requested time", value=int(workload.column("job_id")[row]))

@@ -110,7 +110,7 @@ class Graph:
     A row has an expression (-1: none), which is met when `needed` of its conditions are, and fails when `spare` of
     them have failed. A condition belongs to the expression `owner` and waits for `pending` rows; row r decides the
     conditions `listeners[first[r]:first[r + 1]]`. `single` is the row's own condition singleton (-1: none), `group`
-    the number of its user and name where a singleton is among them.
+    the number of its user and name where a singleton is among them. `aware` rows are ordered as their workflow.
     """
 
     expression: np.ndarray
@@ -125,6 +125,7 @@ class Graph:
     listeners: np.ndarray
     group: np.ndarray
     single: np.ndarray
+    aware: np.ndarray
 
     @property
     def jobs(self) -> int:
@@ -393,6 +394,11 @@ class _Builder:
 
     # ---- the result
 
+    def _told(self) -> np.ndarray:
+        """Which rows say what they wait for."""
+        texts = self.workload.column("dependencies") if self.workload.has("dependencies") else [""] * len(self.workload)
+        return np.array([bool(text.strip()) for text in texts], np.bool_)
+
     def graph(self) -> Graph:
         size = len(self.workload)
         expression = np.full(size, -1, np.int64)
@@ -420,6 +426,7 @@ class _Builder:
             listeners=condition[np.argsort(target, kind="stable")],
             group=self.fellows()[0],
             single=single,
+            aware=np.where((expression >= 0) & self._told(), self.workload.column("aware"), 0),
         )
 
 

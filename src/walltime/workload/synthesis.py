@@ -276,7 +276,7 @@ def _concatenate(
             elif values is None:
                 empty = MISSING if column.default is None else column.default
                 pieces.append(np.full(size, empty, np.int64))
-            elif column.kind == "label" and name != "phase":
+            elif column.kind == "label" and (name != "phase" or name in own):
                 known = labels.setdefault(name, [])
                 known += [label for label in own.get(name, []) if label not in set(known)]
                 places = {label: place for place, label in enumerate(known)}
@@ -285,10 +285,17 @@ def _concatenate(
             else:
                 pieces.append(values)
         whole = pieces if column.kind == "text" else np.concatenate(pieces)
-        empty = 0 if name in ("gpus", "priority") else MISSING
+        empty = 0 if column.default == 0 else MISSING
         if column.kind == "text" or name in ("submit", "run_time", "cores") or bool(np.any(whole != empty)):
             joined[name] = whole
     return joined, {name: known for name, known in labels.items() if name in joined}
+
+
+def join_workloads(first: Workload, second: Workload) -> Workload:
+    """The jobs of both, with the numbers that they have; what else is known of a workload is the first one's."""
+    columns, labels = _concatenate([(len(one), dict(one.columns), one.labels) for one in (first, second)])
+    columns["job_id"] = np.concatenate([first.column("job_id"), second.column("job_id")])
+    return first.replace(columns, labels=labels)
 
 
 def _loads(workload: Workload, plan: Plan, offset: float) -> dict[str, Any]:

@@ -85,6 +85,15 @@ class Workflow:
         return max(self.starts[key] + task.run_time for key, task in self.tasks.items())
 
     @property
+    def requested_path(self) -> float:
+        """Seconds that it takes on an endless machine if every task needs all the time that it asks for."""
+        ends: dict[str, float] = {}
+        for key, task in self.tasks.items():
+            length = task.run_time if task.requested_time is None else max(task.requested_time, task.run_time)
+            ends[key] = length + max((ends[needed] for needed in task.needs), default=0.0)
+        return max(ends.values())
+
+    @property
     def widest(self) -> int:
         """The most cores in use at once on an endless machine: the size of a pilot job."""
         changes = []
