@@ -149,8 +149,8 @@ def test_workflows(tmp_path: Path) -> None:
     idle = {(period, name, way): int(part.rstrip("%")) for period, _, name, way, *_, part in lines}
     for period, name in {key[:2] for key in turnaround}:
         single, multi, aware = (turnaround[period, name, way] for way in ("single", "multi", "manifest"))
-        assert multi > 1.3 * aware
-        assert multi > 1.3 * single
+        assert multi > 1.2 * aware
+        assert multi > 1.2 * single
         assert abs(aware - single) < (multi - max(aware, single)) / 2
         assert idle[period, name, "single"] > 20
         assert idle[period, name, "multi"] == idle[period, name, "manifest"] == 0
