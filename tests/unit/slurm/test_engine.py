@@ -13,7 +13,7 @@ import pytest
 from walltime import Workload, simulate
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
-from walltime.slurm import engine, link
+from walltime.slurm import engine, link, simulation
 from walltime.slurm.controller import Controller, ControllerError, Setting
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.site import Node, Site, write_conf
@@ -101,6 +101,14 @@ def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():
     result = run(jobs, nodes="4x8")
     assert result.jobs["state"].to_list() == ["rejected", "completed"]
     assert list(result.record.facts["rejected_reasons"].values()) == [1]
+
+
+def test_who_waits_for_ever_is_told_why(monkeypatch):
+    monkeypatch.setattr(simulation, "PATIENCE", 600 * 1_000_000)
+    jobs = Workload.from_columns(submit=[0, 0], run_time=[5, 5], requested_time=[60, 60], cores=[64, 1])
+    result = run(jobs, nodes="4x8", slurm={"settings": {"EnforcePartLimits": "NO"}})
+    assert result.jobs["state"].to_list() == ["waiting", "completed"]
+    assert result.record.facts["waiting_reasons"] == {"PartitionConfig": 1}
 
 
 def test_a_simulation_can_be_cut_off_and_gone_on_with():
