@@ -135,8 +135,8 @@ def run_real(site: Site, workload: Workload, lead: int) -> list[Job]:
     return jobs
 
 
-def run_virtual(site: Site, workload: Workload, warm_up: int = engine.WARM_UP) -> list[Job]:
-    started = engine.start(site, workload, options=engine.Options(warm_up=warm_up))
+def run_virtual(site: Site, workload: Workload, options: engine.Options | None = None) -> list[Job]:
+    started = engine.start(site, workload, options=options)
     with started.controller:
         started.simulation.run()
         return started.jobs
@@ -165,7 +165,7 @@ def measure_real(traces: int, runs: int, first: int) -> None:
             found = [one.result() for one in waiting[seed]]
             late = statistics.mean(lateness for _, lateness, _, _ in found)
             print(f"sleeps were late by {1e3 * late:.2f} ms on average (virtual: {SLACK / 1e3:.2f} ms)")
-            virtual = [run_virtual_trace(seed, epoch, lead) for _, _, epoch, lead in found]
+            virtual = [run_virtual_trace(seed, epoch, lead, late) for _, late, epoch, lead in found]
             held += report_real(seed, virtual, [one for one, _, _, _ in found])
     print(f"virtual time is no farther from the real runs than these are from each other on {held} of {traces}")
 
@@ -196,11 +196,12 @@ def run_real_trace(seed: int, lead: int) -> tuple[np.ndarray, float, int, float]
     return starts(jobs), statistics.mean(clock.late), zero // SECOND, jobs[0].submit / SECOND - began
 
 
-def run_virtual_trace(seed: int, epoch: int, lead: float) -> np.ndarray:
-    """At the same time of day, the controller started as long before the first job: the beats fall where they fell."""
+def run_virtual_trace(seed: int, epoch: int, lead: float, late: float) -> np.ndarray:
+    """At the same time of day, with sleeps that are as late, by a controller that started as long before."""
     jobs = make_trace(seed)
     jobs = jobs.replace(jobs.columns, origin=Origin(float(epoch), "UTC"))
-    return starts(run_virtual(small_site(), jobs, round(lead * SECOND)))
+    options = engine.Options(warm_up=round(lead * SECOND), slack=max(SLACK, round(late * SECOND)))
+    return starts(run_virtual(small_site(), jobs, options))
 
 
 def report_real(seed: int, virtual: list[np.ndarray], real: list[np.ndarray]) -> bool:

@@ -52,7 +52,7 @@ class Setting:
     `conf` is the text of slurm.conf with the marks {folder}, {port}, {node_port} and {plugins}; `files` are other files
     beside it, `state` those of the folder in which it saves its state, by name. `people` are lines for the users and
     groups of the site. `start` is the first instant in microseconds, `cost` the virtual seconds charged for a second
-    of computing.
+    of computing, `slack` the microseconds by which every sleep is late.
     """
 
     conf: str
@@ -63,6 +63,7 @@ class Setting:
     timezone: str = "UTC"
     cost: float = 0.0
     port: int | None = None
+    slack: int = SLACK
     virtual: bool = True
 
 
@@ -206,7 +207,7 @@ class Controller:
         if self.setting.virtual:
             settings["VTIME_CONTROL"] = str(self.folder / "control")
             settings["VTIME_START"] = str(self.setting.start)
-            settings["VTIME_SLACK"] = str(SLACK)
+            settings["VTIME_SLACK"] = str(self.setting.slack)
             if self.setting.cost:
                 settings["VTIME_COST"] = repr(self.setting.cost)
         else:

@@ -21,7 +21,7 @@ from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
 from walltime.slurm import conf
 from walltime.slurm.associations import read_associations
-from walltime.slurm.controller import Controller, ControllerError, Setting, is_telling
+from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
 from walltime.slurm.packages import find_installation
 from walltime.slurm.record import LIMIT_SLACK, build_tables
 from walltime.slurm.refusals import unsupported
@@ -48,11 +48,13 @@ __all__ = ["NAME", "Options", "Run", "choose_options", "complete", "freeze", "ma
 @dataclass(frozen=True)
 class Options:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
-    where the controller's beats fall, as it does on a real machine; `cost` makes deciding take time."""
+    where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
+    late to wake a sleeper; `cost` makes deciding take time."""
 
     cost: float = 0.0
     port: int | None = None
     warm_up: int = WARM_UP
+    slack: int = SLACK
 
 
 def choose_options(scenario: Scenario, port: int | None = None) -> Options:
@@ -223,6 +225,7 @@ def start(
         timezone=workload.origin.timezone or "UTC",
         cost=options.cost,
         port=options.port,
+        slack=options.slack,
     )
     for attempt in range(TRIES):
         controller = Controller(installation, setting)
