@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import ALLOCATIONS, JOBS, STATES, constant, label_series, time_series, workload_columns
+from walltime.core.tables import (
+    ALLOCATIONS,
+    JOBS,
+    OUTCOMES,
+    STATES,
+    constant,
+    label_series,
+    time_series,
+    workload_columns,
+)
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, encode_labels
 from walltime.slurm.site import Site
@@ -126,7 +135,7 @@ def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) 
             enumerate(job.attempts)]  # fmt: skip
     rows.sort(key=lambda row: row[:3])
     written = [places.write(row[4]) for row in rows]
-    outcome = np.array([STATES.index(row[4].outcome) for row in rows], np.int32)
+    outcome = np.array([OUTCOMES.index(row[4].outcome) for row in rows], np.int32)
     ends = [-1 if row[4].end is None else row[4].end - base for row in rows]
     columns = {
         "job_id": pl.Series("job_id", [row[3].label for row in rows], dtype=pl.Int64),
@@ -136,6 +145,6 @@ def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) 
         "end": time_series("end", np.array(ends, np.int64)),
         "cores": pl.Series("cores", [cores for _, cores in written], dtype=pl.Int64),
         "nodes": pl.Series("nodes", [text for text, _ in written], dtype=pl.String),
-        "outcome": label_series("outcome", outcome, list(STATES)),
+        "outcome": label_series("outcome", outcome, list(OUTCOMES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])

@@ -281,7 +281,7 @@ class Simulation:
             return
         name = self.dialect.STATES[state & 0xFF] if state & 0xFF < len(self.dialect.STATES) else "FAILED"
         again = bool(state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
-        self._close(job, job.attempts[-1], "failed" if again else OUTCOMES[name])
+        self._close(job, job.attempts[-1], "requeued" if again else OUTCOMES[name])
         if not again:
             self._leave(job, OUTCOMES[name])
 

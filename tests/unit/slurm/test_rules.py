@@ -145,7 +145,7 @@ def test_a_higher_tier_preempts_and_the_job_comes_back():
         queue=["low", "high"],
     )[0]
     assert 200 <= high.began < 300
-    assert [attempt.outcome for attempt in low.attempts] == ["failed", "completed"]
+    assert [attempt.outcome for attempt in low.attempts] == ["requeued", "completed"]
     assert low.attempts[1].start >= high.attempts[0].end
 
 
