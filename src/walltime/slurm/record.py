@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,11 +85,11 @@ def _measure(job: Job, base: int) -> dict[str, int]:
     arrived = submit if job.submitted is None else job.submitted - base
     eligible = -1 if job.state == "rejected" else max(arrived, -1 if job.begin is None else job.begin - base)
     closed = [attempt for attempt in job.attempts if attempt.end is not None]
-    held = sum((attempt.end or 0) - attempt.start for attempt in closed)
+    held = sum(attempt.held for attempt in closed)
     start = job.attempts[0].start - base if job.attempts else -1
     end = job.end - base if job.end is not None and job.state != "rejected" else -1
     useful = closed[-1:] if job.state in ("completed", "timeout", "failed", "cancelled") else []
-    used = sum((attempt.end or 0) - attempt.start for attempt in useful)
+    used = sum(attempt.held for attempt in useful)
     cores = int(job.request.get("min_cpus", 1))
     running = job.state == "running"
     wait = (job.attempts[-1].start - base - submit - held) if running else end - submit - held
@@ -130,13 +130,28 @@ class _Places:
         return ",".join(texts), sum(cpus for _, cpus in pairs)
 
 
+def _intervals(attempt: Attempt) -> Iterator[tuple[int, int | None, str]]:
+    """When it held its cores: all the time but for its pauses."""
+    begin = attempt.start
+    for pause in attempt.pauses:
+        yield begin, pause[0], "suspended"
+        if len(pause) < 2:
+            return
+        begin = pause[1]
+    yield begin, attempt.end, attempt.outcome
+
+
 def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) -> pl.DataFrame:
-    rows = [(attempt.start, place, turn, job, attempt) for place, job in enumerate(jobs) for turn, attempt in
-            enumerate(job.attempts)]  # fmt: skip
+    rows = [
+        (begin, place, turn, job, attempt, end, outcome)
+        for place, job in enumerate(jobs)
+        for turn, attempt in enumerate(job.attempts)
+        for begin, end, outcome in _intervals(attempt)
+    ]
     rows.sort(key=lambda row: row[:3])
     written = [places.write(row[4]) for row in rows]
-    outcome = np.array([OUTCOMES.index(row[4].outcome) for row in rows], np.int32)
-    ends = [-1 if row[4].end is None else row[4].end - base for row in rows]
+    outcome = np.array([OUTCOMES.index(row[6]) for row in rows], np.int32)
+    ends = [-1 if row[5] is None else row[5] - base for row in rows]
     columns = {
         "job_id": pl.Series("job_id", [row[3].label for row in rows], dtype=pl.Int64),
         "attempt": pl.Series("attempt", [row[2] for row in rows], dtype=pl.Int64),

@@ -293,8 +293,10 @@ class Simulation:
         attempt, now = job.attempts[-1], self.link.now
         if stop:
             attempt.stopped -= now
+            attempt.pauses.append([now])
         else:
             attempt.stopped += now
+            attempt.pauses[-1].append(now)
             self._plan_end(job, attempt)
 
     # ---- the end

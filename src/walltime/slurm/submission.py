@@ -31,6 +31,15 @@ class Attempt:
     outcome: str = "running"
     stopped: int = 0
     """Microseconds for which it was suspended."""
+    pauses: list[list[int]] = field(default_factory=list)
+    """From when to when it was, each; the last may have no end."""
+
+    @property
+    def held(self) -> int:
+        """For how long an ended attempt had its cores."""
+        end = self.end or self.start
+        paused = sum((pause[1] if len(pause) > 1 else end) - pause[0] for pause in self.pauses)
+        return end - self.start - paused
 
 
 @dataclass
