@@ -183,6 +183,36 @@ def test_backfilling_is_said_in_the_controllers_words():
     assert "bf_job_part_count_reserve" not in lines("conservative")
 
 
+def test_order_and_rhythm_are_said_in_the_controllers_words():
+    order = {
+        "name": "multifactor",
+        "weights": {"age": 1000, "fairshare": 50_000, "job_size": 10},
+        "max_age": "1d",
+        "interval": "2m",
+        "favor_small": True,
+        "fairshare": {"formula": "classic", "half_life": "14d"},
+    }
+    rhythm = {"name": "periodic", "bf_interval": 60, "bf_resolution": 300, "defer": True}
+    cluster = {"cores": 8, "scheduler": {"order": order, "rhythm": rhythm}}
+    scenario = parse({"workload": {"table": burst()}, "engine": "slurm", "cluster": cluster})
+    assert unsupported(scenario) == []
+    site = translate(scenario, burst())
+    assert {
+        *("PriorityType=priority/multifactor", "PriorityWeightAge=1000", "PriorityWeightFairshare=50000"),
+        *("PriorityWeightJobSize=10", "PriorityMaxAge=1440", "PriorityCalcPeriod=2", "PriorityFavorSmall=YES"),
+        *("PriorityDecayHalfLife=20160", "PriorityFlags=NO_FAIR_TREE"),
+        "SchedulerParameters=bf_continue,bf_interval=60,bf_resolution=300,defer,bf_job_part_count_reserve=1",
+    } <= set(site.settings)
+    assert {entry.user for entry in site.associations.entries} == {"ann", "bo", "cy"}
+    order["fairshare"]["formula"] = "alea"
+    cluster["scheduler"]["rhythm"] = "event"
+    scenario = parse({"workload": {"table": burst()}, "engine": "slurm", "cluster": cluster})
+    assert [key for key, _ in unsupported(scenario)] == [
+        "cluster.scheduler.order.fairshare.formula",
+        "cluster.scheduler.rhythm",
+    ]
+
+
 # ---- processes, ports and files
 
 
