@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import (
+    case_brokers,
     case_command,
     case_conservative,
     case_disruptions,
@@ -40,6 +41,7 @@ ALL = (
     case_python,
     case_reading,
     case_models,
+    case_brokers,
     case_command,
     case_report,
     case_rhythm,

@@ -164,7 +164,8 @@ class Result:
             return None
         rules = ("nodes", "queues", "limits", "reservations")
         ruled = any(getattr(cluster, rule) for cluster in self.scenario.clusters for rule in rules)
-        if not ruled and not self.record.facts.get("conditions"):
+        bound = self.scenario.broker is not None and bool(self.scenario.broker.bind)
+        if not ruled and not bound and not self.record.facts.get("conditions"):
             return None
         try:
             return self.scenario.read_workload()

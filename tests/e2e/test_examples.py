@@ -154,3 +154,12 @@ def test_workflows(tmp_path: Path) -> None:
         assert abs(aware - single) < (multi - max(aware, single)) / 2
         assert idle[period, name, "single"] > 20
         assert idle[period, name, "multi"] == idle[period, name, "manifest"] == 0
+
+
+def test_federation(tmp_path: Path) -> None:
+    lines = {line[:22].strip(): line[22:].split() for line in run("federation.py", tmp_path).splitlines()[1:]}
+    assert list(lines) == ["apart", "random", "least loaded", "earliest start", "held globally", "moving on"]
+    waits = {way: minutes(" ".join(words[:2])) for way, words in lines.items()}
+    assert waits["earliest start"] < waits["least loaded"] < waits["apart"]
+    assert int(lines["moving on"][-1]) > 0
+    assert int(lines["apart"][-1]) == 0

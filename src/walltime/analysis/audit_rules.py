@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_bindings import find_strays
 from walltime.analysis.audit_conditions import find_broken_conditions
 from walltime.analysis.audit_limits import NOUNS, SUBMITTED, WORK, Counted, Limits, count_present, find_exceeded
 from walltime.analysis.audit_nodes import Placements
@@ -45,6 +46,7 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
     for number, cluster in enumerate(scenario.clusters):
         site = _Site(tables, Requests(workload, at, cluster), number, alone=len(scenario.clusters) == 1)
         found += [*site.check_resources(), *site.check_queues(), *site.check_limits(), *site.check_rejected()]
+    found += find_strays(tables, scenario, workload, at)
     return found + find_broken_conditions(tables, scenario, workload, at)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from walltime.analysis.winners import Winners
     from walltime.api import Result
 
-KEYS = ("user", "group", "account", "queue", "qos", "size")
+KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
 TOP = 10
 
 

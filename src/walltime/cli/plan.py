@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,7 @@ def make_plan(options: Options) -> Plan:
     _check_choices(options)
     names = split_policies(options.policy)
     base = _read_source(options)
+    base, options = _with_grid(base, options)
     data_set = _find_data_set(options)
     if data_set is not None and options.cluster is None:
         base.data["cluster"] = data_set.cluster
@@ -70,6 +71,23 @@ def make_plan(options: Options) -> Plan:
         _check_engine(scenario)
         scenarios[_label(name, scenario, options)] = scenario
     return Plan(scenarios, remarks=() if data_set is None else _describe(data_set))
+
+
+def _with_grid(base: Any, options: Options) -> tuple[Any, Options]:
+    """The source with the clusters of --cluster, where that file describes several."""
+    from walltime.scenario.alea import is_alea
+    from walltime.scenario.clusterfile import read_clusters
+
+    if options.cluster is None or is_alea(options.cluster):
+        return base, options
+    grid = read_clusters(options.cluster)
+    if grid is None:
+        return base, options
+    if options.cores is not None or options.nodes is not None:
+        raise InputError("--cluster names a file of several clusters; --cores and --nodes are of one")
+    rest = {key: value for key, value in base.data.items() if key not in ("cluster", "clusters")}
+    lines = {place: line for place, line in base.lines.items() if place[:1] not in (("cluster",), ("clusters",))}
+    return replace(base, data=rest | grid, lines=lines), replace(options, cluster=None)
 
 
 def _find_data_set(options: Options) -> DataSet | None:
@@ -214,7 +232,7 @@ def _make_scenario(base: Any, options: Options, policy: str | None) -> Scenario:
     ):
         if value is not None:
             settings.append((key, value))
-    if policy is None and base.file is None and not _has_scheduler(options):
+    if policy is None and base.file is None and not _has_scheduler(base.data, options):
         policy = DEFAULT_POLICY
     settings += _policy_settings(base.data, policy)
     settings += [parse_setting(text) for text in options.settings]
@@ -243,10 +261,12 @@ def _machine_settings(data: Any, options: Options) -> list[tuple[str, Any]]:
     return [(_cluster_key(data), kept | size)]
 
 
-def _has_scheduler(options: Options) -> bool:
+def _has_scheduler(data: Any, options: Options) -> bool:
     """Whether the file of --cluster says how to schedule."""
     from walltime.scenario import load_cluster
 
+    if any("scheduler" in cluster for cluster in _clusters(data)):
+        return True
     return options.cluster is not None and "scheduler" in load_cluster(options.cluster)
 
 

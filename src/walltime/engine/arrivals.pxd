@@ -7,6 +7,7 @@ cdef class Arrivals(Source):
     cdef readonly list batches
     cdef readonly dict codes
     cdef readonly object site
+    cdef readonly object admission
     cdef bint ruled
     cdef Py_ssize_t i
     cdef Py_ssize_t n

@@ -23,12 +23,13 @@ class Arrivals(Source):
     """`workloads` is an iterable of Workloads in order of submission; one batch is open at a time.
 
     `batches` keeps what the result needs of each; `codes` maps the names of each label column to the numbers that the
-    job table uses, the same over all batches.
+    job table uses, the same over all batches. `site` has the rules of the only cluster, `admission` those of several.
     """
 
-    def __init__(self, workloads, site=None) -> None:
+    def __init__(self, workloads, site=None, admission=None) -> None:
         Source.__init__(self)
         self.site = site
+        self.admission = admission
         self.ruled = site is not None
         self.stream = iter(workloads)
         self.batches = []
@@ -56,6 +57,8 @@ class Arrivals(Source):
                 ruled = self.site.apply(batch)
                 batch = ruled.batch
                 self.take_rules(ruled)
+            if self.admission is not None:
+                self.admission.add(batch)
             self.batches.append(batch)
             self.n = len(batch)
             self.job_id = batch.column("job_id")
@@ -111,9 +114,14 @@ class Arrivals(Source):
         columns = {}
         for name, value in description.items():
             columns[name] = [value / SECOND if COLUMNS[name].kind == "time" and value is not None else value]
-        ruled = self.site.apply(self.recode(Workload.from_columns(**columns)))
+        batch = self.recode(Workload.from_columns(**columns))
         for kind in ("user", "group", "account", "qos"):
-            jobs.table[kind][i] = ruled.batch.column(kind)[0]
+            jobs.table[kind][i] = batch.column(kind)[0]
+        if self.admission is not None:
+            self.admission.add_live(jobs.table["row"][i], batch)
+        if self.site is None:
+            return None
+        ruled = self.site.apply(batch)
         for field in ("lane", "island", "queue", "rules", "shape", "choice", "memory", "gpus"):
             jobs.table[field][i] = getattr(ruled, field)[0]
         if ruled.batch.column("queue")[0] >= 0:

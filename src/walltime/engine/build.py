@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from walltime.cluster.nodes import FULL_SPEED
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER, microseconds
 from walltime.core.workload import Origin, Workload
+from walltime.engine.admission import Admission, Gate
 from walltime.engine.arrivals import Arrivals
+from walltime.engine.dispatch import Dispatch, GlobalQueue
 from walltime.engine.displacement import Displacer
+from walltime.engine.door import Door
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Rank, Simulation
+from walltime.engine.migration import Migration
 from walltime.engine.opening import Opening
 from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.requests import RequestBook
@@ -30,6 +36,8 @@ from walltime.policy.api import Order, Rhythm
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario import GlobalQueue as GlobalQueueSpec
+from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes, usable_reservations
 from walltime.scenario.start import with_usage
 
@@ -106,37 +114,59 @@ def build_rhythm(cluster: Cluster, opening: int | None = None) -> Rhythm | None:
     return rhythm if opening is None else Opening(opening, rhythm)
 
 
+def plans_ahead(cluster: Cluster) -> bool:
+    """Whether the backfill keeps promises from pass to pass: then it wants a ledger that is made for that."""
+    rhythm = build_rhythm(cluster)
+    return bool(registry.build("backfill", cluster.scheduler.backfill).plans) and not (
+        rhythm is not None and rhythm.replans
+    )
+
+
 def opening_of(first: Workload | None) -> int | None:
     """When the scheduler begins to decide, where jobs are told that were there before."""
     start = None if first is None else first.notes.get("start")
     return None if start is None else microseconds(start["time"])
 
 
-def build_site(
-    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
-) -> tuple[Simulation, Arrivals]:
-    """A simulation of the only cluster, which has rules, and the arrivals that obey them; the `first` of the batches
-    tells what is asked for."""
-    cluster = scenario.clusters[0]
+@dataclass(frozen=True)
+class Pieces:
+    """What a cluster with rules is made of, before there is a simulation."""
+
+    cluster: Cluster
+    site: Site
+    ledger: Ledger
+    quotas: Quotas | None
+    choices: Choices
+
+
+def make_pieces(
+    jobs: JobTable, cluster: Cluster, index: int, first: Workload | None, seed: int, alone: bool = True
+) -> Pieces:
+    """The rules of a cluster and what counts by them; the `first` batch of the workload tells what is asked for."""
     labels = [] if first is None else first.label_names("queue")
-    jobs = JobTable()
-    rhythm = build_rhythm(cluster)
-    plans = registry.build("backfill", cluster.scheduler.backfill).plans
-    plans = plans and not (rhythm is not None and rhythm.replans)
+    plans = plans_ahead(cluster)
     counted = needs_vectors(cluster, first)
-    ledger = (build_resources if counted else build_ledger)(jobs, cluster, 0, plans, scenario.seed)
+    ledger = (build_resources if counted else build_ledger)(jobs, cluster, index, plans, seed)
     quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None
     choices = Choices()
-    site = Site(cluster, labels, quotas, choices)
+    site = Site(cluster, labels, quotas, choices, alone=alone)
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
-    arrivals = Arrivals(batches, site)
-    simulation = Simulation(arrivals, jobs=jobs, **options)
+    return Pieces(cluster, site, ledger, quotas, choices)
+
+
+def add_pieces(
+    simulation: Simulation, arrivals: Arrivals, scenario: Scenario, pieces: Pieces, first: Workload | None
+) -> Any:
+    """The cluster in the simulation, with an island for queues that share nodes, and its outages."""
+    cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
     orders = {
         lane.order.model_dump_json(): build_order(with_usage(lane.order, scenario), around) for lane in site.lanes
     }
+    plans = plans_ahead(cluster)
+    jobs = simulation.jobs
     target = simulation.add_site(
         cluster.name,
         ledger,
@@ -145,33 +175,35 @@ def build_site(
         quotas,
         bool(cluster.licences),
     )
-    reserved = {bound.island: _reserve(bound, jobs, cluster, plans, scenario.seed) for bound in site.bound}
+    reserved = {
+        bound.island: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
+    }
     for island in sorted({lane.island for lane in site.lanes}):
         own = reserved.get(island)
-        queue = LinesQueue(jobs, ledger if own is None else own, quotas, choices)
+        queue = LinesQueue(simulation.jobs, ledger if own is None else own, quotas, pieces.choices)
         for number, lane in enumerate(site.lanes):
             if lane.island == island:
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = registry.build("backfill", cluster.scheduler.backfill)
         target.add_island(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
+        target.islands[-1].cores = _island_cores(cluster, site, island) if own is None else own.size
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)
         for island in range(len(target.islands)):
             displacer = Displacer(part, simulation, [lane.tier for lane in site.lanes])
             simulation.add_displacer(target.index, island, displacer)
-    bound = {one.number: one.island for one in site.bound}
-    add_outages(simulation, scenario, target.index, first, bound)
-    return simulation, arrivals
+    add_outages(simulation, scenario, target.index, first, {one.number: one.island for one in site.bound})
+    return target
 
 
-def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, plans: bool, seed: int) -> Ledger:
+def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
     """The ledger of a reservation that jobs may use: its cores, or all nodes, of which its jobs know only its own."""
     nodes, layout = reserved_nodes(bound.reservation, cluster), cluster.layout()
     if nodes is None or layout is None:
-        return (PlanLedger if plans else CoreLedger)(jobs, bound.cores, 0)
-    ledger = build_resources(jobs, cluster, 0, plans, seed)
+        return (PlanLedger if plans else CoreLedger)(jobs, bound.cores, index)
+    ledger = build_resources(jobs, cluster, index, plans, seed)
     mask = np.zeros(layout.count, bool)
     mask[nodes] = True
     bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name])
@@ -196,6 +228,124 @@ def add_outages(
     rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
     patience = 2 * (horizon + rhythm)
     simulation.patience = patience if simulation.patience >= NEVER else max(simulation.patience, patience)
+
+
+def build_site(
+    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
+) -> tuple[Simulation, Arrivals]:
+    """A simulation of the only cluster, which has rules, and the arrivals that obey them."""
+    pieces = make_pieces(JobTable(), scenario.clusters[0], 0, first, scenario.seed)
+    arrivals = Arrivals(batches, pieces.site)
+    simulation = Simulation(arrivals, jobs=pieces.ledger.jobs, **options)
+    add_pieces(simulation, arrivals, scenario, pieces, first)
+    return simulation, arrivals
+
+
+def build_plain(
+    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
+) -> tuple[Simulation, Arrivals]:
+    """A simulation of the only cluster, which has no rules, and its arrivals."""
+    arrivals = Arrivals(batches)
+    simulation = Simulation(arrivals, **options)
+    add_plain(simulation, arrivals, scenario, 0, first)
+    return simulation, arrivals
+
+
+def build_grid(
+    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
+) -> tuple[Simulation, Arrivals]:
+    """A simulation of several clusters under a global scheduler, and the arrivals."""
+    jobs = JobTable()
+    several = [
+        make_pieces(jobs, cluster, index, first, scenario.seed, alone=False) if is_ruled(cluster, first) else None
+        for index, cluster in enumerate(scenario.clusters)
+    ]
+    ruled = any(pieces is not None for pieces in several)
+    doors = [
+        None if not ruled else Door([], []) if pieces is None else Door(pieces.site.reasons, pieces.site.names)
+        for pieces in several
+    ]
+    gate = Gate(scenario)
+    used = gate if gate.needed else None
+    sites = [None if pieces is None else pieces.site for pieces in several]
+    arrivals = Arrivals(batches, admission=Admission(used, sites, doors) if used is not None or ruled else None)
+    dispatch = build_dispatch(scenario, used)
+    simulation = Simulation(arrivals, jobs=jobs, dispatch=dispatch, **options)
+    if dispatch.migration is not None:
+        simulation.add_source(Rank.TIMERS, dispatch.migration)
+    for index, (cluster, pieces) in enumerate(zip(scenario.clusters, several, strict=True)):
+        if pieces is None:
+            made = add_plain(simulation, arrivals, scenario, index, first)
+        else:
+            made = add_pieces(simulation, arrivals, scenario, pieces, first)
+        made.door = doors[index]
+        made.attributes = dict(cluster.attributes)
+        made.speed = _mean_speed(cluster)
+    return simulation, arrivals
+
+
+def build_dispatch(scenario: Scenario, gate: Gate | None) -> Dispatch:
+    """The global scheduler."""
+    broker = scenario.broker
+    if broker is None:
+        raise EngineError("several clusters without a broker")
+    chosen = registry.build("broker", broker)
+    queues = sorted(broker.queues.items(), key=lambda item: -item[1].priority) or [("", GlobalQueueSpec())]
+    lines = [
+        GlobalQueue(
+            name,
+            registry.build("order", queue.order or broker.order),
+            chosen if queue.broker is None else registry.build("broker", queue.broker),
+        )
+        for name, queue in queues
+    ]
+    return Dispatch(lines, broker.hold, broker.overtake, gate, build_migration(broker.migrate), scenario.seed)
+
+
+def build_migration(wanted: MigrationSpec | None) -> Migration | None:
+    """What moves waiting jobs between clusters, where that is wanted."""
+    if wanted is None:
+        return None
+    every = 0 if wanted.every is None else microseconds(wanted.every)
+    return Migration(every, microseconds(wanted.gain), wanted.most, wanted.depth)
+
+
+def add_plain(
+    simulation: Simulation, arrivals: Arrivals, scenario: Scenario, index: int, first: Workload | None
+) -> Any:
+    """A cluster without rules in the simulation, with its outages."""
+    cluster = scenario.clusters[index]
+    parts = cluster.scheduler
+    policy = registry.build("backfill", parts.backfill)
+    rhythm = build_rhythm(cluster, opening_of(first))
+    made = simulation.add_cluster(
+        cluster.name,
+        build_ledger(simulation.jobs, cluster, index, plans_ahead(cluster), scenario.seed),
+        build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin_of(first))),
+        registry.build("estimate", parts.estimate),
+        policy,
+        rhythm,
+    )
+    add_outages(simulation, scenario, index, first, {})
+    return made
+
+
+def _mean_speed(cluster: Cluster) -> float:
+    """The mean speed of the cluster's cores."""
+    layout = cluster.layout()
+    if layout is None:
+        return 1.0
+    cores = layout.cores()
+    return float((layout.pace() * cores).sum() / cores.sum() / FULL_SPEED)
+
+
+def _island_cores(cluster: Cluster, site: Site, island: int) -> int:
+    """The cores of the nodes that an island's queues have; -1 for all of the cluster's."""
+    layout = cluster.layout()
+    masks = [site.mask_of(lane) for lane in site.lanes if lane.island == island]
+    if layout is None or any(mask is None for mask in masks):
+        return -1
+    return int(layout.cores()[np.array(masks).any(axis=0)].sum())
 
 
 def _shared_nodes(site: Site) -> np.ndarray[Any, Any]:

@@ -1,10 +1,14 @@
-from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger cimport Ledger
+from walltime.engine.door cimport Door
+from walltime.kernel.forecast cimport Forecast
+from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
+from walltime.kernel.ledger cimport CoreLedger, Ledger
 from walltime.kernel.lines cimport Line, LinesQueue
+from walltime.kernel.plan cimport PlanLedger
 from walltime.kernel.queue cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.scan cimport ScanQueue
-from walltime.policy.api cimport ARRIVAL, LIMIT, TIMER, Estimate, Order, Pass, Policy, Rhythm
+from walltime.policy.api cimport ARRIVAL, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy, Rhythm
+from walltime.policy.clusters cimport ClusterView
 
 cdef class Island:
     cdef readonly Queue queue
@@ -24,14 +28,21 @@ cdef class Island:
     cdef int happened(self, long long now) noexcept
     cdef bint unsettled(self, long long now) except? -1
     cdef long long next_look(self, long long now) except *
+    cdef public long long cores
+    cdef Forecast forecast
+    cdef list waiting(self)
+    cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
     cdef int prepare(self, list orders, long long now) except -1
     cdef bint stale(self, list orders, long long now) except? -1
     cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1
 
-cdef class Cluster:
-    cdef readonly str name
-    cdef readonly int index
-    cdef readonly Ledger ledger
+cdef class Changes:
+    cdef public long long now
+    cdef list touched
+    cdef list stirred
+    cdef readonly Py_ssize_t waiting
+
+cdef class Cluster(ClusterView):
     cdef readonly Quotas quotas
     cdef readonly list orders
     cdef readonly Estimate estimate
@@ -52,3 +63,29 @@ cdef class Cluster:
     cdef Ledger ledger_of(self, Py_ssize_t slot)
     cdef int charge(self, Py_ssize_t slot, long long now, bint started) except -1
     cdef int released(self, Py_ssize_t slot) except -1
+    cdef Changes changes
+    cdef bint touched
+    cdef bint stirred
+    cdef bint closed
+    cdef bint target
+    cdef public Door door
+    cdef int touch(self) except -1
+    cdef int stir(self) except -1
+    cdef int welcome(self, JobTable jobs, Py_ssize_t slot, Island island) except -1
+    cdef int unqueued(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int started(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int stopped(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int prolonged(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int passed(self, Island island) except -1
+    cdef Island island_of(self, JobTable jobs, Py_ssize_t slot)
+    cdef object takes(self, Py_ssize_t slot)
+    cdef object count_in(self, JobTable jobs, Py_ssize_t slot)
+    cdef int take_in(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cdef int give_up(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cdef list waiting_in(self, Island island)
+    cdef int dress(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cpdef bint could_start(self, Py_ssize_t slot) except? -1
+    cpdef long long predict(self, Py_ssize_t slot) except *
+    cdef long long planned(self, JobTable jobs, Py_ssize_t slot, long long now) except *
+    cdef long long foresee(self, JobTable jobs, Py_ssize_t slot, Island island, long long now) except *
+    cdef int refresh(self, JobTable jobs, Island island, long long now) except -1

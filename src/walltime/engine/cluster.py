@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.engine.door import Door  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.arrays import integers
-from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger import Ledger
+from walltime.kernel.forecast import Forecast
+from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Line, LinesQueue
+from walltime.kernel.plan import PlanLedger
 from walltime.kernel.queue import OrderedQueue, Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.scan import ScanQueue
 from walltime.policy.api import Cause, Estimate, Order, Pass, Policy, Rhythm  # noqa: F401 - as in cluster.pxd
+from walltime.policy.clusters import ClusterView
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    ARRIVAL, LIMIT, TIMER = Cause.ARRIVAL, Cause.LIMIT, Cause.TIMER
+    ARRIVAL, LIMIT, ORDER, TIMER = Cause.ARRIVAL, Cause.LIMIT, Cause.ORDER, Cause.TIMER
+    OUTSIDE = Place.OUTSIDE
+    JobFields = object  # a copy of a job's fields, in C
 
 
 @cython.final
@@ -38,6 +45,8 @@ class Island:
         self.displacer = None  # whoever makes room for the urgent, and has the suspended
         self.rhythm = None
         self.asked = -1  # for when its rhythm has last asked for a look
+        self.cores = -1  # of its nodes, where these are not all of the cluster's
+        self.forecast = None  # kept once a broker has asked when a job would start
 
     def due(self, now):
         """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
@@ -131,16 +140,60 @@ class Island:
         order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
         return queue.rekey()
 
+    def waiting(self):
+        """Those who wait in the order in which they stand, without those who wait at a limit."""
+        line: Line
+        entries: list
+        out: list = []
+        if self.lines is None:
+            return self.queue.slots()
+        jobs: JobTable = self.queue.jobs
+        for lines in self.lines.tiers:
+            entries = []
+            for line in lines:
+                for slot in line.queue.slots():
+                    entries.append((jobs.key[slot], jobs.seq[slot], slot))
+            if len(lines) > 1:
+                entries.sort()
+            out += [entry[2] for entry in entries]
+        return out
+
+    def place_of(self, slot):
+        """How many of those in the forecast stand before the job."""
+        line: list = self.forecast.line
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = len(line)
+        middle: cython.Py_ssize_t
+        if high == 0 or self.queue.precedes(line[high - 1], slot):  # most come last
+            return high
+        while low < high:
+            middle = (low + high) // 2
+            if self.queue.precedes(line[middle], slot):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
 
 @cython.final
 @cython.cclass
-class Cluster:
+class Changes:
+    """Which of several clusters have changed: since their last pass, and since the global scheduler looked last."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.touched = []
+        self.stirred = []
+        self.waiting = 0  # jobs that wait in some cluster
+
+
+@cython.final
+@cython.cclass
+class Cluster(ClusterView):
     """One cluster. `orders` are by lane; a cluster without rules has one lane, one island and no quotas."""
 
     def __init__(self, name, index, ledger: Ledger, orders, estimate: Estimate, quotas=None, licensed=False) -> None:
-        self.name = name
-        self.index = index
-        self.ledger = ledger
+        ClusterView.__init__(self, name, index, ledger)
         self.orders = orders
         self.estimate = estimate
         self.quotas = quotas
@@ -154,6 +207,12 @@ class Cluster:
         self.charges = bool(self.charged)
         self.passes = 0
         self.longest_queue = 0
+        self.changes = None  # where there are several clusters
+        self.touched = False
+        self.stirred = False
+        self.closed = False  # until its pass, to jobs that are held until they can start
+        self.target = False  # of migration, at this moment
+        self.door = None  # what its rules make of each job, where there are several clusters
 
     def add_island(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
@@ -198,6 +257,8 @@ class Cluster:
             jobs.at[slot].estimate = max(jobs.at[slot].estimate - jobs.at[slot].used, 1)
         if not order.dynamic:
             jobs.at[slot].key = order.key(jobs, slot)
+        if self.changes is not None:
+            self.welcome(jobs, slot, island)
         island.queue.push(slot)
         island.causes |= ARRIVAL
         if island.displacer is not None:
@@ -214,6 +275,8 @@ class Cluster:
     def changed(self, slot, cause):
         """Something happened to a job of this cluster."""
         island: Island
+        if self.changes is not None:
+            self.stir()
         if self.sole is not None:
             self.sole.causes |= cause
             return 0
@@ -226,6 +289,11 @@ class Cluster:
     def changed_all(self, cause):
         """Something happened that concerns everybody who waits here."""
         island: Island
+        if self.changes is not None:
+            if cause != TIMER or (self.quotas is not None and self.quotas.timed):
+                self.stir()
+            else:
+                self.touch()
         for island in self.islands:
             island.causes |= cause
         return 0
@@ -266,4 +334,217 @@ class Cluster:
         for island in self.islands:
             if island.lines.unpark(slot):
                 island.causes |= LIMIT
+        return 0
+
+    # ---- one of several
+
+    def touch(self):
+        """There may be something to decide here."""
+        if not self.touched:
+            self.touched = True
+            self.changes.touched.append(self)
+        return 0
+
+    def stir(self):
+        """Something other than an arrival happened, which jobs that wait globally may have waited for."""
+        self.touch()
+        if not self.stirred:
+            self.stirred = True
+            self.changes.stirred.append(self)
+        return 0
+
+    def welcome(self, jobs: JobTable, slot, island: Island):
+        """A job is about to join the queue of the island."""
+        self.touch()
+        self.waiting += 1
+        self.waiting_cores += jobs.at[slot].cores
+        self.changes.waiting += 1
+        if island.forecast is not None:
+            self.set_time(self.changes.now)
+            island.forecast.joined(slot, not island.dynamic and island.place_of(slot) == len(island.forecast.line))
+        return 0
+
+    def unqueued(self, jobs: JobTable, slot):
+        """A job waits here no longer: it starts, leaves, or moves to another cluster."""
+        island: Island = self.island_of(jobs, slot)
+        self.waiting -= 1
+        self.waiting_cores -= jobs.at[slot].cores
+        self.changes.waiting -= 1
+        if island.forecast is not None:
+            island.forecast.stale = True
+        return 0
+
+    def started(self, jobs: JobTable, slot):
+        """A job runs."""
+        island: Island = self.island_of(jobs, slot)
+        if island.forecast is not None:
+            island.forecast.started(slot)
+        return 0
+
+    def stopped(self, jobs: JobTable, slot):
+        """A job runs no longer."""
+        island: Island = self.island_of(jobs, slot)
+        if island.forecast is not None:
+            island.forecast.stopped(slot)
+        return 0
+
+    def prolonged(self, jobs: JobTable, slot):
+        """A running job is expected to end at another time."""
+        island: Island = self.island_of(jobs, slot)
+        if island.forecast is not None:
+            island.forecast.prolonged(slot)
+        return 0
+
+    def passed(self, island: Island):
+        """A pass of the island is over; where its promises count in the forecast, these may have moved."""
+        if island.forecast is not None and (island.forecast.promised or island.forecast.noded):
+            island.forecast.stale = True
+        return 0
+
+    def island_of(self, jobs: JobTable, slot):
+        return self.sole if self.sole is not None else cython.cast(Island, self.islands[jobs.at[slot].island])
+
+    def takes(self, slot):
+        """Why the job can never run here, in words; None where it can."""
+        jobs: JobTable = self.ledger.jobs
+        counter: cython.Py_ssize_t = -1
+        reason: cython.longlong = -1
+        if self.door is not None:
+            reason = self.door.refuses(jobs, slot)
+            if reason >= 0:
+                return self.door.reasons[reason]
+        kept: JobFields = jobs.at[slot]
+        if self.door is not None:
+            self.door.describe(jobs, slot)
+        possible: cython.bint = self.ledger_of(slot).possible(slot)
+        if possible and self.quotas is not None and jobs.at[slot].choice < 0:
+            counter = self.quotas.too_small(slot, jobs.at[slot].rules)
+        jobs.at[slot] = kept
+        if not possible:
+            return self.ledger.refuse(jobs.at[slot].cores, jobs.at[slot].nodes, jobs.at[slot].per_node)
+        return None if counter < 0 else self.quotas.beyond(counter)
+
+    def count_in(self, jobs: JobTable, slot):
+        """The job counts as submitted here; which limit does not let it, in words, or None."""
+        counter: cython.Py_ssize_t
+        if self.quotas is None:
+            return None
+        kept: JobFields = jobs.at[slot]
+        self.door.describe(jobs, slot)
+        counter = self.quotas.submit(self.islands[0].lines.counted_as(slot))
+        jobs.at[slot] = kept
+        return self.quotas.too_many(counter) if counter >= 0 else None
+
+    def take_in(self, jobs: JobTable, slot, now):
+        """A job that has been counted in begins to wait here."""
+        if self.door is not None:
+            self.door.describe(jobs, slot)
+        return self.join(jobs, slot, now)
+
+    def give_up(self, jobs: JobTable, slot, now):
+        """A waiting job goes to another cluster."""
+        island: Island = self.island_of(jobs, slot)
+        self.set_time(now)
+        self.unqueued(jobs, slot)
+        island.queue.remove(slot)
+        island.view.ledger.unhold(slot)
+        jobs.at[slot].promise = -1
+        self.changed(slot, ORDER)
+        if self.quotas is not None:
+            self.quotas.leave(island.lines.counted_as(slot))
+        return 0
+
+    def waiting_in(self, island: Island):
+        """Those who wait in an island, in order."""
+        return island.waiting()
+
+    def dress(self, jobs: JobTable, slot, now):
+        """Describe the job as if it waited here, to ask about it; the caller keeps what it was."""
+        order: Order = self.order
+        if self.door is not None:
+            self.door.describe(jobs, slot)
+            order = self.orders[jobs.at[slot].lane]
+        jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
+        if jobs.at[slot].used > 0:
+            jobs.at[slot].estimate = max(jobs.at[slot].estimate - jobs.at[slot].used, 1)
+        if order.dynamic:
+            slots = np.array([slot], np.int64)
+            keys = np.zeros(1, np.int64)
+            order.keys(jobs, slots, now, keys)
+            jobs.at[slot].key = keys[0]
+        else:
+            jobs.at[slot].key = order.key(jobs, slot)
+        return 0
+
+    def could_start(self, slot):
+        jobs: JobTable = self.ledger.jobs
+        island: Island
+        able: cython.bint
+        if self.closed or self.ledger.free <= 0 or (self.door is None and jobs.at[slot].cores > self.ledger.free):
+            return False
+        kept: JobFields = jobs.at[slot]
+        self.dress(jobs, slot, self.changes.now)
+        island = self.island_of(jobs, slot)
+        able = island.queue.size == 0
+        if able:
+            self.set_time(self.changes.now)
+            able = island.view.ledger.fits(slot) if island.lines is None else island.view.fits_by_rules(slot)
+        jobs.at[slot] = kept
+        return able
+
+    def predict(self, slot):
+        jobs: JobTable = self.ledger.jobs
+        now: cython.longlong = self.changes.now
+        time: cython.longlong
+        kept: JobFields
+        if jobs.at[slot].place != OUTSIDE and jobs.at[slot].cluster == self.index:
+            return self.planned(jobs, slot, now)
+        kept = jobs.at[slot]
+        self.set_time(now)
+        self.dress(jobs, slot, now)
+        jobs.at[slot].promise = -1
+        time = self.foresee(jobs, slot, self.island_of(jobs, slot), now)
+        jobs.at[slot] = kept
+        return time
+
+    def planned(self, jobs: JobTable, slot, now):
+        """When a job that waits here would start; NEVER for one that waits at a limit."""
+        island: Island = self.island_of(jobs, slot)
+        self.set_time(now)
+        self.refresh(jobs, island, now)
+        return island.forecast.starts.get(slot, NEVER)
+
+    def foresee(self, jobs: JobTable, slot, island: Island, now):
+        """When the job, dressed as one of the island's, would start."""
+        forecast: Forecast
+        time: cython.longlong
+        exact: cython.longlong
+        self.refresh(jobs, island, now)
+        forecast = island.forecast
+        time = forecast.behind(island.place_of(slot), slot, now)
+        if forecast.noded and island.queue.size == 0:
+            exact = island.view.ledger.earliest(slot, now)
+            if exact > time:
+                time = exact
+        return time
+
+    def refresh(self, jobs: JobTable, island: Island, now):
+        """Have a plan of the island as things are now."""
+        s: cython.Py_ssize_t
+        policy: Policy = island.policy
+        if island.forecast is None:
+            ledger = island.view.ledger
+            noded = not isinstance(ledger, CoreLedger | PlanLedger)
+            island.forecast = Forecast(jobs, ledger, island.cores, policy.strict, policy.plans, noded)
+            for s in jobs.slots():
+                if jobs.at[s].holding != 1 or jobs.at[s].cluster != self.index or jobs.at[s].seq < 0:
+                    continue
+                if self.island_of(jobs, s) is island:
+                    island.forecast.started(s)
+        if (island.dynamic or island.periodic) and island.forecast.made != now:
+            island.forecast.stale = True
+        if island.forecast.stale and island.dynamic and island.lines is None and island.queue.size > 0:
+            island.prepare(self.orders, now)
+        if not island.forecast.holds_at(now):
+            island.forecast.make(island.waiting(), now)
         return 0

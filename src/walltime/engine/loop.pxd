@@ -1,7 +1,8 @@
 from cpython.exc cimport PyErr_CheckSignals
 
-from walltime.engine.cluster cimport Cluster, Island
+from walltime.engine.cluster cimport Changes, Cluster, Island
 from walltime.engine.dependencies cimport Dependencies, TaskLimits
+from walltime.engine.dispatch cimport Dispatch, GlobalQueue
 from walltime.engine.recorder cimport Recorder
 from walltime.engine.sources cimport Cancellations, Expiries, Interruptions, Limits, Releases, Timers
 from walltime.execution.model cimport Execution
@@ -12,13 +13,14 @@ from walltime.kernel.jobs cimport (
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.source cimport CHECKPOINT, FAIL, REQUEUE, Engine, Observer, Source
 from walltime.policy.api cimport (
-    CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Broker, Pass
+    CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Pass
 )
 
 cdef class Simulation(Engine):
     cdef readonly list clusters
     cdef readonly Execution execution
-    cdef readonly Broker broker
+    cdef readonly Dispatch dispatch
+    cdef readonly Changes changes
     cdef readonly Source arrivals
     cdef readonly Limits limits
     cdef readonly Interruptions interruptions
@@ -50,7 +52,6 @@ cdef class Simulation(Engine):
     cdef Cluster only
     cdef long long[::1] legal
     cdef bint watched
-    cdef list unrouted
     cdef object progress
     cdef double reported
     cdef public double every
@@ -58,8 +59,11 @@ cdef class Simulation(Engine):
     cdef readonly long long ended
 
     cdef int enter(self, Py_ssize_t slot, long long begin, long long cancel) except -1
-    cdef bint possible(self, Py_ssize_t slot) except? -1
-    cdef int route(self) except -1
+    cdef int join_clusters(self) except -1
+    cdef bint run_clusters(self) except? -1
+    cdef bint run_cluster(self, Cluster cluster) except? -1
+    cdef int turn_away(self) except -1
+    cdef int drop(self, Py_ssize_t slot, int state) except -1
     cdef int instant(self) except -1
     cdef bint is_over(self) noexcept
     cdef int ask_again(self, Cluster c, Island island) except -1

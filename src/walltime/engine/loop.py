@@ -15,17 +15,20 @@ import numpy as np
 from walltime.core.errors import EngineError, InputError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
-from walltime.engine.cluster import Cluster, Island
+from walltime.engine.cluster import Changes, Cluster, Island
 from walltime.engine.dependencies import Dependencies, TaskLimits  # noqa: F401 - as in loop.pxd
+from walltime.engine.dispatch import Dispatch, GlobalQueue
+from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
 from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, time_for
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.source import Engine, Observer, Remedy, Source
-from walltime.policy.api import Broker, Cause, Decision, Pass  # noqa: F401 - as in loop.pxd
+from walltime.policy.api import Cause, Decision, Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 
 if not cython.compiled:
     FUTURE, HELD, WAITING, RUNNING, SUSPENDED, ENDING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
@@ -86,6 +89,7 @@ TRANSITIONS = {
 class Simulation(Engine):
     """One run. `sources` are further sources as (Rank, Source); `progress(now, entered, ended)` is called now and then.
 
+    `dispatch` is the global scheduler of several clusters; a `broker` alone stands for one with a single queue.
     `extend` lets jobs run beyond their limits; `per_event` makes a pass after every event, as some simulators do.
     `dependencies` and `task_limits` hold jobs back until it is their turn; with `drop_late` a job that can no longer
     meet its deadline is cancelled.
@@ -105,13 +109,17 @@ class Simulation(Engine):
         dependencies=None,
         task_limits=None,
         drop_late=False,
+        dispatch=None,
     ) -> None:
         Engine.__init__(self, jobs)
         self.per_event = per_event
         self.extend = extend
         self.arrivals = arrivals
         self.execution = execution
-        self.broker = broker
+        self.dispatch = (
+            Dispatch([GlobalQueue("", None, broker)]) if dispatch is None and broker is not None else dispatch
+        )
+        self.changes = Changes()
         self.interruptions = Interruptions()
         self.limits = Limits()
         self.cancellations = Cancellations()
@@ -124,11 +132,10 @@ class Simulation(Engine):
         self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
         self.only = None
-        self.unrouted = []
         self.live_jobs = []
         self.reasons = {}  # why jobs were rejected, and how many
         self.withdrawn = {}  # why jobs were cancelled, and how many
-        self.chosen = {}  # the queue that jobs with a choice came to, by order of entry
+        self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
         self.observers = list(observers)
         self.watched = bool(self.observers)
         self.progress = progress
@@ -189,8 +196,19 @@ class Simulation(Engine):
         """One more cluster, with an order for each lane, whose islands are still to be added."""
         cluster: Cluster = Cluster(name, len(self.clusters), ledger, orders, estimate, quotas, licensed)
         self.clusters.append(cluster)
-        self.only = cluster if len(self.clusters) == 1 and self.broker is None else None
+        self.only = cluster if len(self.clusters) == 1 and self.dispatch is None else None
         return cluster
+
+    def join_clusters(self):
+        """Before the run: clusters that are not alone get a global scheduler."""
+        cluster: Cluster
+        if self.only is not None:
+            return 0
+        if self.dispatch is None:
+            self.dispatch = Dispatch([GlobalQueue("", None, None)])
+        for cluster in self.clusters:
+            cluster.changes = self.changes
+        return self.dispatch.attach(self.jobs, self.clusters, self.changes)
 
     def run(self, until=NEVER):
         """Simulate to the end, or to `until` inclusive; then everything is in the recorder."""
@@ -199,6 +217,7 @@ class Simulation(Engine):
         source: Source
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(self.sources)
+        self.join_clusters()
         for i in range(n):
             source = cython.cast(Source, self.sources[i])
             source.attach(self)
@@ -249,10 +268,7 @@ class Simulation(Engine):
     def instant(self):
         """Everything that happens at `now`."""
         source: Source
-        cluster: Cluster
-        island: Island
         i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         again: cython.bint = True
         rounds: cython.longlong = 0
         observer: Observer
@@ -265,27 +281,7 @@ class Simulation(Engine):
                     if self.per_event:
                         rounds -= source is self.arrivals
                         break
-            if self.unrouted:
-                self.route()
-            again = False
-            for i in range(len(self.clusters)):
-                cluster = cython.cast(Cluster, self.clusters[i])
-                if cluster.sole is not None:
-                    if cluster.sole.due(self.now):
-                        self.run_pass(cluster, cluster.sole)
-                        again |= cluster.sole.unsettled(self.now)
-                    if cluster.sole.rhythm is not None:
-                        self.ask_again(cluster, cluster.sole)
-                    continue
-                for k in range(len(cluster.islands)):
-                    island = cython.cast(Island, cluster.islands[k])
-                    if island.due(self.now):
-                        self.run_pass(cluster, island)
-                for k in range(len(cluster.islands)):
-                    island = cython.cast(Island, cluster.islands[k])
-                    again |= island.unsettled(self.now)
-                    if island.rhythm is not None:
-                        self.ask_again(cluster, island)
+            again = self.run_cluster(self.only) if self.only is not None else self.run_clusters()
             for i in range(len(self.sources)):
                 source = cython.cast(Source, self.sources[i])
                 if source.next <= self.now:
@@ -300,6 +296,48 @@ class Simulation(Engine):
             for observer in self.observers:
                 observer.settled(self)
         return 0
+
+    def run_clusters(self):
+        """Ask the global scheduler, then every cluster in which something has changed; whether once more."""
+        cluster: Cluster
+        again: cython.bint = False
+        touched: list
+        self.dispatch.ask(self.now)
+        if self.dispatch.rejected:
+            self.turn_away()
+        touched = self.changes.touched
+        self.changes.touched = []
+        if len(touched) > 1:
+            touched.sort(key=_index)
+        for cluster in touched:
+            cluster.touched = False
+            if self.run_cluster(cluster):
+                cluster.touch()
+                again = True
+        return again or self.dispatch.restless()
+
+    def run_cluster(self, cluster: Cluster):
+        """The passes that are due in a cluster; whether their decisions make another one due: a requeue."""
+        island: Island
+        k: cython.Py_ssize_t
+        again: cython.bint = False
+        if cluster.sole is not None:
+            if cluster.sole.due(self.now):
+                self.run_pass(cluster, cluster.sole)
+                again = cluster.sole.unsettled(self.now)
+            if cluster.sole.rhythm is not None:
+                self.ask_again(cluster, cluster.sole)
+            return again
+        for k in range(len(cluster.islands)):
+            island = cython.cast(Island, cluster.islands[k])
+            if island.due(self.now):
+                self.run_pass(cluster, island)
+        for k in range(len(cluster.islands)):
+            island = cython.cast(Island, cluster.islands[k])
+            again |= island.unsettled(self.now)
+            if island.rhythm is not None:
+                self.ask_again(cluster, island)
+        return again
 
     def ask_again(self, c: Cluster, island: Island):
         """Have the cluster's rhythm asked again when it wants to be."""
@@ -344,6 +382,8 @@ class Simulation(Engine):
         view.end()
         if view.decided > 0:
             self.commit(c, view)
+        if c.changes is not None:
+            c.passed(island)
         if c.quotas is not None and c.quotas.timed:
             time = island.lines.next_opening()
             if time < NEVER:
@@ -360,6 +400,8 @@ class Simulation(Engine):
             slot = view.slot[i]
             kind = view.kind[i]
             if kind == START:
+                if c.changes is not None:
+                    c.unqueued(self.jobs, slot)
                 self.start(slot)
                 if c.charges:
                     c.charge(slot, self.now, True)
@@ -367,6 +409,8 @@ class Simulation(Engine):
                 for observer in self.observers:
                     observer.promised(self, slot, view.value[i])
             elif kind == CANCEL:
+                if c.changes is not None:
+                    c.unqueued(self.jobs, slot)
                 c.ledger_of(slot).unhold(slot)
                 self.count_withdrawn("by the policy")
                 self.leave(slot, CANCELLED)
@@ -392,7 +436,7 @@ class Simulation(Engine):
         self.jobs.at[slot].job_id = description.setdefault("job_id", self.jobs.entered)
         description["submit"] = self.now
         self.jobs.at[slot].priority = description.get("priority", 0)
-        if getattr(self.arrivals, "site", None) is not None:
+        if getattr(self.arrivals, "site", None) is not None or getattr(self.arrivals, "admission", None) is not None:
             reason = self.arrivals.describe_live(slot, description)
             if reason is not None:
                 self.reject(slot, reason)
@@ -409,9 +453,13 @@ class Simulation(Engine):
             self.execution.allow(slot)
         if self.extend:
             jobs.at[slot].limit = NEVER
-        if not self.possible(slot):
+        if self.only is None:
+            reason = self.dispatch.enter(slot)
+            if reason is not None:
+                return self.reject(slot, reason)
+        elif not self.only.ledger.possible(slot):
             return self.reject(slot, self.impossible(slot))
-        if self.only is not None and self.only.quotas is not None:
+        elif self.only.quotas is not None:
             reason = self.exceeds(self.only, slot)
             if reason is not None:
                 return self.reject(slot, reason)
@@ -432,19 +480,11 @@ class Simulation(Engine):
             return self.releases.plan(slot, begin) if begin < NEVER else 0
         return self.admit(slot)
 
-    def possible(self, slot):
-        """Whether some cluster could ever run the job."""
-        cluster: Cluster
-        for cluster in self.clusters:  # noqa: SIM110 - a generator would be an object a job
-            if cluster.ledger_of(slot).possible(slot):
-                return True
-        return False
-
     def impossible(self, slot) -> str:
-        """Why no cluster could ever run the job."""
+        """Why the only cluster could never run the job."""
         i: cython.Py_ssize_t = slot
         job = self.jobs.at[i]
-        return min(cluster.ledger.refuse(job.cores, job.nodes, job.per_node) for cluster in self.clusters)
+        return self.only.ledger.refuse(job.cores, job.nodes, job.per_node)
 
     def exceeds(self, cluster: Cluster, slot):
         """Which limit keeps the job out of the system for good, in words; None, and it is counted, where none does."""
@@ -476,34 +516,15 @@ class Simulation(Engine):
         self.move(slot, WAITING)
         if self.only is not None:
             return self.only.join(self.jobs, slot, self.now)
-        self.unrouted.append(slot)
-        return 0
+        return self.dispatch.wait(slot)
 
-    def route(self):
-        """Ask the broker about every job that has no cluster yet, in order of entry."""
-        waiting: list = self.unrouted
-        cluster: Cluster
-        number: cython.int
+    def turn_away(self):
+        """Jobs that waited globally, and that no cluster lets in any more."""
         slot: cython.Py_ssize_t
-        self.unrouted = []
-        for slot in waiting:
-            number = self.broker.route(slot, self.clusters) if self.broker is not None else 0
-            if number == -1:
-                self.unrouted.append(slot)
-                continue
-            if not 0 <= number < len(self.clusters):
-                raise PolicyError(
-                    f"{type(self.broker).__qualname__}: sent job {self.jobs.at[slot].job_id} to cluster {number}; "
-                    f"they are numbered 0 to {len(self.clusters) - 1}, and -1 means: not yet"
-                )
-            cluster = self.clusters[number]
-            if not cluster.ledger.possible(slot):
-                job = self.jobs.at[slot].job_id
-                raise PolicyError(
-                    f"{type(self.broker).__qualname__}: sent job {job} to cluster {cluster.name}, "
-                    f"which is too small for it (time {self.now / SECOND:g} s)"
-                )
-            cluster.join(self.jobs, slot, self.now)
+        for slot, reason in self.dispatch.rejected:
+            self.reasons[reason] = self.reasons.get(reason, 0) + 1
+            self.leave(slot, REJECTED)
+        self.dispatch.rejected = []
         return 0
 
     # ---- running
@@ -517,6 +538,8 @@ class Simulation(Engine):
             jobs.at[slot].first_start = self.now
             if self.dependencies is not None:
                 self.dependencies.started(slot)
+        if self.only is None:
+            cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).started(jobs, slot)
         jobs.at[slot].known_end = self.execution.begin(slot)
         return self.limits.watch(slot)
 
@@ -568,6 +591,8 @@ class Simulation(Engine):
         cluster.set_time(self.now)
         self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger_of(slot))
         cluster.ledger_of(slot).give(slot)
+        if cluster.changes is not None:
+            cluster.stopped(jobs, slot)
         cluster.changed(slot, RELEASE)
         return cluster.released(slot)
 
@@ -585,6 +610,8 @@ class Simulation(Engine):
             until = self.kill_time(slot)
         cluster.set_time(self.now)
         cluster.ledger_of(slot).prolong(slot, until)
+        if cluster.changes is not None:
+            cluster.prolonged(jobs, slot)
         jobs.at[slot].corrections = step + 1
         return cluster.changed(slot, ESTIMATE)
 
@@ -593,14 +620,16 @@ class Simulation(Engine):
         jobs: JobTable = self.jobs
         if jobs.at[slot].state == RUNNING:
             self.stop(slot, state, True)
-        elif jobs.at[slot].state == WAITING and jobs.at[slot].place != OUTSIDE:
+        elif jobs.at[slot].state == WAITING and jobs.at[slot].cluster == NOWHERE:
+            self.dispatch.leave(slot)
+        elif jobs.at[slot].state == WAITING:
             cluster = self.clusters[jobs.at[slot].cluster]
             cluster.set_time(self.now)
+            if cluster.changes is not None:
+                cluster.unqueued(jobs, slot)
             cluster.islands[jobs.at[slot].island].queue.remove(slot)
             cluster.ledger_of(slot).unhold(slot)
             cluster.changed(slot, ORDER)
-        elif jobs.at[slot].state == WAITING:
-            self.unrouted.remove(slot)
         return self.leave(slot, state)
 
     def withdraw(self, slot, reason):
@@ -703,7 +732,10 @@ class Simulation(Engine):
 
     def leave(self, slot, state):
         """The job's last transition; its slot is free for another."""
-        cluster: Cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
+        cluster: Cluster
+        if self.jobs.at[slot].cluster == NOWHERE:
+            return self.drop(slot, state)
+        cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
         if self.checkpointed:
             self.account(slot)
         if self.jobs.at[slot].first_start >= 0 and cluster.estimate.learns:
@@ -712,6 +744,12 @@ class Simulation(Engine):
             cluster.quotas.leave(cluster.islands[0].lines.counted_as(slot))
         if self.jobs.at[slot].choice >= 0 and self.jobs.at[slot].first_start >= 0:
             self.chosen[self.jobs.at[slot].seq] = self.jobs.at[slot].queue
+        if cluster.door is not None and cluster.door.names:
+            self.chosen[self.jobs.at[slot].seq] = cluster.index << 16 | self.jobs.at[slot].queue
+        return self.drop(slot, state)
+
+    def drop(self, slot, state):
+        """The job has left its cluster, if it had one."""
         self.move(slot, state)
         if self.dependencies is not None:
             self.dependencies.ended(slot, state)
@@ -757,9 +795,11 @@ class Simulation(Engine):
         for slot in self.jobs.slots():
             if self.jobs.at[slot].seq < 0:  # no job
                 continue
+            cluster = None if self.jobs.at[slot].cluster == NOWHERE else self.clusters[self.jobs.at[slot].cluster]
+            if cluster is not None and cluster.door is not None and cluster.door.names:
+                self.chosen[self.jobs.at[slot].seq] = cluster.index << 16 | self.jobs.at[slot].queue
             if self.jobs.at[slot].state == RUNNING:
                 self.jobs.at[slot].used += last - self.jobs.at[slot].start
-                cluster = self.clusters[self.jobs.at[slot].cluster]
                 self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger_of(slot))
             self.recorder.job(self.jobs, slot, -1)
 
@@ -776,3 +816,7 @@ class Simulation(Engine):
 
 def _rank(pair):
     return pair[0]
+
+
+def _index(cluster):
+    return cluster.index

@@ -14,17 +14,7 @@ from walltime.core.tables import Record
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import (
-    add_outages,
-    build_ledger,
-    build_order,
-    build_rhythm,
-    build_site,
-    is_ruled,
-    needs_vectors,
-    opening_of,
-    origin_of,
-)
+from walltime.engine.build import build_grid, build_plain, build_site, is_ruled, needs_vectors
 from walltime.engine.counts import count_conditions
 from walltime.engine.dependencies import Dependencies, TaskLimits
 from walltime.engine.limits import collect_rules
@@ -33,10 +23,8 @@ from walltime.engine.opening import Placements
 from walltime.engine.tables import build_outages, build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
-from walltime.policy.surroundings import Surroundings
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.outages import usable_reservations
-from walltime.scenario.start import with_usage
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
@@ -64,10 +52,6 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems += _beyond(scenario, cluster, prefix)
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
-        if is_ruled(cluster) and len(scenario.clusters) > 1:
-            problems.append(
-                (prefix.removesuffix(".scheduler"), "queues, limits and resources in one of several clusters")
-            )
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
     if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
@@ -75,7 +59,7 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     if len(scenario.clusters) > 1 and scenario.start is not None:
         problems.append(("start", "a system of several clusters"))
     if len(scenario.clusters) > 1 and scenario.broker is None:
-        problems.append(("broker", "several clusters need one"))
+        problems.append(("broker", "several clusters need one, such as least-loaded"))
     if scenario.slurm is not None:
         problems.append(("slurm", "is for the slurm engine"))
     if scenario.users is not None:
@@ -124,11 +108,12 @@ def run(
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
-    if len(scenario.clusters) == 1 and is_ruled(scenario.clusters[0], first):
+    if len(scenario.clusters) > 1 or scenario.broker is not None:
+        simulation, arrivals = build_grid(scenario, first, batches, options)
+    elif is_ruled(scenario.clusters[0], first):
         simulation, arrivals = build_site(scenario, first, batches, options)
     else:
-        arrivals = Arrivals(batches)
-        simulation = _build(scenario, arrivals, options, first)
+        simulation, arrivals = build_plain(scenario, first, batches, options)
     if first is not None and first.has("started"):
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
@@ -182,7 +167,6 @@ def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[
     """What a Simulation is made with, besides its arrivals."""
     return {
         "execution": registry.build("execution", scenario.execution.model),
-        "broker": None if scenario.broker is None else registry.build("broker", scenario.broker),
         "observers": observers,
         "extend": scenario.execution.overrun == "extend",
         "per_event": scenario.clusters[0].scheduler.rhythm.name == "event",
@@ -215,26 +199,6 @@ def _limits_work(cluster: Cluster) -> bool:
     return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster.queues, cluster.limits))
 
 
-def _build(scenario: Scenario, arrivals: Arrivals, options: dict[str, Any], first: Workload | None) -> Simulation:
-    origin = origin_of(first)
-    simulation = Simulation(arrivals, **options)
-    for index, cluster in enumerate(scenario.clusters):
-        parts = cluster.scheduler
-        policy = registry.build("backfill", parts.backfill)
-        rhythm = build_rhythm(cluster, opening_of(first))
-        plans = policy.plans and not (rhythm is not None and rhythm.replans)
-        simulation.add_cluster(
-            cluster.name,
-            build_ledger(simulation.jobs, cluster, index, plans, scenario.seed),
-            build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin)),
-            registry.build("estimate", parts.estimate),
-            policy,
-            rhythm,
-        )
-        add_outages(simulation, scenario, index, first, {})
-    return simulation
-
-
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:
     notes = workload.notes if isinstance(workload, Workload) else {}
     origin = workload.origin if isinstance(workload, Workload) else None
@@ -256,7 +220,17 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "held": _held(simulation),
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
         "checkpoint_core_hours": simulation.overhead / (3600 * SECOND),
+        **_brokered(simulation),
     }
+
+
+def _brokered(simulation: Simulation) -> dict[str, Any]:
+    """What only several clusters have to tell."""
+    dispatch = simulation.dispatch
+    if dispatch is None:
+        return {}
+    moves = {} if dispatch.migration is None else {"migrations": dispatch.migration.moves}
+    return {"longest_global_queue": dispatch.longest} | moves
 
 
 def _held(simulation: Simulation) -> dict[str, float]:

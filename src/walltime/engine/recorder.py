@@ -16,6 +16,8 @@ LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers
 CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on
 JOB = ("seq", "row", "eligible", "first_start", "end", "used", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
+NOWHERE = 0xFFFF
+"""The cluster of a job that has none yet, in the sixteen bits that it has."""
 PLACED = ("row", "ranges")
 """Which row of the allocations is on nodes, and how many of the next ranges tell on which."""
 

@@ -16,6 +16,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import format_duration, microseconds
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.limits import Accounts, Counters, collect_rules
+from walltime.engine.matching import Charges, match_label, match_people, match_size
 from walltime.kernel.lines import Choices
 from walltime.kernel.quotas import Quotas
 from walltime.scenario import Cluster, Part, Queue, Reservation
@@ -99,6 +100,7 @@ class Site:
         quotas: Quotas | None,
         choices: Choices,
         requests: Requests | None = None,
+        alone: bool = True,
     ) -> None:
         self.cluster = cluster
         self.names = list(cluster.queues)
@@ -110,9 +112,9 @@ class Site:
         )
         self.choices = choices
         self.requests = requests
+        self.alone = alone  # else a queue that this cluster does not have may be another's
         self.reasons: list[str] = []
-        self.account_names: list[str] = []
-        self.account: Array = np.zeros(0, np.int64)
+        self.charges: Charges
         self.several = {label: found for label in queue_labels if len(found := self._named(label) or ()) > 1}
         self.masks = self._masks()
         self.tiers = self._tiers()
@@ -207,7 +209,7 @@ class Site:
         """The batch with its jobs in their queues, and what the kernel has to know of each; raises InputError."""
         size = len(batch)
         refused = np.full(size, -1, np.int64)
-        self._charge(batch)
+        self.charges = Charges(self.accounts, batch)
         entry = self._enter(batch, refused)
         nowhere = refused >= 0
         none = np.full(size, -1, np.int64)
@@ -325,7 +327,8 @@ class Site:
         if default is not None:
             to[open_rows] = default
             open_rows[:] = False
-        self._refuse_strangers(batch, open_rows & (code >= 0), code, labels)
+        if self.alone:
+            self._refuse_strangers(batch, open_rows & (code >= 0), code, labels)
         refused[open_rows] = self._reason("no queue takes it")
         entry: dict[tuple[int, ...], Array] = {}
         for number, numbers in enumerate(target):
@@ -361,53 +364,18 @@ class Site:
             )
 
     def _route_mask(self, route: Any, batch: Workload) -> Array:
-        cores, time = batch.column("cores"), batch.column("requested_time")
-        mask = np.ones(len(batch), bool)
-        if route.min_cores is not None:
-            mask &= cores >= route.min_cores
-        if route.max_cores is not None:
-            mask &= cores <= route.max_cores
-        if route.min_time is not None:
-            mask &= time >= microseconds(route.min_time)
-        if route.max_time is not None:
-            mask &= time <= microseconds(route.max_time)
+        mask = match_size(route, batch)
         if route.named is not None:
-            mask &= _among(batch, "queue", route.named)
-        return mask & self._allowed(route, batch)
-
-    def _allowed(self, who: Any, batch: Workload) -> Array:
-        """Rows whose user, group and account are among those that a queue or a route names."""
-        mask = np.ones(len(batch), bool)
-        if who.users is not None:
-            mask &= _among(batch, "user", who.users)
-        if who.groups is not None:
-            mask &= _among(batch, "group", who.groups)
-        if who.accounts is not None:
-            below = [any(above in who.accounts for above in self.accounts.line(name)) for name in self.account_names]
-            mask &= np.array([*below, False])[self.account]
-        return mask
+            mask &= match_label(batch, "queue", route.named)
+        return mask & match_people(route, batch, self.charges)
 
     def _allowed_any(self, who: Any, batch: Workload) -> Array:
         """Rows whose user, group or account is among those that a reservation names."""
         mask = np.zeros(len(batch), bool)
         for kind in ("users", "groups", "accounts"):
             if getattr(who, kind) is not None:
-                mask |= self._allowed(_Only(**{kind: getattr(who, kind)}), batch)
+                mask |= match_people(_Only(**{kind: getattr(who, kind)}), batch, self.charges)
         return mask
-
-    def _charge(self, batch: Workload) -> None:
-        """Find the account of each row, as a number in `account_names`: its own, or its user's."""
-        names = list(batch.label_names("account"))
-        code = batch.column("account").astype(np.int64)
-        if self.accounts.of_user and batch.has("user"):
-            theirs = []
-            for user in batch.label_names("user"):
-                account = self.accounts.of_user.get(user)
-                if account is not None and account not in names:
-                    names.append(account)
-                theirs.append(-1 if account is None else names.index(account))
-            code = np.where(code < 0, np.array([*theirs, -1], np.int64)[batch.column("user")], code)
-        self.account_names, self.account = names, code
 
     def _relabelled(self, batch: Workload, queue: Array) -> Workload:
         """The batch with the queues in which its jobs are; where one has a choice, the record says where it ran."""
@@ -477,7 +445,7 @@ class Site:
             why[cores < queue.min_cores] = self._reason(f"fewer cores than queue {name} takes ({queue.min_cores})")
         if queue.max_cores is not None:
             why[cores > queue.max_cores] = self._reason(f"more cores than queue {name} takes ({queue.max_cores})")
-        allowed = self._allowed(queue, batch)[rows]
+        allowed = match_people(queue, batch, self.charges)[rows]
         if not allowed.all():
             why[~allowed] = self._reason(f"not allowed in queue {name}")
         return why
@@ -486,9 +454,9 @@ class Site:
         """The counters of each row, as a job of the queue."""
         if self.counters is None:
             return np.full(len(rows), -1, np.int64)
-        columns = [batch.column("user")[rows], batch.column("group")[rows], self.account[rows]]
+        columns = [batch.column("user")[rows], batch.column("group")[rows], self.charges.code[rows]]
         columns.append(batch.column("qos")[rows])
-        names = [batch.label_names("user"), batch.label_names("group"), self.account_names, batch.label_names("qos")]
+        names = [batch.label_names("user"), batch.label_names("group"), self.charges.names, batch.label_names("qos")]
         if number < 0:
             columns.append(batch.column("queue")[rows])
             names.append(batch.label_names("queue"))
@@ -525,8 +493,3 @@ def count_nodes(batch: Workload) -> Array:
     nodes, each = batch.column("nodes"), np.maximum(batch.column("cores_per_node"), 1)
     shaped = np.where(batch.column("cores_per_node") > 0, -(-batch.column("cores") // each), 1)
     return np.asarray(np.where(nodes > 0, nodes, shaped), np.int64)
-
-
-def _among(batch: Workload, kind: str, names: tuple[str, ...]) -> Array:
-    codes = [code for code, name in enumerate(batch.label_names(kind)) if name in names]
-    return np.isin(batch.column(kind), codes)

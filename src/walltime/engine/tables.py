@@ -23,7 +23,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.recorder import ALLOCATION, JOB, PLACED, Recorder, range_lines
+from walltime.engine.recorder import ALLOCATION, JOB, NOWHERE, PLACED, Recorder, range_lines
 from walltime.kernel.jobs import Outcome, State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
@@ -49,7 +49,8 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
     if simulation.chosen:
-        jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen))
+        names = [[] if cluster.door is None else cluster.door.names for cluster in simulation.clusters]
+        jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen, names))
     return jobs, allocations
 
 
@@ -59,7 +60,8 @@ def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clus
     state = STATE_CODES[recorded["state"]]
     still_running = (state == STATES.index("running")) & (start >= 0)
     wait = np.where(still_running, start - submit, end - submit - recorded["held"])
-    cluster = np.where(state == STATES.index("rejected"), -1, recorded["cluster"])
+    nowhere = (state == STATES.index("rejected")) | (recorded["cluster"] == NOWHERE)
+    cluster = np.where(nowhere, -1, recorded["cluster"])
     columns = {
         **described,
         "cluster": label_series("cluster", cluster, clusters),
@@ -187,12 +189,19 @@ def _range_text(nodes: np.ndarray | None, cores: np.ndarray | None) -> str | Non
     return ",".join(f"{run[0]}:{each[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}:{each[0]}" for run, each in runs)
 
 
-def _queues_chosen(queue: pl.Series, chosen: dict[int, int]) -> pl.Series:
-    """The queues, with those that jobs with a choice came to; every job has its order of entry as its row."""
+def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list[str]]) -> pl.Series:
+    """The queues, with those that jobs with a choice came to; every job has its order of entry as its row.
+
+    Of several clusters, a choice is the cluster's number and, in the lower 16 bits, that of one of its queues.
+    """
     codes = queue.to_physical().fill_null(MISSING).to_numpy().astype(np.int64)
+    names = [] if queue.dtype == pl.String else queue.dtype.categories.to_list()  # type: ignore[attr-defined]
+    numbers = {name: code for code, name in enumerate(names)}
+    if any(clusters):
+        own = [[numbers.setdefault(name, len(numbers)) for name in queues] for queues in clusters]
+        chosen = {seq: own[choice >> 16][choice & 0xFFFF] for seq, choice in chosen.items()}
     codes[list(chosen)] = list(chosen.values())
-    names = queue.dtype.categories.to_list()  # type: ignore[attr-defined]
-    return label_series("queue", codes, names)
+    return label_series("queue", codes, list(numbers))
 
 
 def _allocations(

@@ -35,6 +35,7 @@ cdef class Ledger:
     cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
+    cpdef long long need(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
     cpdef bint foresee(self, Outlook outlook) except? -1
     cpdef long long units(self, Py_ssize_t slot) noexcept

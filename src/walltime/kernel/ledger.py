@@ -143,6 +143,10 @@ class Ledger:
         """Why a request that is not `possible` can never run here, for a person."""
         return "more cores than the cluster has"
 
+    def need(self, slot):
+        """Cores that the job takes up: those of whole nodes, where it has them for itself."""
+        return self.jobs.at[slot].cores
+
     def describe(self, slot):
         """How many entries of `ranges` now tell on which nodes the job is; 0 where there are no nodes."""
         return 0

@@ -39,6 +39,7 @@ cdef class NodeOccupancy(Ledger):
     cdef long long surplus
 
     cpdef bint possible(self, Py_ssize_t slot) except? -1
+    cpdef long long need(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
     cdef long long shape(self, Py_ssize_t slot) noexcept
     cdef bint suits(self, long long cores) except? -1

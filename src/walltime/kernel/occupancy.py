@@ -96,6 +96,18 @@ class NodeOccupancy(Ledger):
             return False
         return self.shape(slot) == 0 or self.place.suits(self.empty, self.nodes, self.least)
 
+    def need(self, slot):
+        """Of whole nodes, their mean size; a job that names no number of them needs as many as hold its cores."""
+        cores: cython.longlong = self.jobs.at[slot].cores
+        mean: cython.longlong = self.size // self.n
+        nodes: cython.longlong
+        if not self.whole:
+            return cores
+        nodes = self.shape(slot)
+        if nodes == 0:
+            nodes = (cores + mean - 1) // mean
+        return min(max(cores, nodes * mean), self.size)
+
     def room(self, i, used):
         """Cores that a job may take on the node when so many are in use."""
         if self.whole:

@@ -16,6 +16,7 @@ cdef class Availability:
     cdef Py_ssize_t p
     cdef Py_ssize_t k
 
+    cdef int clear(self, long long capacity) except -1
     cpdef int add(self, long long start, long long end, long long cores) except -1
     cpdef int forget(self, long long now) except -1
     cpdef long long at(self, long long time) noexcept

@@ -44,6 +44,20 @@ class Availability:
         self.free[0] = capacity
         self.low[0] = self.high[0] = capacity
 
+    def clear(self, capacity):
+        """Everything is free again."""
+        i: cython.Py_ssize_t
+        room: cython.Py_ssize_t = len(self.order)
+        for i in range(room - 1):
+            self.spare[i] = room - 1 - i
+        self.spares = room - 1
+        self.blocks = 1
+        self.order[0] = self.bias[0] = 0
+        self.count[0] = 1
+        self.time[0] = self.first[0] = -NEVER
+        self.free[0] = self.low[0] = self.high[0] = capacity
+        return 0
+
     def add(self, start, end, cores):
         """`cores` more (or fewer) are free from `start` to `end`."""
         p: cython.Py_ssize_t

@@ -162,6 +162,40 @@ PARTS = (
         "preempt", "queue", "walltime.policies.preempt.queue:ByQueue", "Jobs of a queue displace those of lower ones."
     ),
     Entry("preempt", "qos", "walltime.policies.preempt.qos:ByQos", "Jobs of a quality of service displace lower ones."),
+    Entry(
+        "broker",
+        "first",
+        "walltime.policies.broker.first:First",
+        "The first cluster that may take the job, in the order of the scenario.",
+    ),
+    Entry("broker", "random", "walltime.policies.broker.random:Random", "Any cluster, by the seed and the job."),
+    Entry("broker", "round-robin", "walltime.policies.broker.round_robin:RoundRobin", "One cluster after the other."),
+    Entry(
+        "broker",
+        "least-loaded",
+        "walltime.policies.broker.load:LeastLoaded",
+        "The lowest load: cores in use and asked for, over the cluster's cores.",
+    ),
+    Entry(
+        "broker",
+        "most-free",
+        "walltime.policies.broker.load:MostFree",
+        "The most free cores, less those that jobs waiting there ask for.",
+    ),
+    Entry("broker", "shortest-queue", "walltime.policies.broker.load:ShortestQueue", "The fewest waiting jobs."),
+    Entry(
+        "broker",
+        "earliest-start",
+        "walltime.policies.broker.start:EarliestStart",
+        "The earliest start that a cluster predicts, by its own plan.",
+    ),
+    Entry("broker", "fastest", "walltime.policies.broker.speed:Fastest", "The highest speed of its cores."),
+    Entry(
+        "broker",
+        "weighted",
+        "walltime.policies.broker.weighted:Weighted",
+        "The best by several criteria, each with a weight.",
+    ),
     Entry("rhythm", "instant", "", "One pass after everything that happens at an instant."),
     Entry("rhythm", "event", "", "A pass after every single event, as some other simulators do."),
     Entry(

@@ -26,6 +26,7 @@ cpdef long long float_key(double value) noexcept
 
 cdef class Policy:
     cdef public bint plans
+    cdef public bint strict
     cpdef schedule(self, Pass p)
 
 cdef class Rhythm:
@@ -62,6 +63,7 @@ cdef class Estimate:
     cpdef ended(self, JobTable jobs, Py_ssize_t slot, long long run)
 
 cdef class Broker:
+    cpdef prepare(self, JobTable jobs, list clusters, long long seed)
     cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
 
 cdef class Pass:

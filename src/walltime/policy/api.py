@@ -57,11 +57,13 @@ if not cython.compiled:
 class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
 
-    One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that.
+    One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which nobody
+    ever overtakes may set `strict`: predictions of starts are better for it.
     """
 
     def __init__(self) -> None:
         self.plans = False
+        self.strict = False
 
     def schedule(self, p: Pass):
         """Look at the pass and call its `start`, `reserve`, ...; called once per instant at which something changed."""
@@ -190,10 +192,17 @@ class Estimate:
 class Broker:
     """Which cluster a job goes to."""
 
-    def route(self, slot, clusters):
-        """The number of a cluster, or -1: the job waits globally and is asked about again at the next change.
+    def prepare(self, jobs: JobTable, clusters, seed):
+        """Called once, before the run, with the table of jobs, all clusters and the scenario's seed."""
+        return 0
 
-        `clusters` are the engine's, with `name`, `ledger` and `queue`.
+    def route(self, slot, clusters):
+        """The `index` of one of the clusters, or -1: the job waits globally, and is asked about again when something
+        changes in a cluster.
+
+        `clusters`, each a `walltime.policy.clusters.ClusterView`, are those that may take the job, at least one, in
+        the order of the scenario: it is possible there, and no rule binds it elsewhere; where jobs are held until they
+        can start, those that would start it at once.
         """
         raise NotImplementedError(f"{type(self).__name__}.route")
 
@@ -542,7 +551,7 @@ class Pass:
             self.complain()
         for i in range(self.promises):
             slot = self.promised[i]
-            if self.jobs.at[slot].seq == self.promised_seq[i]:
+            if self.jobs.at[slot].seq == self.promised_seq[i] and self.jobs.at[slot].cluster == self.ledger.index:
                 self.jobs.at[slot].promise = -1
         self.promises = 0
         return self.ledger.release_holds()
@@ -555,6 +564,8 @@ class Pass:
             return True
         for i in range(self.promises):
             slot = self.promised[i]
+            if self.jobs.at[slot].cluster != self.ledger.index:
+                return False  # it has moved
             if self.jobs.at[slot].promise >= 0 and self.quotas.refuser(slot) >= 0:
                 return False
         return True
@@ -647,7 +658,11 @@ class Pass:
     def check(self, slot):
         """Raise unless the pass is open and the job waits in this cluster."""
         self.look(slot)
-        if self.jobs.at[slot].state != WAITING or self.jobs.at[slot].place == OUTSIDE:
+        if (
+            self.jobs.at[slot].state != WAITING
+            or self.jobs.at[slot].place == OUTSIDE
+            or self.jobs.at[slot].cluster != self.ledger.index
+        ):
             raise self.violation(slot, "is not waiting in this cluster's queue")
         return 0
 

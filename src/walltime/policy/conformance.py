@@ -22,12 +22,13 @@ from walltime.kernel.jobs import JobTable
 from walltime.policy.registry import build
 from walltime.scenario import Part
 
-KINDS = ("order", "estimate", "backfill")
+KINDS = ("order", "estimate", "backfill", "broker")
 WORKLOADS = 12
 _SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "order": ({"backfill": "none"}, {"backfill": "easy"}),
     "estimate": ({"backfill": "easy"}, {"backfill": {"name": "easy", "candidates": "sjf"}}),
     "backfill": ({"order": "fcfs"}, {"order": "sjf"}),
+    "broker": ({"backfill": "easy"}, {"backfill": "conservative"}),
 }
 
 
@@ -53,7 +54,17 @@ def check_part(kind: str, part: Any, **parameters: Any) -> None:
         workload, cores = _draw(number)
         for setting in _SETTINGS[kind]:
             for overrun in ("kill", "extend"):
-                _check_run(f"{kind} {named.name}", workload, cores, {kind: named, **setting}, overrun)
+                source, where = _compose(kind, named, workload, cores, setting)
+                _check_run(f"{kind} {named.name}", source | {"execution": {"overrun": overrun}}, f"{where}, {overrun}")
+
+
+def _compose(kind: str, part: Part, workload: Workload, cores: int, setting: dict[str, Any]) -> tuple[Any, str]:
+    """The scenario in which a part is tried, and words for it; a broker has three clusters."""
+    parts = setting if kind == "broker" else {kind: part, **setting}
+    sizes = [max(cores // 2, 1), cores, cores] if kind == "broker" else [cores]
+    clusters = [{"name": f"c{number}", "cores": size, "scheduler": parts} for number, size in enumerate(sizes)]
+    where = f"{len(workload)} jobs on {' + '.join(map(str, sizes))} cores, {_describe(parts)}"
+    return {"workload": workload, "clusters": clusters} | ({"broker": part} if kind == "broker" else {}), where
 
 
 def _name(part: Any, parameters: dict[str, Any]) -> Part:
@@ -66,23 +77,22 @@ def _make(kind: str, part: Part) -> Any:
         made = build(kind, part)
     except InputError as error:
         raise ConformanceError(f"it cannot be made: {error}") from error
-    from walltime.policy.api import Estimate, Order, Policy
+    from walltime.policy.api import Broker, Estimate, Order, Policy
 
-    base = {"order": Order, "estimate": Estimate, "backfill": Policy}[kind]
+    base = {"order": Order, "estimate": Estimate, "backfill": Policy, "broker": Broker}[kind]
     if not isinstance(made, base):
         raise ConformanceError(f"{part.name}: not a walltime.policy.api.{base.__name__}, but {type(made).__qualname__}")
     return made
 
 
-def _check_run(who: str, workload: Workload, cores: int, parts: dict[str, Any], overrun: str) -> None:
+def _check_run(who: str, scenario: dict[str, Any], where: str) -> None:
     """Simulate twice and look at what came out."""
     # By name, as a plug-in: what runs simulations builds upon this package.
     simulate = importlib.import_module("walltime.api").simulate
-    where = f"{len(workload)} jobs on {cores} cores, {_describe(parts)}, overrun {overrun}"
     results = []
     for _ in range(2):
         try:
-            results.append(simulate(workload, cores=cores, policy=parts, overrun=overrun))
+            results.append(simulate(scenario))
         except WalltimeError as error:
             raise ConformanceError(f"{who} broke a rule: {error} ({where})") from error
         except Exception as error:

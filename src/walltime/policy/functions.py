@@ -12,7 +12,8 @@ import numpy as np
 from walltime.core.errors import PolicyError
 from walltime.core.time import LATEST, SECOND
 from walltime.kernel.jobs import JobTable
-from walltime.policy.api import Estimate, Job, Order, float_key
+from walltime.policy.api import Broker, Estimate, Job, Order, float_key
+from walltime.policy.clusters import ClusterView
 
 Array = np.ndarray[Any, Any]
 _LAST = np.int64((1 << 63) - 1)
@@ -198,6 +199,51 @@ class CheckedEstimate(Estimate):
 
     def ended(self, jobs: JobTable, slot: int, run: int) -> object:
         return self.part.ended(jobs, slot, run)
+
+
+class FunctionBroker(Broker):
+    """A function from a Job and the clusters that may take it to one of them, its name, or None: not yet."""
+
+    def __init__(self, function: Callable[[Job, list[ClusterView]], Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.jobs: JobTable
+
+    def prepare(self, jobs: JobTable, clusters: list[ClusterView], seed: int) -> int:
+        self.jobs = jobs
+        return 0
+
+    def route(self, slot: int, clusters: list[ClusterView]) -> int:
+        job = Job(self.jobs, slot, clusters[0].ledger.now)
+        chosen = self.function(job, list(clusters))
+        if chosen is None:
+            return -1
+        for cluster in clusters:
+            if chosen is cluster or chosen == cluster.name:
+                return cluster.index
+        names = ", ".join(cluster.name for cluster in clusters)
+        raise PolicyError(
+            f"{_name(self.function)}: sends job {job.job_id} to {chosen!r}, which is neither None nor one of "
+            f"those that may take it now ({names})"
+        )
+
+
+class CheckedBroker(Broker):
+    """A broker written in Python, with what it returns looked at: a whole number."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__()
+        self.broker = broker
+
+    def prepare(self, jobs: JobTable, clusters: list[ClusterView], seed: int) -> object:
+        return self.broker.prepare(jobs, clusters, seed)
+
+    def route(self, slot: int, clusters: list[ClusterView]) -> int:
+        number = self.broker.route(slot, clusters)
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            name = type(self.broker).__qualname__
+            raise PolicyError(f"{name}: route returned {number!r}, not the index of a cluster or -1")
+        return int(number)
 
 
 def _name(function: Any) -> str:

@@ -38,6 +38,7 @@ _FUNCTIONS = {
     "backfill": "walltime.policy.api:FunctionPolicy",
     "order": "walltime.policy.functions:FunctionOrder",
     "estimate": "walltime.policy.functions:FunctionEstimate",
+    "broker": "walltime.policy.functions:FunctionBroker",
 }
 """What makes a part of a plain function, for the kinds where one will do."""
 
@@ -52,8 +53,14 @@ _BASES = {
     "broker": "walltime.policy.api:Broker",
     "preempt": "walltime.policy.preempt:Preempt",
 }
-_HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",)}
-_CHECKS = {"order": "walltime.policy.functions:CheckedOrder", "estimate": "walltime.policy.functions:CheckedEstimate"}
+_HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",), "broker": ("route",)}
+_CHECKS = {
+    "order": "walltime.policy.functions:CheckedOrder",
+    "estimate": "walltime.policy.functions:CheckedEstimate",
+    "broker": "walltime.policy.functions:CheckedBroker",
+}
+_GIVEN = {"broker": 2}
+"""How many arguments a function of the kind is called with, where it is not one."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Entry:
 
     def _skipped(self) -> int:
         thing = self.load()
-        return 1 if inspect.isroutine(thing) else 0
+        return _GIVEN.get(self.kind, 1) if inspect.isroutine(thing) else 0
 
 
 @dataclass(frozen=True)
@@ -180,8 +187,8 @@ def preset(name: str) -> dict[str, Any]:
 def build(kind: str, part: Part, key: str = "") -> Any:
     """The object that a part names, made with its parameters; raises InputError naming what is accepted.
 
-    A class is instantiated; a function is wrapped, for `order`, `estimate` and `backfill`; an object is used as it is.
-    A mode of the engine gives its name. `key` is the part's dotted key, for the message.
+    A class is instantiated; a function is wrapped, for `order`, `estimate`, `backfill` and `broker`; an object is used
+    as it is. A mode of the engine gives its name. `key` is the part's dotted key, for the message.
     """
     make = _maker(kind, part, key)
     label = _label(kind, part, key)
@@ -237,7 +244,7 @@ def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:
     if inspect.isroutine(thing):
         if kind not in _FUNCTIONS:
             raise InputError(f"{_label(kind, part, key)} is a function; {kind} takes a class or an object")
-        _bind(kind, part, key, parameters_of(thing, skip=1))
+        _bind(kind, part, key, parameters_of(thing, skip=_GIVEN.get(kind, 1)))
         return functools.partial(_wrap, kind, thing, part.parameters)
     _bind(kind, part, key, {})
     return lambda: thing

@@ -1,6 +1,7 @@
 """The scenario: its models, and the ways from and to YAML."""
 
 from walltime.scenario.disruptions import Checkpoint, Draw, Failures, Reservation
+from walltime.scenario.grid import Binding, Brokering, GlobalQueue, Migration
 from walltime.scenario.loading import dump, load, load_cluster, parse, resolve
 from walltime.scenario.model import (
     Cluster,
@@ -18,6 +19,8 @@ from walltime.scenario.rules import Account, Caps, Limit, Queue, Route
 
 __all__ = [
     "Account",
+    "Binding",
+    "Brokering",
     "Caps",
     "Checkpoint",
     "Cluster",
@@ -25,7 +28,9 @@ __all__ = [
     "Execution",
     "Failures",
     "Generate",
+    "GlobalQueue",
     "Limit",
+    "Migration",
     "Nodes",
     "Part",
     "Queue",

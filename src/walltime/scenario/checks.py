@@ -9,8 +9,10 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.scenario.grid import CRITERIA
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.outages import in_disruptions
+from walltime.scenario.part import Part
 from walltime.scenario.rules import Caps, Queue
 
 _RESERVED = ("cores", "memory", "gpus")
@@ -22,6 +24,8 @@ def check_rules(scenario: Scenario) -> None:
         prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
         for key, error in _mistakes(cluster):
             raise _placed(error, scenario, f"{prefix}.{key}")
+    for key, error in _in_broker(scenario):
+        raise _placed(error, scenario, key)
 
 
 def check_names(scenario: Scenario, workload: Workload) -> None:
@@ -60,6 +64,33 @@ def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
     yield from _in_accounts(cluster)
     yield from _in_limits(cluster)
     yield from in_disruptions(cluster)
+
+
+def _in_broker(scenario: Scenario) -> Iterator[tuple[str, InputError]]:
+    """Clusters without a size, names of clusters that are not there, criteria that nobody has."""
+    several = len(scenario.clusters) > 1
+    for index, cluster in enumerate(scenario.clusters):
+        if several and cluster.total_cores is None:
+            yield f"clusters.{index}", InputError("a cluster without nodes or cores", value=cluster.name)
+    broker = scenario.broker
+    if broker is None:
+        return
+    names = [cluster.name for cluster in scenario.clusters]
+    for number, binding in enumerate(broker.bind):
+        for name in binding.clusters:
+            if name not in names:
+                key = f"broker.bind.{number}.clusters"
+                yield key, InputError("bound to a cluster that is not there", value=name, choices=names)
+    parts: list[tuple[str, Part | None]] = [("broker", broker)]
+    parts += [(f"broker.queues.{name}.broker", queue.broker) for name, queue in broker.queues.items()]
+    for key, part in parts:
+        weights = None if part is None or part.name != "weighted" else part.parameters.get("weights")
+        for criterion in weights if isinstance(weights, dict) else ():
+            for cluster in scenario.clusters:
+                if criterion not in CRITERIA and criterion not in cluster.attributes:
+                    choices = [*CRITERIA, *cluster.attributes]
+                    what = f"cluster {cluster.name} has no such attribute to be weighed"
+                    yield f"{key}.weights.{criterion}", InputError(what, value=criterion, choices=choices)
 
 
 def _in_names(cluster: Cluster) -> Iterator[tuple[str, InputError]]:

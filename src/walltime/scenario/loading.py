@@ -36,7 +36,7 @@ def load(path: str | Path, settings: Iterable[tuple[str, Any]] = ()) -> Scenario
 
 def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a mapping with the same keys as a file; raises InputError."""
-    data: Any = dict(mapping) if isinstance(mapping, Mapping) else mapping
+    data: Any = _with_clusters(Source(dict(mapping), None)) if isinstance(mapping, Mapping) else mapping
     for key, value in settings:
         data = override(data, key, value)
     try:
@@ -53,7 +53,7 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
         raise InputError(
             "a scenario is a mapping of keys and values, such as `workload: {trace: log.swf}`", file=source.file, line=1
         )
-    data = source.data
+    data = _with_clusters(source)
     replaced: list[str] = []
     for key, value in settings:
         data = override(data, key, value)
@@ -67,6 +67,22 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
         scenario = scenario.placed(source.file, lines)
     check_rules(scenario)
     return scenario
+
+
+def _with_clusters(source: Source) -> dict[str, Any]:
+    """The data, with the clusters of another file where `clusters` names one; a broker of its own has the last word."""
+    data: dict[str, Any] = source.data
+    named = data.get("clusters")
+    if not isinstance(named, str):
+        return data
+    from walltime.scenario.clusterfile import read_clusters
+
+    path = Path(source.file or "").parent / os.path.expanduser(named.strip())
+    read = read_clusters(path)
+    if read is None:
+        line = source.line(("clusters",))
+        raise InputError("clusters: the file describes a single cluster", value=named, file=source.file, line=line)
+    return read | {key: value for key, value in data.items() if key != "clusters"}
 
 
 def load_cluster(path: str | Path) -> dict[str, Any]:
@@ -120,6 +136,7 @@ def dump(scenario: Scenario) -> str:
                 "nodes": _short_nodes(cluster),
                 "sharing": cluster.sharing if cluster.nodes else None,
                 **_rules(cluster),
+                "attributes": dict(cluster.attributes) or None,
                 "scheduler": _drop_none(
                     {
                         kind: [part.short() for part in value] if isinstance(value, tuple) else value and value.short()

@@ -15,10 +15,11 @@ from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario.controller import Controller
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
+from walltime.scenario.grid import Brokering
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.start import Start
-from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Seed, Size, Speed
+from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Score, Seed, Size, Speed
 from walltime.scenario.withdrawal import Cancellations, Dependencies
 from walltime.scenario.workflows import Workflows
 
@@ -124,6 +125,10 @@ class Cluster(Model):
         default="requeue",
         description="What becomes of a running job whose node fails, or that is in the way of a reservation: it waits "
         "again and starts from nothing (`requeue`) or from its last checkpoint (`checkpoint`), or it has failed.",
+    )
+    attributes: dict[Name, Score] = Field(
+        default_factory=dict,
+        description="Anything else that a broker may weigh, as numbers: `{reliability: 0.99, connectivity: 10}`.",
     )
     scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
 
@@ -285,7 +290,7 @@ class Scenario(Model):
     clusters: tuple[Cluster, ...] = Field(
         default=(Cluster(),), description="The machines; `cluster:` with one mapping where there is one."
     )
-    broker: Part | None = Field(default=None, description="Which cluster a job goes to, where there are several.")
+    broker: Brokering | None = Field(default=None, description="Which cluster a job goes to, where there are several.")
     execution: Execution = Field(default_factory=lambda: Execution(), description="How a started job unfolds.")
     users: Part | None = Field(default=None, description="A model of users who react to the system.")
     dependencies: Dependencies = Field(
@@ -349,7 +354,11 @@ class Scenario(Model):
                     suffix = f".{place}" if isinstance(value, tuple) else ""
                     found.append((f"{prefix}.scheduler.{kind}{suffix}", kind, part))
         if self.broker is not None:
-            found.append(("broker", "broker", self.broker))
+            found += [("broker", "broker", self.broker), ("broker.order", "order", self.broker.order)]
+            for name, queue in self.broker.queues.items():
+                for kind in ("order", "broker"):
+                    if getattr(queue, kind) is not None:
+                        found.append((f"broker.queues.{name}.{kind}", kind, getattr(queue, kind)))
         found.append(("execution.model", "execution", self.execution.model))
         if self.users is not None:
             found.append(("users", "users", self.users))

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from walltime.core.errors import InputError
 from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.part import Part
 from walltime.scenario.problems import is_part, keys_of, model_of
 
 
@@ -134,7 +135,9 @@ def _set_parameter(current: Any, steps: list[str], value: Any, key: str) -> Any:
     elif isinstance(current, str):
         part = {"name": current}
     elif isinstance(current, BaseModel):
-        part = {"name": getattr(current, "name", None), **getattr(current, "parameters", {})}
+        written = current.short() if isinstance(current, Part) else {}
+        part = dict(written) if isinstance(written, Mapping) else {"name": written}
+        part |= {"instance": current.instance} if isinstance(current, Part) and steps[0] != "name" else {}
     elif isinstance(current, Mapping):
         part = dict(current)
     else:

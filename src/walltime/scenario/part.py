@@ -23,17 +23,22 @@ class Part(Model):
     @model_validator(mode="before")
     @classmethod
     def _from_short_form(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"name": value}
-        if isinstance(value, dict):
-            return _split_parameters(value)
-        if value is None or isinstance(value, bool | int | float | list | tuple):
-            raise PydanticCustomError("part", "must be a name, or a mapping with a name and parameters")
-        return value if isinstance(value, Part) else {"name": _describe(value), "instance": value}
+        return read_part(value)
 
     def short(self) -> str | dict[str, Any]:
         """The form in which a file writes it: the name alone where there are no parameters."""
         return {"name": self.name, **self.parameters} if self.parameters else self.name
+
+
+def read_part(value: Any) -> Any:
+    """What a part is made of, from any of its forms: a name, a mapping, a part, or in Python the thing itself."""
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, dict):
+        return _split_parameters(value)
+    if value is None or isinstance(value, bool | int | float | list | tuple):
+        raise PydanticCustomError("part", "must be a name, or a mapping with a name and parameters")
+    return value if isinstance(value, Part) else {"name": _describe(value), "instance": value}
 
 
 def _split_parameters(value: dict[Any, Any]) -> dict[str, Any]:

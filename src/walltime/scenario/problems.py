@@ -115,4 +115,5 @@ def model_of(annotation: Any) -> type[BaseModel] | None:
 
 def is_part(annotation: Any) -> bool:
     """Whether the annotation takes a part, whose other keys are parameters."""
-    return model_of(annotation) is Part
+    model = model_of(annotation)
+    return model is not None and issubclass(model, Part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from typing import Annotated, Any
@@ -82,6 +83,12 @@ def _speed(value: Any) -> float:
     return float(value)
 
 
+def _score(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("must be a number")
+    return float(value)
+
+
 def _size(value: Any) -> int:
     """Bytes, from a whole number or `512M`, `94G`, `1.5T`; the units are powers of 1024, as Slurm's are."""
     if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
@@ -118,6 +125,7 @@ Moment = Annotated[float, BeforeValidator(_moment)]
 Ratio = Annotated[float, BeforeValidator(_ratio)]
 Name = Annotated[str, BeforeValidator(_name)]
 Speed = Annotated[float, BeforeValidator(_speed)]
+Score = Annotated[float, BeforeValidator(_score)]
 Size = Annotated[int, BeforeValidator(_size)]
 Amount = Annotated[int, BeforeValidator(_amount)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]

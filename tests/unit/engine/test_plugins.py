@@ -169,7 +169,7 @@ def test_a_broker_that_sends_a_job_where_it_cannot_run_is_named():
         def route(self, slot, clusters):
             return 0
 
-    with pytest.raises(PolicyError, match=r"Wrong.*job 1 to cluster c0.*too small"):
+    with pytest.raises(PolicyError, match=r"Wrong.*job 1 to cluster c0.*more cores than the cluster has"):
         simulate(table((0, 10, 10, 6)), 4, 8, broker=Wrong())
 
 

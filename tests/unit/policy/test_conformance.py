@@ -166,5 +166,5 @@ def test_bad_parts_are_told_what_is_wrong(kind, part, words):
 
 
 def test_other_kinds_are_refused():
-    with pytest.raises(InputError, match="choices: order, estimate, backfill"):
-        check_part("broker", Greedy)
+    with pytest.raises(InputError, match="choices: order, estimate, backfill, broker"):
+        check_part("rhythm", Greedy)

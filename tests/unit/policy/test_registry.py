@@ -60,7 +60,7 @@ def test_built_in_names_are_unique_and_described() -> None:
 
 
 def test_every_built_in_can_be_built() -> None:
-    required: dict[str, Any] = {"value": "wait * cores", "factor": 2}
+    required: dict[str, Any] = {"value": "wait * cores", "factor": 2, "weights": {"load": -1}}
     for entry in registry.entries():
         given = {name: required[name] for name, item in entry.parameters().items() if item.default is item.empty}
         assert build(entry.kind, part(entry.name, **given)) is not None
@@ -113,7 +113,7 @@ def test_instance_is_used_as_it_is(parts: Path) -> None:
 
 def test_function_is_wrapped_where_one_will_do(parts: Path) -> None:
     from walltime.policy.api import FunctionPolicy
-    from walltime.policy.functions import FunctionEstimate, FunctionOrder
+    from walltime.policy.functions import FunctionBroker, FunctionEstimate, FunctionOrder
 
     assert isinstance(build("backfill", part("own_parts:choose")), FunctionPolicy)
     assert isinstance(build("backfill", part("own_parts:choose", share=2)), FunctionPolicy)
@@ -121,8 +121,9 @@ def test_function_is_wrapped_where_one_will_do(parts: Path) -> None:
     assert isinstance(build("estimate", part("own_parts:choose")), FunctionEstimate)
     with pytest.raises(InputError, match="no such parameter: 'shar'; did you mean 'share'"):
         build("backfill", part("own_parts:choose", shar=2))
+    assert isinstance(build("broker", part("own_parts:choose")), FunctionBroker)
     with pytest.raises(InputError, match="takes a class or an object"):
-        build("broker", part("own_parts:choose"))
+        build("execution", part("own_parts:choose"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,10 @@ from walltime.policy.api import Pass, Policy
 class NoBackfill(Policy):
     """Start the head of the queue while it fits; nobody overtakes."""
 
+    def __init__(self) -> None:
+        Policy.__init__(self)
+        self.strict = True
+
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t = p.queue.head()
         while slot >= 0 and p.fits(slot):

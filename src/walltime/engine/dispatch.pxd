@@ -1,0 +1,51 @@
+from walltime.engine.cluster cimport Changes, Cluster
+from walltime.engine.migration cimport Migration
+from walltime.kernel.jobs cimport OUTSIDE, JobTable
+from walltime.kernel.queue cimport OrderedQueue, Queue
+from walltime.kernel.scan cimport ScanQueue
+from walltime.policy.api cimport Broker, Order
+
+cdef class GlobalQueue:
+    cdef readonly str name
+    cdef readonly Order order
+    cdef readonly Broker broker
+    cdef readonly Queue queue
+    cdef int number
+    cdef int attach(self, JobTable jobs, int number, long long cores) except -1
+    cdef int push(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int rank(self, long long now) except -1
+
+cdef class Dispatch:
+    cdef readonly list queues
+    cdef readonly bint hold
+    cdef readonly bint overtake
+    cdef readonly object gate
+    cdef readonly Migration migration
+    cdef long long seed
+    cdef JobTable jobs
+    cdef readonly list clusters
+    cdef Changes changes
+    cdef readonly Py_ssize_t size
+    cdef readonly Py_ssize_t longest
+    cdef list fresh
+    cdef list closed
+    cdef list rejected
+    cdef dict options
+    cdef dict known
+    cdef bint doors
+    cpdef int attach(self, JobTable jobs, list clusters, Changes changes) except -1
+    cdef object enter(self, Py_ssize_t slot)
+    cdef list able(self, Py_ssize_t slot, kind)
+    cdef list allowed(self, kind)
+    cdef int wait(self, Py_ssize_t slot) except -1
+    cdef int leave(self, Py_ssize_t slot) except -1
+    cdef int ask(self, long long now) except -1
+    cdef bint restless(self) noexcept
+    cdef int ask_in_turn(self, long long now) except -1
+    cdef int ask_all(self, list opened, list fresh, long long now) except -1
+    cdef Py_ssize_t next_small(self, GlobalQueue line, list opened, Py_ssize_t after) except? -1
+    cdef int ask_fresh(self, list fresh, long long now) except -1
+    cdef list in_order(self, list fresh, long long now)
+    cdef bint consider(self, GlobalQueue line, Py_ssize_t slot, list among) except? -1
+    cdef Cluster choose(self, GlobalQueue line, Py_ssize_t slot, list among)
+    cdef object send(self, Py_ssize_t slot, Cluster cluster)

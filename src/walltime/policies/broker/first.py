@@ -1,0 +1,16 @@
+"""First: the first of the clusters that may take a job, in the order of the scenario."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.policy.api import Broker
+from walltime.policy.clusters import ClusterView
+
+
+@cython.cclass
+class First(Broker):
+    """No choice at all: what the bindings leave, in the order of the scenario."""
+
+    def route(self, slot, clusters):
+        return cython.cast(ClusterView, clusters[0]).index

@@ -1,0 +1,11 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Broker
+from walltime.policy.clusters cimport ClusterView
+
+cdef class Random(Broker):
+    cdef bint by_cores
+    cdef JobTable jobs
+    cdef unsigned long long key
+    cpdef prepare(self, JobTable jobs, list clusters, long long seed)
+    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+    cdef double draw(self, unsigned long long number) noexcept

@@ -1,0 +1,72 @@
+"""Random: any of the clusters, drawn anew for each job."""
+
+from __future__ import annotations
+
+import hashlib
+
+import cython
+
+from walltime.core.errors import InputError
+from walltime.kernel.jobs import JobTable
+from walltime.policy.api import Broker
+from walltime.policy.clusters import ClusterView
+
+# Constants of SplitMix64; typed, because a literal of this size is a Python object.
+GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+MIX = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+MIX_AGAIN = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def wrap(number: cython.ulonglong) -> cython.ulonglong:
+    """Modulo 2**64: what C does by itself."""
+    return number if cython.compiled else int(number) % (1 << 64)
+
+
+@cython.cclass
+class Random(Broker):
+    """Each cluster with the same chance; with `by: cores`, in proportion to its cores.
+
+    What a job draws depends on the seed and on its own number alone, as `walltime.core.random.uniforms` does: two
+    configurations with one seed see the same draws.
+    """
+
+    def __init__(self, by="cluster") -> None:
+        if by not in ("cluster", "cores"):
+            raise InputError("by", value=by, choices=("cluster", "cores"))
+        self.by_cores = by == "cores"
+        self.jobs = None
+        self.key = 0
+
+    def prepare(self, jobs: JobTable, clusters, seed):
+        self.jobs = jobs
+        self.key = int.from_bytes(hashlib.blake2b(f"{seed}\0broker".encode(), digest_size=8).digest(), "little")
+        return 0
+
+    def route(self, slot, clusters):
+        draw: cython.double = self.draw(self.jobs.at[slot].seq)
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = len(clusters)
+        total: cython.longlong = 0
+        mark: cython.longlong
+        if not self.by_cores:
+            return cython.cast(ClusterView, clusters[cython.cast(cython.Py_ssize_t, draw * n)]).index
+        for i in range(n):
+            total += cython.cast(ClusterView, clusters[i]).ledger.size
+        mark = cython.cast(cython.longlong, draw * total)
+        i = 0
+        while mark >= cython.cast(ClusterView, clusters[i]).ledger.size:
+            mark -= cython.cast(ClusterView, clusters[i]).ledger.size
+            i += 1
+        return cython.cast(ClusterView, clusters[i]).index
+
+    @cython.overflowcheck(False)  # wrapping on purpose, also in the checked build
+    def draw(self, number):
+        """A number from 0 to below 1 that belongs to the job: SplitMix64's finaliser."""
+        z: cython.ulonglong = wrap((number + self.key) * GOLDEN)
+        z = wrap((z ^ (z >> 30)) * MIX)
+        z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
+        z ^= z >> 31
+        return cython.cast(cython.double, z >> 11) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,6 @@
+from walltime.policy.api cimport Broker
+from walltime.policy.clusters cimport ClusterView
+
+cdef class RoundRobin(Broker):
+    cdef int last
+    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1

@@ -1,0 +1,31 @@
+"""Earliest start: where the job would begin first, by the clusters' own plans."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.policy.api import Broker
+from walltime.policy.clusters import ClusterView, less_loaded
+
+
+@cython.cclass
+class EarliestStart(Broker):
+    """The earliest start that a cluster predicts, those planned first who wait there before the job; of equals the
+    lowest load."""
+
+    def route(self, slot, clusters):
+        i: cython.Py_ssize_t
+        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        first: cython.longlong
+        time: cython.longlong
+        other: ClusterView
+        if len(clusters) == 1:
+            return best.index
+        first = best.predict(slot)
+        for i in range(1, len(clusters)):
+            other = cython.cast(ClusterView, clusters[i])
+            time = other.predict(slot)
+            if time < first or (time == first and less_loaded(other, best)):
+                best = other
+                first = time
+        return best.index

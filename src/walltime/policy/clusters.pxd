@@ -1,0 +1,15 @@
+from walltime.kernel.ledger cimport Ledger
+
+cdef class ClusterView:
+    cdef readonly str name
+    cdef readonly int index
+    cdef readonly Ledger ledger
+    cdef readonly Py_ssize_t waiting
+    cdef readonly long long waiting_cores
+    cdef public double speed
+    cdef public dict attributes
+    cpdef long long demand(self) noexcept
+    cpdef long long predict(self, Py_ssize_t slot) except *
+    cpdef bint could_start(self, Py_ssize_t slot) except? -1
+
+cpdef bint less_loaded(ClusterView a, ClusterView b) noexcept

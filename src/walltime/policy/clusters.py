@@ -1,0 +1,70 @@
+"""A cluster as a broker sees it: what is free, who waits, what it is like, and when it could start a job."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.ledger import Ledger
+
+
+@cython.cclass
+class ClusterView:
+    """One of the clusters that a job may be sent to.
+
+    `index` is the number that `Broker.route` returns, `ledger` the cluster's resources, `waiting` how many jobs wait
+    in its own queue and `waiting_cores` what they ask for together; `speed` is the mean over its cores, 1 where nothing
+    else is said; `attributes` are those of the scenario, by name.
+    """
+
+    def __init__(self, name, index, ledger: Ledger) -> None:
+        self.name = name
+        self.index = index
+        self.ledger = ledger
+        self.waiting = 0
+        self.waiting_cores = 0
+        self.speed = 1.0
+        self.attributes = {}
+
+    def __repr__(self) -> str:
+        return f"<cluster {self.name}: {self.free} of {self.cores} cores free, {self.waiting} jobs wait>"
+
+    @property
+    def cores(self) -> int:
+        """Cores that work at present."""
+        return self.ledger.capacity
+
+    @property
+    def free(self) -> int:
+        """Cores free now."""
+        return self.ledger.free
+
+    @property
+    def load(self) -> float:
+        """Cores that are in use or asked for by those who wait, over all cores; infinite where none works."""
+        cores: cython.longlong = self.ledger.capacity
+        return cython.cast(cython.double, self.demand()) / cores if cores > 0 else float("inf")
+
+    def demand(self):
+        """Cores in use and asked for."""
+        return self.ledger.capacity - self.ledger.free + self.waiting_cores
+
+    def predict(self, slot):
+        """When the job would start here, in microseconds, as far as the estimates tell; NEVER where it would not.
+
+        Everybody who waits before it is planned first, in the cluster's own order, each as early as the cluster's
+        backfilling lets it; limits are not foreseen.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.predict")
+
+    def could_start(self, slot):
+        """Whether the job would start at once: nobody waits before it, the limits admit it, and it fits."""
+        raise NotImplementedError(f"{type(self).__name__}.could_start")
+
+
+def less_loaded(a: ClusterView, b: ClusterView):
+    """Whether `a` has the lower load; exact, without a division."""
+    if a.ledger.capacity <= 0:
+        return False
+    if b.ledger.capacity <= 0:
+        return True
+    return a.demand() * b.ledger.capacity < b.demand() * a.ledger.capacity
