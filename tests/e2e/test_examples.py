@@ -47,6 +47,17 @@ def test_compare_policies(tmp_path: Path) -> None:
     assert sum(map(int, sizes)) == 1500
 
 
+def test_fairness_study(tmp_path: Path) -> None:
+    out = run("fairness_study/study.py", tmp_path)
+    ratios = {
+        found[1].strip(): float(found[2]) for found in re.finditer(r"^(.+?)  .* (\d+\.\d\d) +\d+\.\d%$", out, re.M)
+    }
+    assert len(ratios) == 5
+    assert ratios["tight quotas"] > 1.5, "local users wait much longer than the grid"
+    assert 0.7 < ratios["fair share, no quotas"] < 1.3, "fair share balances the two"
+    assert abs(ratios["balanced quotas"] - 1) < abs(ratios["tight quotas"] - 1)
+
+
 def test_own_policy(tmp_path: Path) -> None:
     lines = run("own_policy.py", tmp_path).splitlines()
     assert [line.split()[0] for line in lines] == ["easy", "ShortestBackfill", "smallest_first"]

@@ -3,7 +3,8 @@
 `used_cores` and `running_jobs` count allocations; `waiting_jobs` and `waiting_cores` count eligible jobs that hold
 nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity, without the
 `down_cores` where some were. One entity for each cluster. A value is the mean over the whole interval that begins at
-`time`, so value times interval is the integral.
+`time`, so value times interval is the integral. What a part has noted itself (fair-share factors and use) follows as it
+is: values at a time, an entity for each user.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
             values["down_cores"] = grid.means((start, down[cluster].cores), (stop, -down[cluster].cores))
             values["available_cores"] = values["available_cores"] - values["down_cores"]
         frames += [grid.frame(name, cluster, values[name]) for name in (*NAMES, "down_cores") if name in values]
+    if record.samples is not None:
+        frames.append(record.samples)
     return pl.concat(frames)
 
 

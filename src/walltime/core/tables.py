@@ -78,7 +78,7 @@ when the simulation ended."""
 OUTAGE_KINDS = ("failure", "maintenance", "reservation")
 
 SERIES: dict[str, Any] = {"time": pl.Float64, "series": pl.String, "entity": pl.String, "value": pl.Float64}
-"""series.parquet: the mean of a quantity over the interval that begins at `time`."""
+"""series.parquet: the mean of a quantity over the interval that begins at `time`; of fair share, the value then."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Record:
 
     `facts` are counts and settings that the tables cannot tell: capacity, skipped jobs, killed jobs, perfect estimates.
     `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest. `outages` (columns of
-    `OUTAGES`) is None where nothing was ever down or reserved.
+    `OUTAGES`) is None where nothing was ever down or reserved; `samples` (of `SERIES`) where no part kept any.
     """
 
     jobs: pl.DataFrame
@@ -95,6 +95,7 @@ class Record:
     facts: dict[str, Any] = field(default_factory=dict)
     durations: dict[str, float] = field(default_factory=dict)
     outages: pl.DataFrame | None = None
+    samples: pl.DataFrame | None = None
 
 
 def time_series(name: str, microseconds: np.ndarray) -> pl.Series:

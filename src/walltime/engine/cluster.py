@@ -39,8 +39,8 @@ class Island:
         self.view = view
         self.dynamic = any(order.dynamic for order in orders)
         self.periodic = any(order.periodic for order in orders)
-        self.renewed = integers(len(orders), -1)  # the time of the state that the keys of each lane follow
-        self.renewal = integers(len(orders), -1)  # the same, as it should be
+        self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
+        self.renewal = integers(len(orders), -1)  # which one they should
         self.causes = 0
         self.displacer = None  # whoever makes room for the urgent, and has the suspended
         self.rhythm = None
@@ -96,7 +96,6 @@ class Island:
         """Before a pass: limits that time alone has moved, and the keys that change with time."""
         line: Line
         order: Order
-        moved: cython.bint
         if self.lines is not None and self.lines.refresh():
             self.causes |= LIMIT
         stale: cython.bint = self.periodic and self.stale(orders, now)
@@ -104,13 +103,14 @@ class Island:
             return 0
         if self.lines is None:
             self.rekey(self.queue, orders[0], 0, now)
+            self.queue.disturbed = True
         else:
             for line in self.lines.lines:
                 order = orders[line.lane]
                 if line.queue.size > 0 and (line.open or order.periodic):
-                    moved = self.rekey(line.queue, order, line.lane, now)
-                    self.lines.disturbed |= moved
-        if self.periodic:
+                    self.rekey(line.queue, order, line.lane, now)
+            self.lines.shuffled = True
+        if stale:
             self.renewed[:] = self.renewal
         return 0
 
@@ -127,7 +127,7 @@ class Island:
         return found
 
     def rekey(self, queue: Queue, order: Order, lane, now):
-        """Give the jobs of a queue the keys that they have now; whether some are known to have changed places."""
+        """Give the jobs of a queue the keys that they have now."""
         scan: ScanQueue
         keys: cython.longlong[::1]
         if order.dynamic:
@@ -256,6 +256,8 @@ class Cluster(ClusterView):
         if jobs.at[slot].used > 0:  # it goes on from a checkpoint
             jobs.at[slot].estimate = max(jobs.at[slot].estimate - jobs.at[slot].used, 1)
         if not order.dynamic:
+            if order.periodic:
+                order.set_time(now)
             jobs.at[slot].key = order.key(jobs, slot)
         if self.changes is not None:
             self.welcome(jobs, slot, island)
@@ -318,12 +320,25 @@ class Cluster(ClusterView):
     def charge(self, slot, now, started):
         """A job has begun or ceased to use something here."""
         order: Order
+        cores: cython.longlong = self.held_cores(slot) if started else 0
         for order in self.charged:
             if started:
-                order.started(self.ledger.jobs, slot, now)
+                order.started(self.ledger.jobs, slot, now, cores)
             else:
                 order.stopped(self.ledger.jobs, slot, now)
         return 0
+
+    def held_cores(self, slot):
+        """The cores that a running job holds: on whole nodes more than it may have asked for."""
+        k: cython.Py_ssize_t
+        ledger: Ledger = self.ledger_of(slot)
+        found: cython.Py_ssize_t = ledger.describe(slot)
+        cores: cython.longlong = 0
+        if found == 0:
+            return ledger.jobs.at[slot].cores
+        for k in range(found):
+            cores += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
+        return cores
 
     def released(self, slot):
         """A running job stopped: what it counted for is free, and may let others in."""

@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 
 from walltime.core.errors import InputError, UnsupportedError
-from walltime.core.tables import Record
+from walltime.core.tables import SERIES, Record
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
@@ -130,7 +131,7 @@ def run(
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
     facts |= count_conditions(workload, jobs, simulation, scenario)
-    return Record(jobs, allocations, facts, ran, build_outages(simulation, names))
+    return Record(jobs, allocations, facts, ran, build_outages(simulation, names), _samples(simulation))
 
 
 def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
@@ -231,6 +232,21 @@ def _brokered(simulation: Simulation) -> dict[str, Any]:
         return {}
     moves = {} if dispatch.migration is None else {"migrations": dispatch.migration.moves}
     return {"longest_global_queue": dispatch.longest} | moves
+
+
+def _samples(simulation: Simulation) -> pl.DataFrame | None:
+    """What orders have noted over time, as rows of the series; None where none has."""
+    columns: dict[str, list[Any]] = {"time": [], "series": [], "entity": [], "value": []}
+    for cluster in simulation.clusters:
+        prefix = f"{cluster.name}/" if len(simulation.clusters) > 1 else ""
+        for order in dict.fromkeys(cluster.orders):
+            for series, entities in order.history().items():
+                for entity, points in entities.items():
+                    columns["time"] += [time / SECOND for time, _ in points]
+                    columns["value"] += [value for _, value in points]
+                    columns["series"] += [series] * len(points)
+                    columns["entity"] += [prefix + entity] * len(points)
+    return pl.DataFrame(columns, schema=SERIES) if columns["time"] else None
 
 
 def _held(simulation: Simulation) -> dict[str, float]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
+from walltime.engine.reference_fairshare import FairShare, Multifactor
+from walltime.scenario import Cluster
 
 LAST = math.inf
 
@@ -20,10 +22,17 @@ LAST = math.inf
 class Order:
     """Ranks of jobs by one of the RANKS; `dynamic` ones are asked for at each pass."""
 
-    def __init__(self, part: str | Mapping[str, Any]) -> None:
+    def __init__(self, part: str | Mapping[str, Any], cluster: Cluster | None = None) -> None:
         self.name, self.parameters = split(part)
         if self.name not in RANKS:
             raise InputError("unknown order", value=self.name, choices=RANKS)
+        self.sum: Multifactor | None = None
+        self.fair: FairShare | None = None
+        if cluster is not None and self.name == "multifactor":
+            self.sum = Multifactor(self.parameters, cluster)
+            self.fair = self.sum.fair
+        elif cluster is not None and self.name == "fairshare":
+            self.fair = FairShare(self.parameters, cluster, "alea")
         self.origin: int | None = None  # when the first job that was asked about became eligible
         self.dynamic = self.name in ("expansion", "wfp3", "unicef")
         if self.name == "formula":
@@ -50,6 +59,16 @@ def split(part: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 # ---------------------------------------------------------------------------------------------------- orders
+
+
+def _fairshare(order: Order, job: Any, now: int) -> float:
+    assert order.fair is not None
+    return order.fair.standing.get(order.fair.who(job), 0.0)
+
+
+def _multifactor(order: Order, job: Any, now: int) -> float:
+    assert order.sum is not None
+    return -order.sum.priority(job)
 
 
 def _expansion(order: Order, job: Any, now: int) -> float:
@@ -105,6 +124,8 @@ RANKS: dict[str, Callable[[Order, Any, int], float]] = {
     "expansion": _expansion,
     "wfp3": _wfp3,
     "unicef": _unicef,
+    "fairshare": _fairshare,
+    "multifactor": _multifactor,
     "f1": _learned(lambda r, n, s: math.log10(r) * n + 870.0 * math.log10(s)),
     "f2": _learned(lambda r, n, s: math.sqrt(r) * n + 25600.0 * math.log10(s)),
     "f3": _learned(lambda r, n, s: r * n + 6860000.0 * math.log10(s)),

@@ -244,6 +244,8 @@ class Site:
         if not self.gates.takes(job):
             return
         job.state = "waiting"
+        if job.order.fair is not None:
+            job.order.fair.meet(job, self.now)
         if job.rank is None:
             job.rank = job.order.rank(job, self.now)
         self.queue.append(job)
@@ -269,6 +271,8 @@ class Site:
         job.course.pause(self.now, outcome)
         job.leave_at = None
         self.running.remove(job)
+        for order in self.fair_orders():
+            order.fair.stopped(job, self.now)
         self.ledger.drop(job)
         self.touch(job)
 
@@ -323,6 +327,10 @@ class Site:
 
     # ---- what a pass asks and does
 
+    def fair_orders(self) -> list[Any]:
+        """Orders that look at who has used what."""
+        return [order for _, order in self.queues.orders if order.fair is not None]
+
     def schedule(self) -> None:
         """Passes over all islands, and again where one of them has let somebody into another."""
         if self.options.rhythm is not None:
@@ -338,8 +346,12 @@ class Site:
 
     def rank(self) -> None:
         """Keys that change with time, anew."""
+        for order in self.fair_orders():
+            if order.fair.renew(self.now):
+                for island in self.islands:
+                    island.shuffled = True
         for job in self.queue:
-            if job.order.dynamic:
+            if job.order.dynamic or job.order.fair is not None:
                 job.rank = job.order.rank(job, self.now)
 
     def admitting(self, job: Job) -> list[str | None]:
@@ -382,6 +394,8 @@ class Site:
 
     def set_going(self, job: Job, speed: Fraction) -> None:
         self.running.append(job)
+        for order in self.fair_orders():
+            order.fair.started(job, self.now)
         wanted, job.state = job.wanted, "running"
         job.own_end = job.course.begin(self.now, speed)
         job.expected_end = self.now + wanted

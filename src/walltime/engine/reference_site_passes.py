@@ -26,7 +26,8 @@ class Island:
         self.joined = False  # since then a job has joined the line,
         self.changed = False  # or one has left it, or ended,
         self.woken = False  # or time alone has let somebody in, or a promise is due,
-        self.upset = False  # or the machine itself has changed, or an expected end
+        self.upset = False  # or the machine itself has changed, or an expected end,
+        self.shuffled = False  # or the keys of an order were renewed
 
     def has_reason(self) -> bool:
         """Whether there is something to decide."""
@@ -44,7 +45,7 @@ class Island:
         self.rule(self, not (self.changed or self.woken or self.upset or let_in))
         self.considered = {job.row for job in self.line()}
         self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
-        self.joined = self.changed = self.woken = self.upset = False
+        self.joined = self.changed = self.woken = self.upset = self.shuffled = False
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
@@ -104,7 +105,7 @@ def _start_deep(island: Island, only_arrivals: bool) -> None:
 
 def _at_the_end(island: Island, line: list[Job], blocked: list[Job]) -> bool:
     """Whether nobody's place in the line can have changed, and the new ones stand behind all others."""
-    if any(job.order.dynamic for job in line):
+    if island.shuffled or any(job.order.dynamic for job in line):
         return False
     new = [job.row not in island.considered for job in line]
     if island.site.ruled:

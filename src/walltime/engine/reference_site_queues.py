@@ -34,7 +34,7 @@ class Queues:
         for known, order in self.orders:
             if known == Part.model_validate(part):
                 return order
-        self.orders.append((Part.model_validate(part), Order(part)))
+        self.orders.append((Part.model_validate(part), Order(part, self.cluster)))
         return self.orders[-1][1]
 
     def order_of(self, name: str | None) -> Order:

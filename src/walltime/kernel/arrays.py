@@ -1,4 +1,4 @@
-"""Arrays of 64-bit integers that grow; views of one are void once it has grown."""
+"""Arrays of 64-bit integers and of floats that grow; views of one are void once it has grown."""
 
 from __future__ import annotations
 
@@ -14,5 +14,18 @@ def doubled(values: object) -> np.ndarray:
     """A copy twice as long, zeros behind."""
     old = np.asarray(values)
     new = np.zeros(2 * len(old), np.int64)
+    new[: len(old)] = old
+    return new
+
+
+def doubles(size: int) -> np.ndarray:
+    """A new array of floats, all zero."""
+    return np.zeros(size, np.float64)
+
+
+def lengthened(values: object) -> np.ndarray:
+    """A copy of an array of floats, twice as long, zeros behind."""
+    old = np.asarray(values)
+    new = np.zeros(2 * len(old), np.float64)
     new[: len(old)] = old
     return new

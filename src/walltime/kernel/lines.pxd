@@ -41,6 +41,7 @@ cdef class LinesQueue(Queue):
     cdef dict lots
     cdef dict at_counter
     cdef bint dynamic
+    cdef public bint shuffled
     cdef long long[::1] recent
     cdef long long[::1] recent_seq
     cdef Py_ssize_t recents

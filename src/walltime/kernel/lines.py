@@ -104,6 +104,7 @@ class LinesQueue(Queue):
         self.lots = {}
         self.at_counter = {}
         self.dynamic = False
+        self.shuffled = False  # whether keys have been renewed since the last pass
         self.recent = integers(64)
         self.recent_seq = integers(64)
         self.recents = 0
@@ -511,7 +512,7 @@ class LinesQueue(Queue):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         slot: cython.Py_ssize_t
-        if self.dynamic or last < 0 or self.recents > MANY:
+        if self.dynamic or self.shuffled or last < 0 or self.recents > MANY:
             return False
         for i in range(self.recents):
             if not self.precedes(last, self.recent[i]):
@@ -530,7 +531,7 @@ class LinesQueue(Queue):
 
     def settle(self):
         self.recents = 0
-        self.disturbed = False
+        self.disturbed = self.shuffled = False
         return 0
 
     def reorder(self):

@@ -8,6 +8,8 @@ _LEARNED = (
 )
 _TSAFRIR = 'Tsafrir, Etsion, Feitelson 2007, "Backfilling using system-generated predictions"'
 _LOS = 'Shmueli, Feitelson 2005, "Backfilling with lookahead to optimize the packing of parallel jobs"'
+_FAIR = 'Klusacek, Rudova 2014, "Multi-resource aware fairsharing for heterogeneous systems"; Slurm\'s Fair Tree'
+_FACTORS = "Slurm's documentation of the multifactor priority plugin"
 _EASY = 'Lifka 1995, "The ANL/IBM SP scheduling system"; Mu\'alem and Feitelson 2001'
 
 PARTS = (
@@ -71,6 +73,20 @@ PARTS = (
         _LEARNED,
     ),
     Entry("order", "priority", "walltime.policies.order.priority:Priority", "Highest priority of the workload first."),
+    Entry(
+        "order",
+        "fairshare",
+        "walltime.policies.order.fairshare:FairShareOrder",
+        "Who has had least of what is due to them first.",
+        _FAIR,
+    ),
+    Entry(
+        "order",
+        "multifactor",
+        "walltime.policies.order.multifactor:Multifactor",
+        "Highest weighted sum of age, fair share, size, queue, QOS and more first, as Slurm's priority/multifactor.",
+        _FACTORS,
+    ),
     Entry(
         "order",
         "formula",
@@ -228,6 +244,18 @@ PRESETS = (
     Preset("ljf", {"order": "ljf", "backfill": "easy"}, "Longest job first, with EASY backfilling."),
     Preset("smallest", {"order": "smallest", "backfill": "easy"}, "Fewest cores first, with EASY backfilling."),
     Preset("largest", {"order": "largest", "backfill": "easy"}, "Most cores first, with EASY backfilling."),
+    Preset(
+        "fairshare",
+        {"order": "fairshare", "backfill": "easy"},
+        "Fair share between users, with EASY backfilling.",
+        _FAIR,
+    ),
+    Preset(
+        "fair-tree",
+        {"order": {"name": "fairshare", "formula": "fair-tree"}, "backfill": "easy"},
+        "Fair share by Slurm's Fair Tree, with EASY backfilling.",
+        "Slurm's documentation of Fair Tree",
+    ),
     Preset("wfp3", {"order": "wfp3", "backfill": "easy"}, "WFP3, with EASY backfilling.", _TANG),
     Preset("unicef", {"order": "unicef", "backfill": "easy"}, "UNICEF, with EASY backfilling.", _TANG),
     *(

@@ -48,10 +48,11 @@ cdef class Order:
     cdef public bint periodic
     cdef public bint charges
     cpdef attach(self, object surroundings)
+    cpdef set_time(self, long long now)
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1
     cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
-    cpdef long long renew(self, long long now) except? -1
-    cpdef started(self, JobTable jobs, Py_ssize_t slot, long long now)
+    cpdef long long renew(self, long long now) except *
+    cpdef started(self, JobTable jobs, Py_ssize_t slot, long long now, long long cores)
     cpdef stopped(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict history(self)

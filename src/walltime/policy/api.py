@@ -125,7 +125,7 @@ class Order:
 
     A static order is asked for `key` once, when the job joins the queue. One with `dynamic` set is asked for `keys` of
     everybody who waits, before each pass. One with `periodic` set is asked for `key` when a job joins and for `keys` of
-    everybody whenever `renew`, which is called before each pass, tells a later time than the last. A key is a 64-bit
+    everybody whenever `renew`, which is called before each pass, tells a larger number than last. A key is a 64-bit
     integer: microseconds for times, `float_key` for the rest. One with `charges` set is told who starts and who stops.
     """
 
@@ -135,7 +135,11 @@ class Order:
         self.charges = False
 
     def attach(self, surroundings):
-        """Get to know the cluster, before the first job; see `walltime.policy.surroundings`."""
+        """Get to know the cluster, before the first job of a run; see `walltime.policy.surroundings`."""
+        return 0
+
+    def set_time(self, now):
+        """It is `now`: told to a periodic order before it is asked for the key of a job that joins."""
         return 0
 
     def key(self, jobs: JobTable, slot):
@@ -147,11 +151,11 @@ class Order:
         raise NotImplementedError(f"{type(self).__name__}.keys")
 
     def renew(self, now):
-        """The time (microseconds) of the state that the keys follow, which is brought up to date if it is due."""
+        """How often what the keys follow has been brought up to date by `now`; it is, if that is due."""
         return 0
 
-    def started(self, jobs: JobTable, slot, now):
-        """The job has got its resources."""
+    def started(self, jobs: JobTable, slot, now, cores):
+        """The job has got its resources, among them so many cores, which may be more than it asked for."""
         return 0
 
     def stopped(self, jobs: JobTable, slot, now):

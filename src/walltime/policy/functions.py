@@ -153,6 +153,9 @@ class CheckedOrder(Order):
     def attach(self, surroundings: Any) -> object:
         return self.order.attach(surroundings)
 
+    def set_time(self, now: int) -> object:
+        return self.order.set_time(now)
+
     def key(self, jobs: JobTable, slot: int) -> int:
         key = self.order.key(jobs, slot)
         if isinstance(key, float | np.floating) and key == key:
@@ -168,8 +171,8 @@ class CheckedOrder(Order):
     def renew(self, now: int) -> int:
         return self.order.renew(now)
 
-    def started(self, jobs: JobTable, slot: int, now: int) -> object:
-        return self.order.started(jobs, slot, now)
+    def started(self, jobs: JobTable, slot: int, now: int, cores: int) -> object:
+        return self.order.started(jobs, slot, now, cores)
 
     def stopped(self, jobs: JobTable, slot: int, now: int) -> object:
         return self.order.stopped(jobs, slot, now)

@@ -2,7 +2,7 @@
 
 All clusters of the file become groups of nodes of one pool. Each has its name as the property `cl_NAME`, and `^cl_NAME`
 where it is another cluster's, so that the node specifications of Alea's traces choose among them. Queues get their
-priority and their cap on cores; users and groups their quotas.
+priority and their cap on cores; users and groups their quotas, and the shares of fair share where they differ.
 """
 
 from __future__ import annotations
@@ -60,15 +60,19 @@ def read_data_set(path: str | Path) -> DataSet:
             found.cluster["routes"] = routes
         found.files.append(file)
     limits: list[dict[str, Any]] = []
+    shares: dict[str, int] = {}
     for kind in ("user", "group"):
         if (file := find_beside(base, f"{kind}s")) is not None:
             owners = read_owners(file)
             limits += [_quota(kind, owner) for owner in owners]
             found.files.append(file)
-            if len({owner.share for owner in owners}) > 1:
-                found.remarks.append(f"the shares of {kind}s in {file.name}: no part of this scheduler asks for them")
+            if len({owner.share for owner in owners}) > 1:  # else all are equal, as they are without shares
+                for name, share in ((name, owner.share) for owner in owners for name in (owner.name, owner.number)):
+                    shares.setdefault(name, share)
     if limits:
         found.cluster["limits"] = limits
+    if shares:
+        found.cluster["shares"] = shares
     if (file := find_beside(base, "failures")) is not None and read_failures(
         file, {one.name: one.nodes for one in machines}
     ):

@@ -19,7 +19,7 @@ from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
 from walltime.scenario.source import Source, read_source
 
-_RULES = ("licences", "queues", "routes", "accounts", "limits", "reservations", "failures", "interrupted")
+_RULES = ("licences", "queues", "routes", "accounts", "shares", "limits", "reservations", "failures", "interrupted")
 """Keys of a cluster that are written as they were given."""
 _FILES = ("conf", "associations", "qos", "events")
 """Keys of `slurm` that name a file."""
@@ -224,7 +224,7 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
             if f"slurm.{key}" not in replaced
         }
         data = data | {"slurm": slurm | joined}
-    data = _with_failures(data, folder)
+    data = _with_files(data, folder, replaced)
     start = data.get("start")
     if isinstance(start, dict) and "start" not in replaced:
         data = data | {
@@ -249,20 +249,22 @@ def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[
     return data
 
 
-def _with_failures(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The data with the files of failures joined to the folder."""
+def _with_files(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
+    """The data with the clusters' files of failures and of shares joined to the folder."""
     joined = dict(data)
     for key in ("cluster", "clusters"):
         clusters = data.get(key)
         several = clusters if isinstance(clusters, list) else [clusters]
-        made = [_joined_failures(cluster, folder) if isinstance(cluster, dict) else cluster for cluster in several]
+        made = [_joined_files(one, folder, replaced) if isinstance(one, dict) else one for one in several]
         if made != several:
             joined[key] = made if isinstance(clusters, list) else made[0]
     return joined
 
 
-def _joined_failures(cluster: dict[str, Any], folder: Path) -> dict[str, Any]:
-    sources = cluster.get("failures")
+def _joined_files(cluster: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
+    shares, sources = cluster.get("shares"), cluster.get("failures")
+    if isinstance(shares, str) and shares.strip() and not any(key.endswith(".shares") for key in replaced):
+        cluster = cluster | {"shares": str(folder / os.path.expanduser(shares.strip()))}
     if not isinstance(sources, list):
         return cluster
     made = [

@@ -18,8 +18,22 @@ from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.grid import Brokering
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
+from walltime.scenario.shares import read_shares
 from walltime.scenario.start import Start
-from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Score, Seed, Size, Speed
+from walltime.scenario.values import (
+    Amount,
+    Count,
+    Duration,
+    Flag,
+    Model,
+    Name,
+    Names,
+    Score,
+    Seed,
+    Shares,
+    Size,
+    Speed,
+)
 from walltime.scenario.withdrawal import Cancellations, Dependencies
 from walltime.scenario.workflows import Workflows
 
@@ -116,6 +130,11 @@ class Cluster(Model):
         default=(), description="Rules that send jobs that name none of the queues to one of them."
     )
     accounts: dict[Name, Account] = Field(default_factory=dict, description="The tree of accounts, by name.")
+    shares: dict[Name, Shares] = Field(
+        default_factory=dict,
+        description="Of fair share: what is due to users (or groups) by name, in proportion to the others in the same "
+        "account; who is not named has 1. In a file: the name of a text file with a name and a number in each line.",
+    )
     limits: tuple[Limit, ...] = Field(default=(), description="Limits and quotas of users, groups, accounts and QOS.")
     reservations: tuple[Reservation, ...] = Field(
         default=(), description="Advance reservations and maintenance windows."
@@ -131,6 +150,16 @@ class Cluster(Model):
         description="Anything else that a broker may weigh, as numbers: `{reliability: 0.99, connectivity: 10}`.",
     )
     scheduler: Scheduler = Field(default_factory=lambda: Scheduler(), description="How it schedules.")
+
+    @field_validator("shares", mode="before")
+    @classmethod
+    def _shares_of_file(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            try:
+                return read_shares(value)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+        return {} if value is None else value
 
     @field_validator("nodes", mode="before")
     @classmethod

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.scenario.part import Part
-from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Size
+from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Shares, Size
 
 ENTITIES = ("user", "group", "account", "qos", "queue")
 """Whom a limit can be on."""
@@ -45,6 +45,10 @@ class Queue(Caps):
         "Queues may overlap.",
     )
     order: Part | None = Field(default=None, description="The order within the queue, where it is not the scheduler's.")
+    job_factor: Amount = Field(
+        default=1,
+        description="Of the order `multifactor`: the partition factor of its jobs, over the largest of all queues.",
+    )
     default_time: Duration | None = Field(
         default=None, description="What a job without a requested time is taken to ask for."
     )
@@ -107,6 +111,15 @@ class Account(Model):
     parent: Name | None = Field(default=None, description="The account above it.")
     users: Names | None = Field(
         default=None, description="Users whose jobs are charged to it where the workload names no account."
+    )
+    shares: Shares = Field(
+        default=1.0,
+        description="Of fair share: what is due to it, in proportion to its siblings under the same parent.",
+    )
+    priority: Amount = Field(
+        default=0,
+        description="Of the order `multifactor`: the association factor of its jobs, over the largest of all accounts; "
+        "an account without one has its parent's.",
     )
 
     @model_validator(mode="before")

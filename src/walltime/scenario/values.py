@@ -117,6 +117,12 @@ def _names(value: Any) -> Any:
     return tuple(_name(item) for item in value)
 
 
+def _shares(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e12:
+        raise ValueError("must be a number from 0")
+    return float(value)
+
+
 Count = Annotated[int, BeforeValidator(_positive)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
@@ -128,6 +134,7 @@ Speed = Annotated[float, BeforeValidator(_speed)]
 Score = Annotated[float, BeforeValidator(_score)]
 Size = Annotated[int, BeforeValidator(_size)]
 Amount = Annotated[int, BeforeValidator(_amount)]
+Shares = Annotated[float, BeforeValidator(_shares)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 

@@ -26,7 +26,7 @@ class Turns(Order):
 
     def renew(self, now):
         self.time = now // (100 * SECOND) * 100 * SECOND
-        return self.time
+        return self.time // (100 * SECOND)
 
     def key(self, jobs, slot):
         turn = self.time // (100 * SECOND) % 2
@@ -37,7 +37,7 @@ class Turns(Order):
         for place, slot in enumerate(slots):
             keys[place] = self.key(jobs, slot)
 
-    def started(self, jobs, slot, now):
+    def started(self, jobs, slot, now, cores):
         self.told.append(("started", int(jobs.job_id[slot]), now // SECOND))
 
     def stopped(self, jobs, slot, now):

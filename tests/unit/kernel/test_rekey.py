@@ -46,7 +46,7 @@ def test_a_queue_whose_keys_change_stays_in_order(kind, widest):
             after = rng.choice([-1, rng.choice(line)])
             behind = line[line.index(after) + 1 :] if after >= 0 else line
             fitting = [slot for slot in behind if jobs.cores[slot] <= cores and jobs.estimate[slot] <= window]
-            assert queue.find(cores, 0, window, after) == (fitting[0] if fitting else -1)
+            assert queue.find(cores, 0, window, after, NEVER) == (fitting[0] if fitting else -1)
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 17, 400])

@@ -65,7 +65,7 @@ def test_queues_and_quotas(files):
         ({"group": ("physics", "0")}, {"running_cores": 500}),
     ]
     assert [path.suffix for path in found.files] == [".machines", ".queues", ".users", ".groups"]
-    assert found.remarks == ["the shares of users in log.swf.users: no part of this scheduler asks for them"]
+    assert found.remarks == []
 
 
 def test_failures_are_part_of_the_cluster_and_checked(files):

@@ -19,7 +19,10 @@ def find_order(wanted):
         part = Part.model_validate(wanted)
     except ValueError:
         raise InputError("candidates takes the name of an order, or a mapping with its name", value=wanted) from None
-    return build("order", part, "candidates")
+    order = build("order", part, "candidates")
+    if order.periodic:
+        raise InputError("candidates takes no order that is renewed every so often: it is for the queue", value=wanted)
+    return order
 
 
 @cython.cclass

@@ -1,0 +1,114 @@
+"""Fair share: the month of a large site put in order every minute, what sorting costs, and a week of large jobs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.case_site import MONTH_JOBS, make_site, seconds, site_jobs
+from benchmarks.figures import Figure, at_most
+from benchmarks.setting import Setting
+from walltime.core.random import stream
+from walltime.core.time import NEVER, SECOND
+from walltime.core.workload import Workload
+from walltime.engine import native
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.queue import OrderedQueue
+from walltime.scenario import Part, Scenario, parse
+
+CASE = "fairshare"
+NODES, CORES, WEEK = 5_576, 24, 7 * 86_400
+
+
+def measure(setting: Setting) -> Iterator[Figure]:
+    """The month, the sorting, the week."""
+    jobs = site_jobs(setting.jobs * 27 // 10)
+    scale = MONTH_JOBS / len(jobs)
+    for what, part, target in (
+        ("fair share every 60 s", {"name": "fairshare", "interval": 60}, at_most(90)),
+        ("Fair Tree every 60 s", {"name": "fairshare", "formula": "fair-tree", "interval": 60}, None),
+        ("first come, first served", "fcfs", None),
+    ):
+        figure = seconds(setting, jobs, with_order(make_site(jobs), part), what, target, scale)
+        yield Figure(CASE, figure.what, figure.median, figure.best, figure.unit, target, None, figure.repeats)
+    yield from measure_sorting()
+    yield from measure_week(setting)
+
+
+def with_order(scenario: Scenario, part: Any) -> Scenario:
+    """The same scenario with another order."""
+    cluster = scenario.clusters[0]
+    scheduler = cluster.scheduler.model_copy(update={"order": Part.model_validate(part)})
+    return scenario.model_copy(update={"clusters": (cluster.model_copy(update={"scheduler": scheduler}),)})
+
+
+def measure_sorting() -> Iterator[Figure]:
+    """Putting n waiting jobs in order anew: by other places of 100 users, and at random; sixteen times as many cost no
+    more than 16 x (log 16 n / log n) as much, with some room."""
+    for what, users in (("100 users", 100), ("everybody anew", 0)):
+        costs = [_sorting_cost(size, users) for size in (4_000, 64_000)]
+        text = f"sorting 64,000 waiting jobs over 4,000, {what}"
+        yield Figure(CASE, text, costs[1] / costs[0], costs[1] / costs[0], "x", at_most(1.5 * 16 * 16 / 12), None, 1)
+
+
+def _sorting_cost(size: int, users: int) -> float:
+    """CPU seconds of one re-ordering, the mean of several."""
+    random = stream(1, "benchmark.sorting")
+    jobs = JobTable()
+    queue = OrderedQueue(jobs, 4096)
+    for _ in range(size):
+        queue.push(jobs.add(0, 0, int(random.integers(1, 1000)), int(random.integers(1, 4096))))
+    queue.find(4096, 0, 500, -1, NEVER)  # so that there is an index
+    owner = random.integers(0, users or size, size)
+    rounds = max(3, 200_000 // size)
+    spent = 0.0
+    for _ in range(rounds):
+        jobs.key[:size] = random.permutation(users or size)[owner]
+        begin = time.process_time()
+        queue.reorder()
+        spent += time.process_time() - begin
+    return spent / rounds
+
+
+def measure_week(setting: Setting) -> Iterator[Figure]:
+    """A week of a machine like Edison, by age and size, 50 reservations; and where its time goes."""
+    jobs = week_jobs()
+    factors = {"name": "multifactor", "weights": {"age": 10_000, "job_size": 1_000}, "favor_small": True}
+    fair = factors | {"weights": {"age": 10_000, "job_size": 1_000, "fairshare": 5_000}}
+    for what, order, backfill in (
+        ("age + small jobs, 50 reservations at every event", factors, {"name": "depth", "depth": 50}),
+        ("the same with fair share", fair, {"name": "depth", "depth": 50}),
+        ("age + small jobs, one reservation", factors, "easy"),
+        ("age + small jobs, no backfilling", factors, "none"),
+    ):
+        scheduler = {"order": order, "backfill": backfill}
+        cluster = {"nodes": f"{NODES}x{CORES}", "sharing": "whole", "scheduler": scheduler}
+        make = partial(parse, {"workload": {"table": jobs}, "cluster": cluster}, [])
+        timing, record = setting.time(make, partial(native.run, workload=jobs))
+        wait = float(record.jobs["wait"].mean()) / 3600
+        text = f"week, {what} (wait {wait:.1f} h, queue to {record.facts['longest_queue']:,})"
+        yield Figure(CASE, text, timing.median, timing.best, "CPU s", None, None, setting.repeats)
+
+
+def week_jobs(jobs: int = 25_000, load: float = 1.03) -> Workload:
+    """Mostly small jobs of whole nodes, a few over half the machine; limits in whole minutes."""
+    draw = stream(1, "benchmark.week")
+    nodes = np.clip(np.round(draw.lognormal(1.6, 1.7, jobs)), 1, NODES // 2).astype(np.int64)
+    asked = np.clip(draw.lognormal(8.6, 1.2, jobs), 60, 48 * 3600)
+    run = asked * draw.beta(0.9, 1.2, jobs)
+    run *= load * NODES * WEEK / float((nodes * run).sum())
+    run = np.maximum(np.round(run), 1).astype(np.int64)
+    minutes = np.maximum(np.ceil(asked / 60), np.ceil(run / 60)).astype(np.int64)
+    columns = {
+        "submit": np.sort(draw.integers(0, WEEK, jobs)) * SECOND,
+        "run_time": run * SECOND,
+        "requested_time": minutes * 60 * SECOND,
+        "cores": nodes * CORES,
+        "nodes": nodes,
+        "user": draw.integers(0, 200, jobs).astype(np.int32),
+    }
+    return Workload(columns, {"user": [f"user{number}" for number in range(200)]})

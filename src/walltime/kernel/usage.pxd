@@ -1,0 +1,44 @@
+from libc.math cimport exp2, expm1, pow, rint
+
+cpdef double blunt(double x) noexcept
+
+cdef class Usage:
+    cdef readonly Py_ssize_t width
+    cdef readonly Py_ssize_t size
+    cdef double[::1] amount
+    cdef double[::1] rate
+    cdef long long[::1] since
+    cdef long long[::1] running
+    cdef long long[::1] owner
+    cdef double[::1] rates
+    cdef double[::1] charge
+
+    cpdef Py_ssize_t add(self) except -1
+    cpdef int set_charge(self, Py_ssize_t k, double value) except -1
+    cpdef int load(self, Py_ssize_t who, Py_ssize_t k, double seconds) except -1
+    cpdef int start(self, Py_ssize_t who, Py_ssize_t slot, long long limit, long long now) except -1
+    cpdef int stop(self, Py_ssize_t slot, long long start, long long now) except -1
+    cdef int settle(self, Py_ssize_t who, long long now) except -1
+    cpdef double read(self, Py_ssize_t who, Py_ssize_t k, long long time) except? -1
+
+cdef class HalfLife(Usage):
+    cdef readonly long long half_life
+    cdef long long forgotten
+
+    cpdef int reset_at(self, long long time) except -1
+    cdef int settle(self, Py_ssize_t who, long long now) except -1
+    cpdef double read(self, Py_ssize_t who, Py_ssize_t k, long long time) except? -1
+
+cdef class Steps(Usage):
+    cdef readonly double factor
+    cdef readonly long long every
+    cdef readonly bint temporary
+    cdef long long[::1] open
+    cdef long long[::1] opened
+    cdef double[::1] live
+
+    cpdef int start(self, Py_ssize_t who, Py_ssize_t slot, long long limit, long long now) except -1
+    cpdef int stop(self, Py_ssize_t slot, long long start, long long now) except -1
+    cdef int settle(self, Py_ssize_t who, long long now) except -1
+    cdef double decay(self, long long since, long long time) noexcept
+    cpdef double read(self, Py_ssize_t who, Py_ssize_t k, long long time) except? -1

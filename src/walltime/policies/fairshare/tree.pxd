@@ -1,0 +1,37 @@
+from libc.math cimport INFINITY, exp2
+
+from walltime.kernel.sorting cimport sort_by
+from walltime.kernel.usage cimport Usage, blunt
+from walltime.policy.api cimport float_key
+
+cdef class Tree:
+    cdef readonly Py_ssize_t width
+    cdef readonly Py_ssize_t size
+    cdef readonly Py_ssize_t leaves
+    cdef readonly long long[::1] parent
+    cdef readonly long long[::1] charged
+    cdef double[::1] given
+    cdef readonly double[::1] share
+    cdef double[::1] part
+    cdef double[::1] used
+    cdef readonly double[::1] use
+    cdef readonly double[::1] effective
+    cdef readonly double[::1] level
+    cdef readonly double[::1] standing
+    cdef readonly double[::1] factor
+    cdef long long[::1] first
+    cdef long long[::1] child
+    cdef Py_ssize_t known
+    cdef long long rank
+    cdef long long next_rank
+
+    cpdef Py_ssize_t add(self, Py_ssize_t parent, double shares, Py_ssize_t charged) except -1
+    cpdef int calculate(self, Usage usage, long long time, int formula, double dampening) except -1
+    cdef int normalise(self) except -1
+    cdef int sum_use(self, Usage usage, long long time) except -1
+    cdef int settle(self, Py_ssize_t node, double ratio) noexcept
+    cdef int by_target(self) noexcept
+    cdef double ratio(self, double use, double share) noexcept
+    cdef int by_effective_use(self, double dampening) noexcept
+    cdef int by_rank(self) except -1
+    cdef int visit(self, long long[::1] nodes, Py_ssize_t n, bint tied) except -1

@@ -1,0 +1,230 @@
+"""The tree of accounts and users with their shares, and the three ways to make a factor of shares and use.
+
+A node is a number, parents before children; node 0 is the root. A *leaf* is a node that is charged: a user in an
+account, or whatever else fair share is counted by.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.sorting import sort_by
+from walltime.kernel.usage import Usage, blunt
+from walltime.policy.api import float_key
+
+FORMULAS = ("alea", "classic", "fair-tree")
+
+if not cython.compiled:
+    from math import inf
+
+    INFINITY = inf
+
+    def exp2(x):
+        """Two to the power of x."""
+        return 2.0**x
+
+
+@cython.final
+@cython.cclass
+class Tree:
+    """Shares, use, and what follows of them: for each node `share` (of the whole, normalised), `use` (core-seconds),
+    and for each leaf `factor` (0 to 1, higher is better) and `standing` (lower is better, the finer of the two)."""
+
+    def __init__(self, width=1) -> None:
+        self.width = width
+        self.size = 0
+        self.leaves = 0
+        self.parent = integers(16)
+        self.charged = integers(16)  # the leaf's number in the usage ledger; -1 for a node that is none
+        self.given = doubles(16)  # shares as they are given
+        self.share = doubles(16)
+        self.part = doubles(16)  # the node's shares over those of all its siblings and itself
+        self.used = doubles(16 * width)
+        self.use = doubles(16)
+        self.effective = doubles(16)
+        self.level = doubles(16)
+        self.standing = doubles(16)
+        self.factor = doubles(16)
+        self.first = integers(17)  # of each node's children, in `child`
+        self.child = integers(16)
+        self.known = 0  # how many nodes the shares have been normalised for
+        self.add(-1, 1.0, -1)
+
+    def add(self, parent, shares, charged):
+        """A new node's number; `charged` is its number in the usage ledger if it is a leaf, else -1."""
+        node: cython.Py_ssize_t = self.size
+        if node == len(self.parent):
+            self.parent = doubled(self.parent)
+            self.charged = doubled(self.charged)
+            self.child = doubled(self.child)
+            self.given = lengthened(self.given)
+            self.share = lengthened(self.share)
+            self.part = lengthened(self.part)
+            self.used = lengthened(self.used)
+            self.use = lengthened(self.use)
+            self.effective = lengthened(self.effective)
+            self.level = lengthened(self.level)
+            self.standing = lengthened(self.standing)
+            self.factor = lengthened(self.factor)
+            self.first = integers(len(self.parent) + 1)
+        self.parent[node] = parent
+        self.given[node] = shares
+        self.charged[node] = charged
+        self.leaves += charged >= 0
+        self.size = node + 1
+        return node
+
+    def calculate(self, usage: Usage, time, formula, dampening):
+        """Everything, by the use at the time; `formula` is the place in FORMULAS."""
+        if self.known < self.size:
+            self.normalise()
+        self.sum_use(usage, time)
+        if formula == 0:
+            self.by_target()
+        elif formula == 1:
+            self.by_effective_use(dampening)
+        else:
+            self.by_rank()
+        return 0
+
+    def normalise(self):
+        """Shares of the whole, and the lists of children."""
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.size
+        siblings: cython.double[::1] = doubles(n)
+        place: cython.longlong[::1] = integers(n)
+        for i in range(n + 1):
+            self.first[i] = 0
+        for i in range(1, n):
+            siblings[self.parent[i]] += self.given[i]
+            self.first[self.parent[i] + 1] += 1
+        self.share[0] = self.part[0] = 1.0
+        for i in range(1, n):
+            self.part[i] = self.given[i] / siblings[self.parent[i]] if siblings[self.parent[i]] > 0 else 0.0
+            self.share[i] = self.share[self.parent[i]] * self.part[i]
+        for i in range(n):
+            self.first[i + 1] += self.first[i]
+        for i in range(1, n):
+            self.child[self.first[self.parent[i]] + place[self.parent[i]]] = i
+            place[self.parent[i]] += 1
+        self.known = n
+        return 0
+
+    def sum_use(self, usage: Usage, time):
+        """The use of each node: the leaves' own, the others' that of all below them; of several resources the one of
+        which most was used, each measured against what the cluster has."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.width
+        most: cython.double
+        for i in range(self.size):
+            for k in range(w):
+                self.used[i * w + k] = usage.read(self.charged[i], k, time) if self.charged[i] >= 0 else 0.0
+        for i in range(self.size - 1, 0, -1):
+            for k in range(w):
+                self.used[self.parent[i] * w + k] += self.used[i * w + k]
+        for i in range(self.size):
+            most = 0.0
+            for k in range(w):
+                if self.used[i * w + k] > most:
+                    most = self.used[i * w + k]
+            self.use[i] = most
+        return 0
+
+    def settle(self, node, ratio):
+        """The node's factor is two to the power of minus the ratio."""
+        self.standing[node] = blunt(ratio)
+        self.factor[node] = exp2(-self.standing[node])
+        return 0
+
+    def by_target(self):
+        """Alea: F = 2**-(U / S), U the part of all use that is the leaf's, S its share of the whole."""
+        i: cython.Py_ssize_t
+        for i in range(self.size):
+            self.settle(i, self.ratio(self.use[i] / self.use[0] if self.use[0] > 0 else 0.0, self.share[i]))
+        return 0
+
+    def ratio(self, use, share):
+        """Use over share; nobody has a worse one than who has no share."""
+        if share > 0:
+            return use / share
+        return INFINITY
+
+    def by_effective_use(self, dampening):
+        """Slurm's classic formula: F = 2**-(E / S / d), E = U for the nodes below the root, else
+        E = U + (E of the parent - U) * (shares / those of all siblings)."""
+        i: cython.Py_ssize_t
+        use: cython.double
+        self.effective[0] = 1.0
+        self.settle(0, 0.0)
+        for i in range(1, self.size):
+            use = self.use[i] / self.use[0] if self.use[0] > 0 else 0.0
+            if self.parent[i] > 0:
+                use = use * (1.0 - self.part[i]) + self.effective[self.parent[i]] * self.part[i]
+            self.effective[i] = use
+            self.settle(i, self.ratio(use, self.share[i]) / dampening)
+        return 0
+
+    def by_rank(self):
+        """Slurm's Fair Tree: siblings by their shares over their use, all below the better one before all below the
+        other; F = rank / number of leaves, equal ones having the same rank."""
+        i: cython.Py_ssize_t
+        part: cython.double
+        nodes: cython.longlong[::1] = integers(self.size)
+        for i in range(1, self.size):
+            part = self.use[i] / self.use[self.parent[i]] if self.use[self.parent[i]] > 0 else 0.0
+            if self.part[i] <= 0:
+                self.level[i] = 0.0
+            elif part <= 0:
+                self.level[i] = INFINITY
+            else:
+                self.level[i] = blunt(self.part[i] / part)
+        self.rank = self.next_rank = self.leaves
+        for i in range(self.first[0], self.first[1]):
+            nodes[i] = self.child[i]
+        return self.visit(nodes, self.first[1] - self.first[0], False)
+
+    def visit(self, nodes, n, tied):
+        """Give ranks to the leaves among the first n nodes and below them, the best first; whoever is first shares the
+        rank of the last leaf where `tied`."""
+        i: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        x: cython.Py_ssize_t
+        count: cython.Py_ssize_t
+        keys: cython.longlong[::1] = integers(n)
+        ties: cython.longlong[::1] = integers(n)
+        below: cython.longlong[::1]
+        for i in range(n):
+            keys[i] = float_key(-self.level[nodes[i]])
+            ties[i] = self.charged[nodes[i]] < 0  # leaves before accounts
+        sort_by(keys, ties, nodes, n)
+        i = 0
+        while i < n:
+            if i > 0:
+                tied = keys[i] == keys[i - 1]
+            if ties[i] == 0:
+                if not tied:
+                    self.rank = self.next_rank
+                self.next_rank -= 1
+                self.factor[nodes[i]] = cython.cast(cython.double, self.rank) / cython.cast(cython.double, self.leaves)
+                self.standing[nodes[i]] = -cython.cast(cython.double, self.rank)
+                i += 1
+                continue
+            k = i
+            count = 0
+            while k < n and keys[k] == keys[i]:  # accounts that are equal are looked at as one
+                count += self.first[nodes[k] + 1] - self.first[nodes[k]]
+                k += 1
+            below = integers(count)
+            count = 0
+            for x in range(i, k):
+                self.factor[nodes[x]] = cython.cast(cython.double, self.next_rank) / cython.cast(
+                    cython.double, self.leaves
+                )
+                for at in range(self.first[nodes[x]], self.first[nodes[x] + 1]):
+                    below[count] = self.child[at]
+                    count += 1
+            self.visit(below, count, tied)
+            i = k
+        return 0

@@ -1,0 +1,150 @@
+"""A weighted sum of factors, as Slurm's priority/multifactor: age, association, fair share, size, partition, QOS, TRES.
+
+Every factor is a number from 0 to 1 and has a weight, a whole number; the sum, with the site's factor added and the
+nice value taken away, is cut to a whole number from 1 to 2**32 - 1: the priority.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.jobs import JobTable
+from walltime.policies.fairshare.share import FairShare
+from walltime.policies.order.factors import NAMES, StaticFactors, read_weights, split_fairshare
+from walltime.policy.api import Order
+
+MOST = cython.declare(cython.double, (1 << 32) - 1)
+
+
+@cython.cclass
+class Multifactor(Order):
+    """Highest weighted sum of factors first, calculated when a job joins and again for everybody every `interval`.
+
+    `weights`: of age, fairshare, job_size, partition, qos and association (0 where not given). `max_age` (7 d): from
+    then on the age counts in full; `accrue_always` counts it from submission. `favor_small`, `relative_to_time`: job
+    size as in Slurm. `qos`: priorities by name. `tres`: weights of cpu, mem, gpu and node. `site`, `nice`: a number, or
+    a formula of the job. `fairshare`: the parameters of fair share (formula, by default fair-tree; half_life, ...).
+    """
+
+    def __init__(
+        self,
+        weights=None,
+        interval="5m",
+        max_age="7d",
+        accrue_always=False,
+        favor_small=False,
+        relative_to_time=False,
+        qos=None,
+        tres=None,
+        site=0,
+        nice=0,
+        fairshare=None,
+    ) -> None:
+        Order.__init__(self)
+        self.periodic = True
+        self.weights = read_weights(weights)
+        self.age_weight = self.weights["age"]
+        self.share_weight = self.weights["fairshare"]
+        self.charges = self.share_weight > 0
+        settings = split_fairshare(fairshare, interval)
+        self.interval = settings.interval
+        self.share = FairShare(settings) if self.charges else None
+        self.static = StaticFactors(self.weights, favor_small, relative_to_time, qos, tres, site, nice)
+        self.max_age, self.accrue_always = self.static.read_age(max_age, accrue_always)
+        self.leaf = integers(64)
+        self.base = doubles(64)
+
+    def attach(self, surroundings):
+        self.now = 0
+        self.time = -1
+        self.renewals = 0
+        self.static.attach(surroundings)
+        if self.share is not None:
+            self.share.attach(surroundings)
+        return 0
+
+    def set_time(self, now):
+        self.now = now
+        return 0
+
+    def renew(self, now):
+        due: cython.longlong
+        if self.share is not None:
+            self.renewals = self.share.renew(now)
+            self.time = self.share.time
+            return self.renewals
+        due = now if self.interval == 0 else now - now % self.interval
+        if due > self.time:
+            self.time = due
+            self.renewals += 1
+        return self.renewals
+
+    def key(self, jobs: JobTable, slot):
+        while slot >= len(self.base):
+            self.leaf = doubled(self.leaf)
+            self.base = lengthened(self.base)
+        self.base[slot] = self.static.sum(jobs, slot)
+        if self.share is not None:
+            self.leaf[slot] = self.share.who(jobs, slot, self.now)
+        return -self.priority(jobs, slot)
+
+    def keys(self, jobs: JobTable, slots, now, keys):
+        i: cython.Py_ssize_t
+        for i in range(len(slots)):
+            keys[i] = -self.priority(jobs, slots[i])
+        return 0
+
+    def priority(self, jobs: JobTable, slot):
+        """The priority at the last renewal."""
+        value: cython.double = self.age_weight * self.age(jobs, slot)
+        if self.share is not None:
+            value += self.share_weight * self.share.tree.factor[self.leaf[slot]]
+        value += self.base[slot]
+        if not value >= 1.0:
+            return 1
+        return cython.cast(cython.longlong, value if value < MOST else MOST)
+
+    def age(self, jobs: JobTable, slot):
+        """The age factor at the last renewal."""
+        since: cython.longlong = jobs.at[slot].submit if self.accrue_always else jobs.at[slot].eligible
+        if self.time <= since:
+            return 0.0
+        if self.time - since >= self.max_age:
+            return 1.0
+        return cython.cast(cython.double, self.time - since) / cython.cast(cython.double, self.max_age)
+
+    def started(self, jobs: JobTable, slot, now, cores):
+        return self.share.started(jobs, slot, now, cores)
+
+    def stopped(self, jobs: JobTable, slot, now):
+        return self.share.stopped(jobs, slot, now)
+
+    def factors(self, jobs: JobTable, slot):
+        """Every factor and its weight, as {name: (factor, weight)}, at the last renewal; like Slurm's `sprio`."""
+        found = {"age": (self.age(jobs, slot), self.age_weight)}
+        if self.share is not None:
+            self.share.renew(self.share.time)  # where nothing has been calculated yet
+            found["fairshare"] = (
+                self.share.tree.factor[self.share.who(jobs, slot, self.now)],
+                self.share_weight,
+            )
+        else:
+            found["fairshare"] = (0.0, 0.0)
+        found |= self.static.factors(jobs, slot)
+        return {name: found[name] for name in (*NAMES, *found) if name in found}
+
+    def parts(self, jobs: JobTable, slot, now):
+        """The priority, and by how much each factor adds to it; with `NAME.factor` and `NAME.weight` of each."""
+        parts = {"priority": 0.0}
+        total: cython.double = 0.0
+        for name, (factor, weight) in self.factors(jobs, slot).items():
+            parts[name] = factor * weight
+            parts[f"{name}.factor"] = factor
+            parts[f"{name}.weight"] = weight
+            total += factor * weight
+        parts["priority"] = float(min(max(int(total), 1), int(MOST)))
+        return parts
+
+    def history(self):
+        return {} if self.share is None else self.share.history()

@@ -1,0 +1,67 @@
+"""Fair share and multifactor give the same schedules in the engine and in its slow twin, on random sites."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from site_scenarios import KINDS, draw_site
+from test_site_twin import fast_rows, slow_rows
+
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.random import stream
+from walltime.scenario import parse
+
+
+def draw_order(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An order with its parameters, and what accounts and shares are given in the cluster."""
+    random = stream(seed, "fairshare.twin")
+
+    def one(*choices: Any) -> Any:
+        return choices[int(random.integers(0, len(choices)))]
+
+    formula = one("alea", "classic", "fair-tree")
+    fair: dict[str, Any] = {"formula": formula}
+    if formula == "alea":
+        fair |= {"decay_interval": one(7, 30, "48h"), "decay": one(0.5, 0.75), "temporary": one(True, False)}
+    else:
+        fair |= {"half_life": one(5, 20, "1h", 0), "dampening": one(1, 2)}
+    interval = one(0, 3, 10, 60)
+    if one(True, False):
+        order = {"name": "fairshare", **fair, "interval": interval}
+    else:
+        weights = {"age": one(0, 50, 1000), "fairshare": one(0, 100, 1000), "job_size": one(0, 30)}
+        weights |= {"partition": one(0, 40), "qos": one(0, 25), "association": one(0, 33)}
+        order = {"name": "multifactor", "weights": weights, "interval": interval, "fairshare": fair}
+        order |= {"max_age": one(10, 60, "1h"), "favor_small": one(True, False), "relative_to_time": one(True, False)}
+        order |= {"qos": {"high": 10, "low": one(1, 4)}, "accrue_always": one(True, False)}
+    shares = {name: float(one(1, 2, 3)) for name in ("ann", "bo", "cy") if one(True, False)}
+    return order, {"shares": shares}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_engine_agrees_with_its_twin(kind):
+    compared = 0
+    for seed in range(60):
+        site, workload = draw_site(seed, kind)
+        order, extra = draw_order(seed)
+        cluster = site["cluster"]
+        cluster["scheduler"] = {**cluster.get("scheduler", {}), "order": order}
+        cluster |= extra
+        for number, account in enumerate(cluster.get("accounts", {}).values()):
+            account |= {"shares": 1.0 + (seed + number) % 3, "priority": (seed * number) % 4}
+        for number, queue in enumerate(cluster.get("queues", {}).values()):
+            queue["job_factor"] = (seed + 2 * number) % 5
+        scenario = parse(site | {"workload": {"table": workload}})
+        slow = slow_rows(scenario)
+        try:
+            fast = fast_rows(scenario)
+        except InputError as error:
+            if not isinstance(error, UnsupportedError) and error.value != "topology":
+                raise
+            continue
+        compared += 1
+        if fast != slow:
+            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
+            pytest.fail(f"engine {first[0]}, twin {first[1]}; seed {seed}, {kind!r}: {order} {site}", pytrace=False)
+    assert compared > 30
