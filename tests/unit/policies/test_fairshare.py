@@ -240,6 +240,8 @@ def test_the_series_tell_factors_and_use():
 def test_earlier_use_counts():
     order = {"name": "fairshare", "formula": "classic", "half_life": "1h", "usage": {"ann": 4 * 3600}}
     assert starters(simulate(order)).startswith("b")
+    order["usage"] = {"physics/ann": 4 * 3600}  # as sshare tells it; without accounts the user counts
+    assert starters(simulate(order)).startswith("b")
 
 
 def test_by_account_and_by_group():

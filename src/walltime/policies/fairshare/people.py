@@ -49,15 +49,15 @@ class People:
         return self._leaf(above, name or NOBODY)
 
     def named(self, text: str) -> int:
-        """The node of a leaf by its name, `user` or `account/user`; made if it is not there."""
-        if self.flat:
-            return self._leaf(None, text)
-        if self.kind == 2:
-            return self._leaf(text, OWN)
+        """The node of a leaf by its name, `user` or `account/user`; made if it is not there. Where there are no
+        accounts, or nothing but accounts, the other half of the name does not count."""
         above, slash, name = text.rpartition("/")
-        if slash:
-            return self._leaf(above, name)
-        return self._leaf(self.home.get(text), text)
+        if self.kind == 2:
+            account = above if slash else text
+            return self._leaf(None, account) if self.flat else self._leaf(account, OWN)
+        if self.flat:
+            return self._leaf(None, name if self.kind == 0 else text)
+        return self._leaf(above, name) if slash else self._leaf(self.home.get(text), text)
 
     def _name(self, kind: str, code: int) -> str | None:
         return None if code < 0 else list(self.codes[kind])[code]
