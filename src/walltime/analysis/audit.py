@@ -75,6 +75,7 @@ def _allow_checkpoints(tables: Tables, habits: Checkpoint) -> None:
     asked = tables.time["requested_time"]
     grown = asked + cost * np.maximum(0, -(-asked // interval) - 1) + restart * (tables.restarts > 0)
     tables.allowed = np.where(asked == ABSENT, ABSENT, grown)
+    tables.restart = np.where(tables.restarts > 0, restart, 0)
 
 
 def _check_identity(tables: Tables, found: list[Violation]) -> None:
@@ -183,7 +184,8 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
     rejected, running, waiting = (tables.is_state(name) for name in ("rejected", "running", "waiting"))
     timeout = tables.is_state("timeout")
     useful = np.rint(held.time - tables.lost * SECOND / np.maximum(tables.cores, 1)).astype(np.int64)
-    at_limit = (useful >= tables.allowed) & (useful <= tables.allowed + tables.slack)
+    at_limit = _find_between(useful, tables.allowed, tables.slack)
+    at_limit |= _find_between(useful, tables.allowed - tables.restart, tables.slack)  # it began from nothing again
     apart = np.isin(held.outcome, [OUTCOMES.index(name) for name in ("suspended", "requeued", "preempted")])
     cut_short = apart & tables.is_state("failed", "cancelled")  # it ended while it did not run
     spent = end - times["submit"] - held.time
@@ -241,6 +243,10 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
     )
     for rule, bad, when, message in rules:
         report(found, rule, bad, jobs, when, message)
+
+
+def _find_between(values: np.ndarray, least: np.ndarray, slack: int) -> np.ndarray:
+    return np.asarray((values >= least) & (values <= least + slack))
 
 
 class _Totals:

@@ -5,7 +5,7 @@ nodes. At one instant: ends, kills, cancellations, ends of grace, failures, edge
 then one pass over all islands; and again while something is due. A pass is made when something happened, when a promise
 falls due, and at the first instant at which a job that only its core-minutes keep back is let in.
 
-Its parts: `reference_site_clock` (the clock), `_jobs`, `_courses` (attempts and checkpoints), `_queues` (the way
+Its parts: `reference_site_clock` (the clock), `_jobs`, `_courses` (attempts, checkpoints), `_queues` (the way
 in, order, islands), `_limits`, `_outages` (reservations and failures), `_preempt`, `_passes`, and the ledgers `_pool`
 (a plain number of cores), `_plain` (nodes of which only cores are counted) and `_vectors`, with `_requests` and
 `_places`. Each says which rule it chose where there was a choice. Here these:

@@ -45,7 +45,7 @@ class Course:
         self.used = 0  # and the wall time that it took
         self.elapsed = 0  # wall time of this attempt in the intervals that are over
         self.lost = 0  # core-microseconds
-        self.restarts_from_checkpoint = False  # it has been interrupted so that it may
+        self.restarted = False  # from a checkpoint, or it was to be
 
     def growth(self, requested: int) -> int:
         """By how much the checkpoints make the request longer."""
@@ -54,8 +54,7 @@ class Course:
     @property
     def wanted(self) -> int:
         """For how long it may still run; one that has outlived its request before is given a moment."""
-        extra = self.restart if self.restarts_from_checkpoint else 0
-        left = self.job.requested + extra - self.used - self.elapsed
+        left = self.job.requested - self.used - self.elapsed
         return max(left, 1) if self.intervals else left
 
     # ---- the plan of an attempt
@@ -119,6 +118,8 @@ class Course:
             safe.append((work, wall))
         work, wall = safe[-1]
         kept = wall - delay
-        self.restarts_from_checkpoint = True
+        if not self.restarted:
+            self.job.requested += self.restart
+        self.restarted = True
         self.lost += self.job.cores * (self.elapsed - kept)
         self.progress, self.used, self.elapsed = work, self.used + kept, 0
