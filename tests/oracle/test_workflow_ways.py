@@ -8,6 +8,8 @@ from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine import reference
+from walltime.workload.formats.workflows import read_workflow
+from walltime.workload.generate import generate
 from walltime.workload.presence import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
@@ -71,3 +73,18 @@ def test_a_failed_task_takes_the_rest_of_the_workflow_with_it():
     assert result.jobs["state"].to_list() == ["completed", "timeout", "cancelled", "cancelled"]
     assert result.workflows.select("state", "run", "turnaround").rows() == [("timeout", None, None)]
     assert result.summary["workflows"][0]["completed"] == 0
+
+
+NAMES = ("cybershake", "floodplain", "montage", "sipht", "synthLongWide", "synthWideLong")
+
+
+@pytest.mark.parametrize("way", ["single", "multi", "manifest"])
+def test_published_manifests_run_in_every_way(way, external):
+    flows = [read_workflow(external(f"workflows/{name}.json")) for name in NAMES]
+    workload = add_workflows(generate(300, 2048, 0.7, 1), Mix(flows, way, every=6 * 3600.0), 1)
+    result = api.simulate(workload, cores=2048, policy="fcfs")
+    assert result.audit() == []
+    table = result.workflows
+    assert set(table["state"]) == {"completed"}
+    assert (table["stretch"] >= 1 - 1e-9).all()
+    assert (table["idle_core_hours"].max() > 1) == (way == "single")
