@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.time import microseconds
 
 FULL_SPEED = 1_000_000
 """Speed 1.0 in millionths, the unit in which the engine counts it."""
@@ -26,7 +27,10 @@ SHARED, WHOLE = "shared", "whole"
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """Equal nodes; `speed` is relative to the machine that the workload's run times are from."""
+    """Equal nodes; `speed` is relative to the machine that the workload's run times are from.
+
+    `max_load` and what follows it are for nodes whose time is shared, the durations in seconds.
+    """
 
     count: int
     cores: int
@@ -37,11 +41,20 @@ class NodeGroup:
     resources: Mapping[str, int] = field(default_factory=dict)
     features: tuple[str, ...] | None = None
     per_switch: int | None = None
+    max_load: int = 1
+    quantum: float | None = None
+    switch_cost: float | None = None
+    sync_delay: float | None = None
+
+    @property
+    def slots(self) -> int:
+        """What each node offers to jobs as cores: more than it has, where its time is shared."""
+        return self.cores * self.max_load
 
     def amount(self, resource: str) -> int:
         """What each node has of a resource; memory that is not given never runs out."""
         if resource == "cores":
-            return self.cores
+            return self.slots
         if resource == "memory":
             return UNCOUNTED if self.memory is None else self.memory
         return self.gpus if resource == "gpus" else self.resources.get(resource, 0)
@@ -56,7 +69,7 @@ class Layout:
     licences: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        largest = max(group.cores for group in self.groups)
+        largest = max(group.slots for group in self.groups)
         if self.count >= MOST_NODES or largest >= MOST_CORES or self.count * largest >= MOST_LEVELS:
             raise InputError(f"too many nodes, or too large ones: {self.count} nodes of up to {largest} cores")
 
@@ -67,7 +80,7 @@ class Layout:
 
     @property
     def total_cores(self) -> int:
-        return sum(group.count * group.cores for group in self.groups)
+        return sum(group.count * group.slots for group in self.groups)
 
     @property
     def whole(self) -> bool:
@@ -75,15 +88,25 @@ class Layout:
         return self.sharing == WHOLE
 
     def cores(self) -> np.ndarray[Any, Any]:
-        """Cores by node."""
-        return np.repeat([group.cores for group in self.groups], [group.count for group in self.groups]).astype(
-            np.int64
-        )
+        """Cores by node, each as often as it is offered to jobs."""
+        return self.amounts("cores")
+
+    def processors(self) -> np.ndarray[Any, Any]:
+        """Cores that each node really has."""
+        return self._by_node([group.cores for group in self.groups]).astype(np.int64)
+
+    def durations(self, name: str, default: float) -> np.ndarray[Any, Any]:
+        """`quantum`, `switch_cost` or `sync_delay` of each node in microseconds; the default where it tells none."""
+        told = [getattr(group, name) for group in self.groups]
+        return self._by_node([microseconds(default if value is None else value) for value in told]).astype(np.int64)
+
+    def _by_node(self, values: list[Any]) -> np.ndarray[Any, Any]:
+        """A value of each group, for each of its nodes."""
+        return np.repeat(values, [group.count for group in self.groups])
 
     def pace(self) -> np.ndarray[Any, Any]:
         """Speed by node, in millionths."""
-        speeds = [round(group.speed * FULL_SPEED) for group in self.groups]
-        return np.repeat(speeds, [group.count for group in self.groups]).astype(np.int64)
+        return self._by_node([round(group.speed * FULL_SPEED) for group in self.groups]).astype(np.int64)
 
     def resources(self) -> list[str]:
         """What is counted on the nodes: cores always; memory, GPUs and the rest where some node has it."""
@@ -96,9 +119,7 @@ class Layout:
 
     def amounts(self, resource: str) -> np.ndarray[Any, Any]:
         """What each node has of a resource."""
-        return np.repeat(
-            [group.amount(resource) for group in self.groups], [group.count for group in self.groups]
-        ).astype(np.int64)
+        return self._by_node([group.amount(resource) for group in self.groups]).astype(np.int64)
 
     def features(self) -> list[str]:
         """Every property that some node has, in order of appearance."""
@@ -106,9 +127,7 @@ class Layout:
 
     def with_feature(self, feature: str) -> np.ndarray[Any, Any]:
         """Which nodes have the property."""
-        return np.repeat(
-            [feature in (group.features or ()) for group in self.groups], [group.count for group in self.groups]
-        )
+        return self._by_node([feature in (group.features or ()) for group in self.groups])
 
     def switches(self) -> np.ndarray[Any, Any]:
         """The switch of each node; nodes of a group that tells none share one."""
@@ -129,7 +148,7 @@ class Layout:
         """Which nodes the patterns name: a group, a node, or a range such as `n[0-3,8]`; raises InputError."""
         names = self.names()
         place = {name: number for number, name in enumerate(names)}
-        prefix = np.repeat([group.name for group in self.groups], [group.count for group in self.groups])
+        prefix = self._by_node([group.name for group in self.groups])
         chosen = np.zeros(self.count, bool)
         for pattern in patterns:
             found = prefix == pattern
@@ -155,10 +174,10 @@ class Layout:
         """What a record says of the nodes: runs of equal ones as [count, cores], and how they are shared."""
         runs: list[list[int]] = []
         for group in self.groups:
-            if runs and runs[-1][1] == group.cores:
+            if runs and runs[-1][1] == group.slots:
                 runs[-1][0] += group.count
             else:
-                runs.append([group.count, group.cores])
+                runs.append([group.count, group.slots])
         return {"cores": runs, "sharing": self.sharing}
 
 

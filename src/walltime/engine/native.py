@@ -24,7 +24,8 @@ from walltime.engine.opening import Placements
 from walltime.engine.tables import build_outages, build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
-from walltime.scenario import Cluster, Scenario
+from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario.model import SHARING
 from walltime.scenario.outages import usable_reservations
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
@@ -50,6 +51,9 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
         if scheduler.admit:
             problems.append((f"{prefix}.admit", "no such part yet"))
+        if scenario.execution.model.name in SHARING and cluster.nodes is None:
+            where = prefix.removesuffix(".scheduler")
+            problems.append((f"{where}.cores", f"{scenario.execution.model.name} shares the time of nodes; give nodes"))
         problems += _beyond(scenario, cluster, prefix)
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
@@ -105,10 +109,13 @@ def run(
     if problems:
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
+    scenario = _placed_evenly(scenario)
     options = _options(scenario, observer, observers) | _conditions(workload, scenario)
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
+    profiles = [] if first is None else first.label_names("profile")
+    options["execution"].equip([cluster.layout() for cluster in scenario.clusters], scenario.seed, profiles)
     if len(scenario.clusters) > 1 or scenario.broker is not None:
         simulation, arrivals = build_grid(scenario, first, batches, options)
     elif is_ruled(scenario.clusters[0], first):
@@ -162,6 +169,19 @@ def _with_total(batch: Workload) -> Workload:
     """The batch with the total of requests that are given by their shape alone."""
     nodes, each = batch.column("nodes"), batch.column("cores_per_node")
     return batch.replace(dict(batch.columns) | {"cores": np.where((nodes > 0) & (each > 0), nodes * each, 1)})
+
+
+def _placed_evenly(scenario: Scenario) -> Scenario:
+    """The scenario in which tasks that share time are placed evenly, where nothing is said of their places."""
+    if scenario.execution.model.name not in SHARING:
+        return scenario
+    clusters = []
+    for cluster in scenario.clusters:
+        if cluster.scheduler.place is None:
+            scheduler = cluster.scheduler.model_copy(update={"place": Part(name="even")})
+            cluster = cluster.model_copy(update={"scheduler": scheduler})
+        clusters.append(cluster)
+    return scenario.model_copy(update={"clusters": tuple(clusters)})
 
 
 def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[Any]) -> dict[str, Any]:

@@ -12,6 +12,11 @@ from walltime.kernel.source import Source
 class Execution(Source):
     """A source that ends jobs. It calls `engine.finish(slot, COMPLETED)` when a job's work is done."""
 
+    def equip(self, layouts, seed, profiles=()):
+        """Called once, before the run: the nodes of each cluster (None: a plain number of cores), the seed, and the
+        profiles that jobs are known to have."""
+        return 0
+
     def begin(self, slot):
         """The job starts, or runs on after an interruption, now. Returns when it will end if that is known for
         certain, else NEVER: the engine then keeps a timer for its limit."""

@@ -163,6 +163,19 @@ PARTS = (
     Entry("place", "worst-fit", "walltime.policies.place.worst_fit:WorstFit", "The emptiest nodes."),
     Entry(
         "place",
+        "even",
+        "walltime.policies.place.even:Even",
+        "One task on each node in turn, from the one with the most room; the default where time is shared.",
+        "Santoso et al. 2003",
+    ),
+    Entry(
+        "place",
+        "round-robin",
+        "walltime.policies.place.round_robin:RoundRobin",
+        "Each task on the next node, going on where the last job ended, as PVM does.",
+    ),
+    Entry(
+        "place",
         "contiguous",
         "walltime.policies.place.contiguous:Contiguous",
         "A run of consecutive nodes; a job that asks for nodes waits for one.",
@@ -223,6 +236,20 @@ PARTS = (
     ),
     Entry(
         "execution", "trace", "walltime.execution.trace:TraceExecution", "A job runs for as long as the workload says."
+    ),
+    Entry(
+        "execution",
+        "processor-sharing",
+        "walltime.execution.sharing:ProcessorSharing",
+        "The tasks of a node share its cores evenly, without slices: the limit of round robin.",
+        "Kleinrock 1967",
+    ),
+    Entry(
+        "execution",
+        "time-shared",
+        "walltime.execution.roundrobin:TimeShared",
+        "The tasks of a node take turns of one quantum on its cores: round robin.",
+        "Santoso et al. 2003",
     ),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario.grid import CRITERIA
-from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.model import SHARING, Cluster, Scenario
 from walltime.scenario.outages import in_disruptions
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Caps, Queue
@@ -24,6 +24,11 @@ def check_rules(scenario: Scenario) -> None:
         prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
         for key, error in _mistakes(cluster):
             raise _placed(error, scenario, f"{prefix}.{key}")
+        for number, group in enumerate(cluster.nodes or ()):
+            if group.max_load > 1 and scenario.execution.model.name == "trace":
+                key = "nodes.max_load" if len(cluster.nodes or ()) == 1 else f"nodes.{number}.max_load"
+                what = "several tasks on a core, but the execution model (trace) does not share its time"
+                raise _placed(InputError(f"{what}; others are {', '.join(SHARING)}"), scenario, f"{prefix}.{key}")
     for key, error in _in_broker(scenario):
         raise _placed(error, scenario, key)
 

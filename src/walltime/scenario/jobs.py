@@ -89,6 +89,8 @@ def _source(spec: WorkloadSpec, seed: int) -> Workload:
         return spec.table
     if spec.generate is not None:
         return _generate(spec.generate, seed)
+    if spec.synthetic is not None:
+        return spec.synthetic.draw(seed)
     from walltime.workload.formats import read
 
     return read(str(spec.trace))

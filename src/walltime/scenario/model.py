@@ -20,6 +20,7 @@ from walltime.scenario.part import Part
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.shares import read_shares
 from walltime.scenario.start import Start
+from walltime.scenario.synthetic import Synthetic
 from walltime.scenario.values import (
     Amount,
     Count,
@@ -39,6 +40,9 @@ from walltime.scenario.workflows import Workflows
 
 SCHEMA = 1
 """Version of the scenario file's layout."""
+
+SHARING = ("processor-sharing", "time-shared", "gang")
+"""The execution models in which tasks share the time of a core."""
 
 _NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
 
@@ -86,6 +90,20 @@ class Nodes(Model):
     features: Names | None = Field(default=None, description="Properties that a job may ask for, such as `infiniband`.")
     per_switch: Count | None = Field(
         default=None, description="So many neighbouring nodes share a switch, for the placement `topology`."
+    )
+    max_load: Count = Field(
+        default=1,
+        description="Of nodes whose time is shared: so many tasks at most for each core. Needs an execution model that "
+        "shares time.",
+    )
+    quantum: Duration | None = Field(
+        default=None, description="Of nodes whose time is shared: the time slice, where not the execution model's."
+    )
+    switch_cost: Moment | None = Field(
+        default=None, description="Likewise: the time that a change from one task to another costs."
+    )
+    sync_delay: Moment | None = Field(
+        default=None, description="Likewise: what a meeting of a job's tasks takes on this node."
     )
 
     @model_validator(mode="before")
@@ -190,8 +208,10 @@ class Cluster(Model):
 
     @property
     def total_cores(self) -> int | None:
-        """Cores in total; None while the size is not resolved."""
-        return self.cores if self.nodes is None else sum(group.count * group.cores for group in self.nodes)
+        """Cores that are offered to jobs in total; None while the size is not resolved."""
+        if self.nodes is None:
+            return self.cores
+        return sum(group.count * group.cores * group.max_load for group in self.nodes)
 
 
 class Generate(Model):
@@ -234,12 +254,15 @@ class Generate(Model):
 
 
 class WorkloadSpec(Model):
-    """Where the jobs come from: exactly one of `trace` and `generate` (in Python also `table`)."""
+    """Where the jobs come from: exactly one of `trace`, `generate` and `synthetic` (in Python also `table`)."""
 
     trace: Name | None = Field(
         default=None, description="A trace file; a relative path starts at the scenario file's folder."
     )
     generate: Generate | None = Field(default=None, description="An artificial workload instead of a trace.")
+    synthetic: Synthetic | None = Field(
+        default=None, description="Arrivals and a mix of job types, each drawn from a distribution of your choice."
+    )
     missing_request: Literal["exact", "max", "model"] = Field(
         default="exact",
         description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
@@ -264,14 +287,18 @@ class WorkloadSpec(Model):
     @classmethod
     def _is_table(cls, value: Any) -> Any:
         if value is not None and not isinstance(value, Workload):
-            raise ValueError("takes a walltime Workload, from Python only; a file says trace or generate")
+            raise ValueError("takes a walltime Workload, from Python only; a file says trace, generate or synthetic")
         return value
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        given = [name for name in ("trace", "generate", "table") if getattr(self, name) is not None]
+        given = [name for name in ("trace", "generate", "synthetic", "table") if getattr(self, name) is not None]
         if len(given) != 1:
-            what = f"has both {given[0]} and {given[1]}; give one of them" if given else "needs trace or generate"
+            what = (
+                f"has both {given[0]} and {given[1]}; give one of them"
+                if given
+                else "needs trace, generate or synthetic"
+            )
             raise PydanticCustomError("source", "{what}", {"what": what})
         return self
 
@@ -285,9 +312,19 @@ class Execution(Model):
     overrun: Literal["kill", "extend"] = Field(
         default="kill",
         description="A job that runs longer than it asked is killed at its limit (`kill`), or runs on and the "
-        "scheduler sees corrected ends (`extend`).",
+        "scheduler sees corrected ends (`extend`, the default where the nodes' time is shared).",
     )
     checkpoint: Checkpoint | None = Field(default=None, description="Jobs that write checkpoints.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _longer_when_shared(cls, value: Any) -> Any:
+        """Where time is shared, nobody can know in advance how long a job takes: no request is meant as a limit."""
+        if not isinstance(value, dict) or "overrun" in value:
+            return value
+        model = value.get("model")
+        name = model.get("name") if isinstance(model, dict) else getattr(model, "name", model)
+        return value | {"overrun": "extend"} if name in SHARING else value
 
 
 class Record(Model):

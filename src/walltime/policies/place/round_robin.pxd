@@ -1,0 +1,10 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.place cimport Place
+from walltime.kernel.pool cimport NodePool
+
+cdef class RoundRobin(Place):
+    cdef Py_ssize_t following
+    cdef long long[::1] got
+    cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
+    cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
+    cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
