@@ -214,7 +214,8 @@ class TimeShared(TaskExecution):
                 table.at[t].left -= used
             if used < table.at[t].quantum:
                 table.at[t].quantum -= used
-            else:  # for the order of the line: minus the time since it last went to the end
+            else:  # for the order of the line: minus the time since it last went to the end, and how often it did
+                table.at[t].place = (used - table.at[t].quantum) // self.quantum[i]
                 table.at[t].quantum = -((used - table.at[t].quantum) % self.quantum[i]) - 1
                 late = True
             if table.at[t].left == 0:
@@ -245,10 +246,11 @@ class TimeShared(TaskExecution):
         return 0
 
     def behind(self, a, b):
-        """Whether task a, now before b, has to stand behind it."""
+        """Whether task a, now before b, has to stand behind it. Of two that went at the same time, the one that had
+        been there before, and so was behind the other, goes last."""
         x: cython.longlong = self.table.at[a].quantum
         y: cython.longlong = self.table.at[b].quantum
-        return x < 0 and (y >= 0 or x > y)
+        return x < 0 and (y >= 0 or x > y or (x == y and self.table.at[a].place > self.table.at[b].place))
 
     # ---- one core
 

@@ -1,0 +1,198 @@
+"""Slow and obvious twins of the models that share time: round robin a microsecond at a time, processor sharing in
+exact fractions. They are told who started when and where, and tell who ends when."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+NOISE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class Node:
+    cores: int
+    speed: Fraction = Fraction(1)
+    quantum: int = 1
+    switch: int = 0
+    sync: int = 0
+
+    def need(self, work: int) -> int:
+        return math.ceil(work / self.speed)
+
+
+@dataclass
+class Task:
+    node: int
+    want: str = "nothing"  # or "compute", "spin"
+    left: int = 0
+    quantum: int = 0
+    over: int = 0
+    running: bool = False
+    finish: Fraction | None = None
+    """Of processor sharing: when it left the cpu."""
+
+
+@dataclass
+class Job:
+    start: int
+    work: int
+    nodes: Sequence[int]
+    kind: str = "sequential"
+    step: int = 1
+    delay: int = 0
+    spin: bool = False
+    done: int = 0
+    burst: int = 0
+    resumes: int | None = None
+    """When the meeting is over; None: no meeting."""
+    opening: bool = False
+    end: int | None = None
+    tasks: list[Task] = field(default_factory=list)
+
+    @property
+    def alone(self) -> bool:
+        return len(self.tasks) == 1
+
+    def meeting(self, nodes: Sequence[Node]) -> int:
+        if self.alone or self.kind == "sequential":
+            return 0
+        return self.delay + max(nodes[task.node].sync for task in self.tasks)
+
+
+class Twin:
+    """What both models share: bursts and meetings. A subclass plays the nodes."""
+
+    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
+        self.nodes, self.jobs, self.now = nodes, jobs, 0
+        self.lines: list[list[Task]] = [[] for _ in nodes]
+
+    def begin(self, job: Job) -> None:
+        job.tasks = [Task(node, quantum=self.nodes[node].quantum) for node in job.nodes]
+        for task in job.tasks:
+            self.lines[task.node].append(task)
+        if job.kind == "master-slave" and job.meeting(self.nodes) > 0:
+            job.resumes, job.opening = self.now + job.meeting(self.nodes), True
+        else:
+            self.proceed(job)
+
+    def proceed(self, job: Job) -> None:
+        job.burst = job.work - job.done
+        if job.kind == "lock-step" and not job.alone:
+            job.burst = min(job.burst, job.step)
+        job.resumes, job.opening = None, False
+        for task in job.tasks:
+            task.want, task.left = "compute", self.nodes[task.node].need(job.burst)
+            self.wants_cpu(task)
+
+    def wants_cpu(self, task: Task) -> None:
+        """The task begins a burst."""
+
+    def look(self, job: Job) -> bool:
+        """Whether something happens to the job at this instant; it is asked again until nothing does."""
+        if job.end is not None or job.start > self.now or not job.tasks:
+            return False
+        if job.resumes is not None:
+            if job.resumes > self.now:
+                return False
+            if not job.opening and job.done == job.work:
+                job.end = self.now
+                for task in job.tasks:
+                    self.lines[task.node] = [other for other in self.lines[task.node] if other is not task]
+                return True
+            self.proceed(job)
+            return True
+        changed = False
+        for task in job.tasks:
+            if task.want == "compute" and self.has_done(task):
+                task.want = "spin" if job.spin and job.kind != "sequential" and not job.alone else "nothing"
+                if task.want == "nothing":
+                    task.running = False
+                changed = True
+        if all(task.want != "compute" for task in job.tasks):
+            job.done += job.burst
+            job.resumes = self.now + job.meeting(self.nodes)
+            return True
+        return changed
+
+    def has_done(self, task: Task) -> bool:
+        return task.left == 0
+
+    def instant(self) -> None:
+        while any([self.look(job) for job in self.jobs]):
+            pass
+        for job in self.jobs:
+            if job.start == self.now and not job.tasks:
+                self.begin(job)
+        while any([self.look(job) for job in self.jobs]):
+            pass
+
+    def run(self) -> list[int]:
+        """When each job ends."""
+        while any(job.end is None for job in self.jobs):
+            self.instant()
+            self.play()
+        return [job.end for job in self.jobs if job.end is not None]
+
+    def play(self) -> None:
+        """Let time pass to the next instant."""
+        raise NotImplementedError
+
+
+class RoundRobin(Twin):
+    """Every microsecond the first of each line run; who has used up its quantum goes to the end."""
+
+    def play(self) -> None:
+        for node, line in zip(self.nodes, self.lines, strict=True):
+            first = [task for task in line if task.want != "nothing"][: node.cores]
+            for task in line:
+                chosen = any(task is other for other in first)
+                if chosen and not task.running:
+                    task.over = node.switch
+                task.running = chosen
+            for task in first:
+                if task.over > 0:
+                    task.over -= 1
+                else:
+                    task.left -= task.want == "compute"
+                    task.quantum -= 1
+            for task in [task for task in line if task.quantum == 0]:
+                task.quantum = node.quantum
+                line[:] = [*(other for other in line if other is not task), task]
+        self.now += 1
+
+
+class Sharing(Twin):
+    """All tasks at once, each at min(1, cores / tasks) of a core; in fractions, from whole microsecond to the next."""
+
+    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
+        super().__init__(nodes, jobs)
+        self.rest: dict[int, Fraction] = {}
+
+    def wants_cpu(self, task: Task) -> None:
+        self.rest[id(task)] = Fraction(task.left)
+
+    def has_done(self, task: Task) -> bool:
+        return self.rest[id(task)] <= 0
+
+    def play(self) -> None:
+        for node, line in zip(self.nodes, self.lines, strict=True):
+            clock = Fraction(self.now)
+            while True:
+                spinning = sum(task.want == "spin" for task in line)
+                active = [task for task in line if task.want == "compute" and self.rest[id(task)] > 0]
+                if not active:
+                    break
+                rate = min(Fraction(1), Fraction(node.cores, len(active) + spinning))
+                least = min(self.rest[id(task)] for task in active)
+                passed = min(least / rate, self.now + 1 + NOISE - clock)
+                if clock + least / rate > self.now + 1 + NOISE:
+                    passed = self.now + 1 - clock
+                for task in active:
+                    self.rest[id(task)] -= passed * rate
+                clock += passed
+                if clock >= self.now + 1:
+                    break
+        self.now += 1
