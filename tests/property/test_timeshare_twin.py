@@ -78,7 +78,10 @@ def run(jobs: Workload, nodes: list[Node], model: str, max_load: int, place: str
         for number, node in enumerate(nodes)
     ]
     return api.simulate(
-        jobs, policy={"order": "fcfs", "backfill": "none", "place": place}, cluster__nodes=groups, execution__model=model
+        jobs,
+        policy={"order": "fcfs", "backfill": "none", "place": place},
+        cluster__nodes=groups,
+        execution__model=model,
     )
 
 
