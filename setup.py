@@ -89,6 +89,7 @@ COMPILED = [
     "execution.sharing",
     "execution.line",
     "execution.roundrobin",
+    "execution.gang",
     "analysis.charts.lanes",
     "engine.recorder",
     "engine.sources",

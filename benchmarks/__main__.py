@@ -27,6 +27,7 @@ from benchmarks import (
     case_site,
     case_slurm,
     case_startup,
+    case_timeshare,
 )
 from benchmarks.figures import WIDTH, Figure, headings
 from benchmarks.setting import Setting, quick
@@ -48,6 +49,7 @@ ALL = (
     case_report,
     case_rhythm,
     case_startup,
+    case_timeshare,
     case_slurm,
 )
 CASES = {case.CASE: case for case in ALL}

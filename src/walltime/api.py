@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from walltime.core.errors import InputError, UnsupportedError
-from walltime.core.time import format_duration
+from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import Workload
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from walltime.analysis.audit import Violation
     from walltime.analysis.plots import Plots
+    from walltime.analysis.steady import Steady, Throughput
     from walltime.core.tables import Record
     from walltime.scenario import Scenario
 
@@ -146,6 +147,24 @@ class Result:
         from walltime.analysis.metrics import by
 
         return by(self.record, key)
+
+    def steady(self, *others: Result, measure: str = "response", **options: Any) -> Steady:
+        """The mean in steady state with an interval: of this run by batch means or windows, or, with `others` that
+        differ in their seeds, over the runs. `options` are `settle`, `sample`, `separate` (seconds), `batches` and
+        `confidence`."""
+        from walltime.analysis.steady import find_steady
+
+        return find_steady([self.record, *(other.record for other in others)], measure, **options)
+
+    def throughput(self, start: float, length: float) -> Throughput:
+        """The jobs that were finished, and the work that was done, in `length` seconds from `start`."""
+        from walltime.analysis.steady import find_throughput
+
+        work = (self.jobs["run_time"] * self.jobs["cores"]).to_numpy()
+        if self.record.facts.get("shared_time") and self.scenario is not None:
+            jobs = self.scenario.read_workload()  # a job that shares its cores holds them longer than it works
+            work = jobs.column("run_time") / SECOND * jobs.column("cores")
+        return find_throughput(self.record, work, start, length)
 
     def audit(self, *, promise: bool = False) -> list[Violation]:
         """Every broken rule of the schedule; an empty list proves it legal. `promise` is for plain EASY.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from timeshare_twin import Job, Node, RoundRobin, Sharing, Twin
+from timeshare_twin import Gang, Job, Node, RoundRobin, Sharing, Twin
 
 from walltime import api
 from walltime.core.random import stream
@@ -33,7 +35,7 @@ def draw_nodes(random: np.random.Generator) -> list[Node]:
     ]
 
 
-def draw_jobs(random: np.random.Generator, most: int) -> tuple[Workload, list[dict[str, Any]]]:
+def draw_jobs(random: np.random.Generator, most: int, least: int) -> tuple[Workload, list[dict[str, Any]]]:
     """Jobs that come close together, or one by one so that they are alone for a while."""
     count = int(random.integers(1, 9))
     gap = int(random.choice([2, 10, 60]))
@@ -53,7 +55,7 @@ def draw_jobs(random: np.random.Generator, most: int) -> tuple[Workload, list[di
         + ("spin" if shape["spin"] else "block")
         for shape in shapes
     ]
-    work = random.integers(0, int(random.choice([12, 80])), count)
+    work = random.integers(least, int(random.choice([12, 80])), count)
     jobs = Workload.from_columns(
         submit=(submit / SECOND).tolist(),
         run_time=(work / SECOND).tolist(),
@@ -63,7 +65,7 @@ def draw_jobs(random: np.random.Generator, most: int) -> tuple[Workload, list[di
     return jobs, shapes
 
 
-def run(jobs: Workload, nodes: list[Node], model: str, max_load: int, place: str) -> Any:
+def run(jobs: Workload, nodes: list[Node], model: Any, max_load: int, place: str) -> Any:
     groups = [
         {
             "count": 1,
@@ -100,14 +102,15 @@ def ticks(values: Any) -> list[int]:
     return np.rint(values.to_numpy() * SECOND).astype(int).tolist()
 
 
-def compare(seed: int, model: str, twin: type[Twin], switches: bool) -> None:
+def compare(seed: int, model: Any, twin: Callable[..., Twin], switches: bool) -> None:
     random = stream(seed, f"timeshare.{model}")
     nodes = draw_nodes(random)
     if not switches:
         nodes = [Node(node.cores, node.speed, node.quantum, 0, node.sync) for node in nodes]
     max_load = int(random.choice([1, 2, 4]))
     most = min(6, sum(node.cores for node in nodes) * max_load)
-    jobs, shapes = draw_jobs(random, most)
+    # In a gang, where a job of no work ends among those that begin at the same instant decides who gets which row.
+    jobs, shapes = draw_jobs(random, most, 0 if isinstance(model, str) else 1)
     result = run(jobs, nodes, model, max_load, str(random.choice(["even", "round-robin", "best-fit"])))
     assert (result.jobs["state"] == "completed").all()
     held = result.allocations.sort("start", "job_id")
@@ -129,3 +132,11 @@ def test_round_robin_ends_every_job_when_its_twin_does(block):
 def test_processor_sharing_ends_every_job_when_its_twin_does(block):
     for seed in range(60 * block, 60 * block + 60):
         compare(seed, "processor-sharing", Sharing, False)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_gang_scheduling_ends_every_job_when_its_twin_does(block):
+    for seed in range(100 * block, 100 * block + 100):
+        slot, switch = [(1, 0), (5, 0), (7, 2), (20, 3)][seed % 4]
+        model = {"name": "gang", "slot": slot / SECOND, "switch_cost": switch / SECOND}
+        compare(seed, model, partial(Gang, slot=slot, switch=switch), True)

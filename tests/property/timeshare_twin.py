@@ -121,13 +121,16 @@ class Twin:
         return task.left == 0
 
     def instant(self) -> None:
-        while any([self.look(job) for job in self.jobs]):
-            pass
+        self.look_at_all()
         for job in self.jobs:
             if job.start == self.now and not job.tasks:
                 self.begin(job)
-        while any([self.look(job) for job in self.jobs]):
-            pass
+        self.look_at_all()
+
+    def look_at_all(self) -> None:
+        changed = True
+        while changed:
+            changed = any(tuple(self.look(job) for job in self.jobs))
 
     def run(self) -> list[int]:
         """When each job ends."""
@@ -196,3 +199,78 @@ class Sharing(Twin):
                 if clock >= self.now + 1:
                     break
         self.now += 1
+
+
+class Gang(Twin):
+    """Every microsecond the row whose turn it is moves on, unless the slot has only just begun."""
+
+    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job], slot: int, switch: int) -> None:
+        super().__init__(nodes, jobs)
+        self.slot, self.switch = slot, switch
+        self.rows: list[list[Job]] = []
+        self.turn = self.passed = 0
+        self.needs: dict[int, int] = {}
+
+    def need(self, job: Job) -> int:
+        """What the job takes alone: burst by burst, each as long as on its slowest node, and the meetings."""
+        meets = job.kind != "sequential" and len(job.nodes) > 1
+        meeting = job.delay + max(self.nodes[node].sync for node in job.nodes) if meets else 0
+        layers = {node: -(-list(job.nodes).count(node) // self.nodes[node].cores) for node in job.nodes}
+        total, left = meeting if job.kind == "master-slave" else 0, job.work
+        while True:
+            burst = min(left, job.step) if job.kind == "lock-step" and meets else left
+            total += max(layers[node] * self.nodes[node].need(burst) for node in job.nodes) + meeting
+            left -= burst
+            if not left:
+                return total
+
+    def fits(self, row: list[Job], job: Job) -> bool:
+        for node in set(job.nodes):
+            used = sum(list(other.nodes).count(node) for other in row)
+            if used and used + list(job.nodes).count(node) > self.nodes[node].cores:
+                return False
+        return True
+
+    def instant(self) -> None:
+        self.let_go()
+        for job in self.jobs:
+            if job.start == self.now and id(job) not in self.needs:
+                self.needs[id(job)] = self.need(job)
+                row = next((row for row in self.rows if self.fits(row, job)), None)
+                if row is None:
+                    row = []
+                    self.rows.append(row)
+                    if len(self.rows) == 2:
+                        self.turn, self.passed = 0, self.switch
+                row.append(job)
+        self.let_go()
+
+    def let_go(self) -> None:
+        for job in self.jobs:
+            if id(job) in self.needs and job.end is None and self.needs[id(job)] <= 0:
+                self.leave(job)
+
+    def leave(self, job: Job) -> None:
+        job.end = self.now
+        place = next(place for place, row in enumerate(self.rows) if any(job is other for other in row))
+        self.rows[place] = [other for other in self.rows[place] if other is not job]
+        if not self.rows[place]:
+            self.rows.pop(place)
+            if place < self.turn:
+                self.turn -= 1
+            elif place == self.turn:
+                self.passed, self.turn = 0, self.turn % max(len(self.rows), 1)
+
+    def play(self) -> None:
+        self.now += 1
+        if len(self.rows) == 1:
+            self.passed, self.turn = 0, 0
+        if not self.rows:
+            return
+        if len(self.rows) == 1 or self.passed >= self.switch:
+            for job in self.rows[self.turn]:
+                self.needs[id(job)] -= 1
+        if len(self.rows) > 1:
+            self.passed += 1
+            if self.passed == self.slot:
+                self.passed, self.turn = 0, (self.turn + 1) % len(self.rows)

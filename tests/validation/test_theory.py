@@ -5,6 +5,8 @@ Every system is also broken on purpose, and then theory must lie outside.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from systems import Interval, System, arrivals, make_systems, mean_response, shared
@@ -53,7 +55,7 @@ def test_round_robin_tends_to_processor_sharing_as_its_quantum_shrinks():
         ]
         gaps.append(float(np.mean(np.abs(differences))))
     assert gaps[0] > 0.1
-    assert all(later < earlier / 3 for earlier, later in zip(gaps, gaps[1:], strict=False))
+    assert all(later < earlier / 3 for earlier, later in pairwise(gaps))
     assert gaps[-1] < 0.001 * response_sharing(0.7, 1)
 
 

@@ -2,9 +2,10 @@
 
 `used_cores` and `running_jobs` count allocations; `waiting_jobs` and `waiting_cores` count eligible jobs that hold
 nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity, without the
-`down_cores` where some were. One entity for each cluster. A value is the mean over the whole interval that begins at
-`time`, so value times interval is the integral. What a part has noted itself (fair-share factors and use) follows as it
-is: values at a time, an entity for each user.
+`down_cores` where some were. One entity for each cluster. Where the time of nodes is shared, `load` counts the tasks on
+each node; its entity is `cluster/number`. A value is the mean over the whole interval that begins at `time`, so value
+times interval is the integral. What a part has noted itself (fair-share factors and use) follows as it is: values at a
+time, an entity for each user.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_nodes import Placements
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, ticks
@@ -59,9 +61,26 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
             values["down_cores"] = grid.means((start, down[cluster].cores), (stop, -down[cluster].cores))
             values["available_cores"] = values["available_cores"] - values["down_cores"]
         frames += [grid.frame(name, cluster, values[name]) for name in (*NAMES, "down_cores") if name in values]
+        if record.facts.get("shared_time"):
+            frames += _measure_load(grid, record, cluster, np.flatnonzero(mine), held)
     if record.samples is not None:
         frames.append(record.samples)
     return pl.concat(frames)
+
+
+def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[pl.DataFrame]:
+    """The tasks on each node of a cluster; for the first thousand nodes, because nobody looks at more."""
+    layout = record.facts.get("nodes", {}).get(cluster)
+    if layout is None:
+        return []
+    placed = Placements(record.allocations["nodes"], rows)
+    frames = []
+    for node in range(min(sum(count for count, _ in layout["cores"]), 1000)):
+        here = placed.node == node
+        start, stop = grid.locate(held.start[placed.of[here]]), grid.locate(held.end[placed.of[here]])
+        tasks = placed.cores[here]
+        frames.append(grid.frame("load", f"{cluster}/{node}", grid.means((start, tasks), (stop, -tasks))))
+    return frames
 
 
 class Grid:

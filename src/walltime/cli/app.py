@@ -16,6 +16,7 @@ from walltime.cli.predict import predict
 from walltime.cli.report import report
 from walltime.cli.run import run
 from walltime.cli.slurm import app as slurm_app
+from walltime.cli.steady import steady
 from walltime.cli.workflows import workflows
 from walltime.cli.workload import app as workload_app
 from walltime.cli.workload_compare import compare as compare_workloads
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, compare, explain, predict, report, plot, workflows, policies, audit, demo):
+for command in (run, compare, explain, predict, report, plot, workflows, steady, policies, audit, demo):
     app.command()(command)
 for modelling in (fit, generate, anonymise):
     workload_app.command()(modelling)

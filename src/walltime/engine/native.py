@@ -234,6 +234,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "oracle": oracle,
         "ignored": _ignored(scenario, arrivals.batches),
         "overrun": scenario.execution.overrun,
+        **({"shared_time": True} if scenario.execution.model.name in SHARING else {}),
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,

@@ -80,7 +80,7 @@ class LinePlayer:
     def some_end(self):
         """Whether some task will ever have done its burst."""
         k: cython.Py_ssize_t
-        for k in range(self.size):
+        for k in range(self.size):  # noqa: SIM110 - a generator would be an object a call
             if self.want[k] == COMPUTE and self.left[k] < SOON:
                 return True
         return False
@@ -160,8 +160,8 @@ class LinePlayer:
     def line_up(self):
         """Who has used up its quantum goes to the end of the line, in the order of the line."""
         place: cython.Py_ssize_t = 0
-        seen: cython.Py_ssize_t
-        for seen in range(self.size):
+        _looked: cython.Py_ssize_t
+        for _looked in range(self.size):
             if self.want[place] != NOTHING and self.slice[place] == 0:
                 self.slice[place] = self.quantum
                 self.move_back(place)

@@ -273,9 +273,9 @@ class TimeShared(TaskExecution):
             table.at[t].running = 1
             table.at[t].over = self.switch[i]
         turn = self.quantum[i] + self.switch[i]
-        if table.at[t].over == self.switch[i] and table.at[t].quantum == self.quantum[i]:
-            if budget >= self.wanting[i] * turn and self.skip_rounds(i, budget, turn):
-                return 0
+        fresh: cython.bint = table.at[t].over == self.switch[i] and table.at[t].quantum == self.quantum[i]
+        if fresh and budget >= self.wanting[i] * turn and self.skip_rounds(i, budget, turn):
+            return 0
         turn = table.at[t].quantum if table.at[t].quantum < table.at[t].left else table.at[t].left
         if table.at[t].over + turn > budget:
             turn = budget - table.at[t].over

@@ -154,7 +154,7 @@ class TaskExecution(Execution):
         ranges: cython.Py_ssize_t = ledger.describe(slot)
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        c: cython.longlong
+        _task: cython.longlong
         length: cython.Py_ssize_t
         share: cython.longlong
         given: cython.longlong = 0
@@ -171,7 +171,7 @@ class TaskExecution(Execution):
                     share = (left + nodes - 1) // nodes
                     nodes -= 1
                 left -= share
-                for c in range(share):
+                for _task in range(share):
                     self.table.add(slot, base + (ledger.ranges[k] >> 44) + i)
         return 0
 

@@ -251,6 +251,13 @@ PARTS = (
         "The tasks of a node take turns of one quantum on its cores: round robin.",
         "Santoso et al. 2003",
     ),
+    Entry(
+        "execution",
+        "gang",
+        "walltime.execution.gang:Gang",
+        "All tasks of a job run at the same time, in slots that jobs share: gang scheduling.",
+        "Ousterhout 1982",
+    ),
 )
 
 PRESETS = (

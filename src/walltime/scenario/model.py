@@ -27,6 +27,7 @@ from walltime.scenario.values import (
     Duration,
     Flag,
     Model,
+    Moment,
     Name,
     Names,
     Score,

@@ -93,7 +93,7 @@ def _numbers(name: str, values: Any, zero: bool = False) -> np.ndarray:
 
 def _exponentials(draws: Draws, which: int = 0) -> np.ndarray:
     """Exponential numbers of mean one."""
-    return -np.log1p(-draws.uniform(which))
+    return np.asarray(-np.log1p(-draws.uniform(which)))
 
 
 def _normals(draws: Draws, first: int = 0) -> np.ndarray:
@@ -123,7 +123,11 @@ def _erlang(mean: Any, stages: Any) -> _Made:
     middle = _positive("mean", mean)
     if isinstance(stages, bool) or not isinstance(stages, int) or not 1 <= stages <= 1000:
         raise InputError("stages is not a whole number from 1 to 1000", value=stages)
-    return middle, lambda draws: middle / stages * sum(_exponentials(draws, stage) for stage in range(stages))
+
+    def draw(draws: Draws) -> np.ndarray:
+        return np.asarray(middle / stages * sum(_exponentials(draws, stage) for stage in range(stages)))
+
+    return middle, draw
 
 
 def _hyper_exponential(mean: Any = None, cv: Any = None, means: Any = None, weights: Any = None) -> _Made:

@@ -68,7 +68,10 @@ def make_pattern(tasks: Any, step: Any, delay: Any, waiting: Any) -> Pattern:
 
 
 def parse_profile(text: str, default: Pattern) -> Pattern:
-    """The pattern of a job whose profile says `lock-step`, or `lock-step step=0.5 delay=0.01 spin`; raises InputError."""
+    """The pattern of a job whose profile says `lock-step`, or `lock-step step=0.5 delay=0.01 spin`.
+
+    Raises InputError.
+    """
     name, *options = text.split()
     if name not in NAMES:
         raise InputError("unknown model of tasks in a job's profile", value=name, choices=NAMES)

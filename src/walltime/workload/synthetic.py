@@ -159,7 +159,7 @@ def _fill(columns: dict[str, Any], kind: JobType, rows: np.ndarray, seed: int) -
 
 
 def _microseconds(seconds: np.ndarray) -> np.ndarray:
-    return np.rint(np.minimum(seconds * SECOND, LATEST // 4)).astype(np.int64)
+    return np.asarray(np.rint(np.minimum(seconds * SECOND, LATEST // 4)), np.int64)
 
 
 def _arrive(
