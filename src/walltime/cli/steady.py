@@ -68,7 +68,8 @@ def steady(
     for result, item in zip(loaded, done, strict=True):
         label = f"{result.label}: " if len(loaded) > 1 else ""
         say(
-            f"{label}in {format_duration(item.length)}: {item.jobs:,} jobs finished ({item.jobs_per_hour:,.1f} an hour), "
+            f"{label}in {format_duration(item.length)}: {item.jobs:,} jobs finished "
+            f"({item.jobs_per_hour:,.1f} an hour), "
             f"{item.core_seconds / 3600:,.1f} core-hours of work ({item.cores:.2f} cores busy)"
         )
     for warning in found.warnings:
