@@ -1,10 +1,10 @@
 """The steady state of a system, from one long run or from several: means with intervals that can be trusted.
 
 The jobs of one run are not independent: who comes behind a long job waits, and so do those behind. An interval over
-is therefore far too narrow. Here an interval is over *samples* that are (nearly) independent: whole runs, windows of a
-long run that are separated by others in which nothing is sampled, or long batches of jobs. A job counts when it ends.
-Law, "Simulation modeling and analysis", chapter 9; White, "An effective truncation heuristic for bias reduction in
-simulation output", Simulation 69(6), 1997, for the settling time where none is given.
+jobs is therefore far too narrow. Here an interval is over *samples* that are (nearly) independent: whole runs, windows
+of a long run that are separated by others in which nothing is sampled, or long batches of jobs. A job counts when it
+ends. Law, "Simulation modeling and analysis", chapter 9; White, "An effective truncation heuristic for bias
+reduction in simulation output", Simulation 69(6), 1997, for the settling time where none is given.
 """
 
 from __future__ import annotations
