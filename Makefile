@@ -1,11 +1,12 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
-.PHONY: help demo test lint build checked browser pictures bench clean
+.PHONY: help demo test lint build checked browser pictures validation bench clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
 	@echo "make lint    ruff, mypy and the import direction only"
 	@echo "make pictures   make every picture of the documents anew"
+	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
@@ -27,6 +28,8 @@ browser:
 	@tools/bootstrap browser
 pictures: build
 	$(PY) tools/pictures.py
+validation: build
+	$(PY) tools/validation.py
 bench: build
 	$(PY) -m benchmarks
 clean:

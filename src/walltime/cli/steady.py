@@ -58,14 +58,17 @@ def steady(
     if as_json:
         emit({"steady": asdict(found), "throughput": [asdict(item) for item in done]})
         return
-    show = format_duration if measure != "slowdown" else (lambda value: f"{value:.2f}")
-    share = f"{found.half_width / abs(found.mean):.1%}" if found.mean else "–"
-    say(f"mean {measure}: {show(found.mean)} ± {show(found.half_width)} ({share} of it, at {confidence:g} %)")
+    unit = "" if measure == "slowdown" else " s"
+    share = f"{100 * found.half_width / abs(found.mean):.1f} %" if found.mean else "–"
+    say(
+        f"mean {measure}: {_figure(found.mean)}{unit} ± {_figure(found.half_width)}{unit} "
+        f"({share} of it, at {confidence:g} % confidence)"
+    )
     say(
         f"from {found.jobs:,} jobs in {found.samples} samples ({found.method}), "
         f"settled after {format_duration(found.settled)}"
     )
-    for result, item in zip(loaded, done, strict=True):
+    for result, item in zip(loaded, done, strict=False):  # none where nothing is to be told
         label = f"{result.label}: " if len(loaded) > 1 else ""
         say(
             f"{label}in {format_duration(item.length)}: {item.jobs:,} jobs finished "
@@ -74,6 +77,10 @@ def steady(
         )
     for warning in found.warnings:
         say(f"Warning: {warning}", style="yellow")
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def _time(text: str | None) -> float | None:

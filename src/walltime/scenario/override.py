@@ -67,6 +67,8 @@ def _set(current: Any, model: type[BaseModel], steps: list[str], value: Any, key
         return table | {step: value}
     if typing.get_origin(annotation) is dict and (inner is not None or len(rest) == 1):
         return table | {step: _set_named(table.get(step), inner, rest, value, key)}
+    if inner is None and len(rest) == 1 and isinstance(table.get(step), dict):  # a distribution's parameter
+        return table | {step: table[step] | {rest[0]: value}}
     if inner is None:
         raise InputError(f"cannot set {key}: {step} is a single value; it has no keys of its own", value=".".join(rest))
     if "tuple" in str(annotation) and not _is_only(table.get(step), inner, rest):
