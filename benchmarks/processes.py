@@ -1,8 +1,8 @@
 """Real processes beside simulated ones: python -m benchmarks.processes [JOBS]
 
 Jobs of one or two tasks burn cpu time on two cores of this machine, each task pinned to a core, round robin, as a job's
-tasks are placed in the simulation. They are submitted with exponential gaps. A task watches its own cpu time, so that it
-does exactly its work however long that takes; in lock step the tasks of a job meet at a barrier after each step, as
+tasks are placed in the simulation. They are submitted with exponential gaps. A task watches its own cpu time, so that
+it does exactly its work however long that takes; in lock step the tasks of a job meet at a barrier after each step, as
 master and slaves at the start and the end. What else runs on the machine is in the measured times: the share of the two
 cores that others had meanwhile is told.
 """
