@@ -9,8 +9,6 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.scenario.model import SHARING, Cluster, Scenario
-from walltime.scenario.outages import in_disruptions
 from walltime.scenario.grid import CRITERIA
 from walltime.scenario.model import SHARING, Cluster, Scenario
 from walltime.scenario.outages import in_disruptions
