@@ -59,6 +59,9 @@ class QueueIndex:
         leaf: cython.Py_ssize_t = self.locate(key, seq)
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        if leaf < self.used and self.count[leaf] == LEAF:
+            self.spread(leaf)
+            leaf = self.locate(key, seq)  # maybe the end: where all was built anew, separators are those who are there
         if leaf == self.used:  # beyond every separator: at the end
             if self.used > 0 and self.count[self.used - 1] < LEAF:
                 leaf = self.used - 1
@@ -71,9 +74,6 @@ class QueueIndex:
             self.top_seq[leaf] = seq
             k = self.count[leaf]
         else:
-            if self.count[leaf] == LEAF:
-                self.spread(leaf)
-                leaf = self.locate(key, seq)
             k = self.position(leaf, key, seq)
         i = leaf * LEAF + self.count[leaf]
         k += leaf * LEAF

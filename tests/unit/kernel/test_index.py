@@ -99,3 +99,21 @@ def test_queue_against_a_sorted_list(keys):
                 and (jobs.cores[s] <= extra or (jobs.cores[s] <= free and jobs.estimate[s] <= window))
             ]
             assert queue.find(free, extra, window, -1, longest) == (found[0] if found else -1)
+
+
+def test_a_job_behind_all_others_whose_leaf_is_full_of_separators_of_the_gone():
+    """The last leaf is full, and its separator is that of a job that has left: the new one is beyond all who are there
+    once everything was built anew."""
+    jobs = JobTable()
+    index = QueueIndex(jobs, 8)
+    slots = [add(jobs, 10 * number, 1, 1) for number in range(128)]
+    for slot in slots:
+        index.insert(slot)
+    index.remove(slots.pop())
+    for key in (1265, 1266, 1267):
+        slots.append(add(jobs, key, 1, 1))
+        index.insert(slots[-1])
+        assert index.slots() == slots
+    for slot in slots:
+        index.remove(slot)
+    assert index.size == 0
