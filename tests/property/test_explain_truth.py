@@ -13,6 +13,7 @@ from walltime.core.time import microseconds
 LIMITS = [{"per": "user", "running_jobs": 12}, {"per": "user", "running_cores": 160}]
 SCHEDULERS = {
     "easy by age and size": {"order": "wfp3", "backfill": "easy"},
+    "fair share": {"order": "fairshare", "backfill": "easy"},
     "none": {"order": "fcfs", "backfill": "none"},
     "conservative": {"order": "fcfs", "backfill": "conservative"},
     "Slurm's rhythm": {"order": "expansion", "backfill": {"name": "depth", "depth": 20}, "rhythm": "periodic"},
