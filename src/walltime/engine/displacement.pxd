@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport RUNNING, SUSPENDED, WAITING, JobTable
-from walltime.policy.api cimport Pass
+from walltime.policy.api cimport ARRIVAL, Pass
 
 cdef class Displacer:
     cdef readonly object part
@@ -12,6 +12,7 @@ cdef class Displacer:
     cdef readonly dict told
     cdef readonly dict claims
     cdef readonly dict suspended
+    cdef list fresh
 
     cpdef waits(self, Py_ssize_t slot)
     cpdef moved(self, Py_ssize_t slot, int before, int after)

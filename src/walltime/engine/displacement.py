@@ -7,12 +7,13 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
 from walltime.kernel.source import Remedy
-from walltime.policy.api import Pass
+from walltime.policy.api import Cause, Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
     WAITING, RUNNING, SUSPENDED = State.WAITING, State.RUNNING, State.SUSPENDED
+    ARRIVAL = Cause.ARRIVAL
 
 _REMEDIES = {"requeue": Remedy.REQUEUE, "kill": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
 
@@ -37,6 +38,7 @@ class Displacer:
         self.told = {}  # and when they would have ended, as far as is known
         self.claims = {}  # and when those whom they displace are to be gone
         self.suspended = {}
+        self.fresh = []  # who has joined since the last pass
 
     # ---- what the engine tells
 
@@ -44,6 +46,7 @@ class Displacer:
         """The job has joined the queue."""
         rank = self.rank_of[slot] = self.part.rank(self.jobs, slot)
         self.waiting.setdefault(rank, {})[slot] = None
+        self.fresh.append(slot)
 
     def moved(self, slot, before, after):
         """The job has gone from one State to another."""
@@ -75,26 +78,38 @@ class Displacer:
             if not view.admits(slot):
                 view.ledger.unhold(slot)
                 self._renounce(slot)
-        urgent: list = list(self.claims)
-        if self.running:
-            lowest = min(self.running)
-            for rank, slots in self.waiting.items():
-                if rank > lowest:
-                    for slot in slots:
-                        # Whoever goes, before a longer one could end all will be shut.
-                        longest = max(self.jobs.at[slot].estimate, 1)
-                        if longest <= view.ledger.closing and slot not in self.claims and view.admits(slot):
-                            urgent.append(slot)
+        urgent: list = self._urgent(view)
+        self.fresh = []
         if not urgent and not self.suspended:
             return False
         view.release()
         for slot in sorted(urgent, key=self._place):
             self._serve(view, slot)
+        self.fresh = []  # whom others have displaced is no news
         for slot in sorted(self.suspended, key=self._precedence):
             until = view.now + self.jobs.at[slot].estimate
             if view.ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
                 self.simulation.resume_at(slot, self.suspended[slot])
         return True
+
+    def _urgent(self, view: Pass):
+        """Claimants, and those who may displace somebody. Where nothing but arrivals has happened since the last pass,
+        only who has come since: whom all of a lower rank together could not help then, they cannot help now."""
+        slot: cython.Py_ssize_t
+        urgent: list = list(self.claims)
+        if not self.running:
+            return urgent
+        lowest = min(self.running)
+        if view.causes == ARRIVAL:
+            seekers = [slot for slot in dict.fromkeys(self.fresh) if self.rank_of.get(slot, lowest) > lowest]
+        else:
+            seekers = [slot for rank, slots in self.waiting.items() if rank > lowest for slot in slots]
+        for slot in seekers:
+            # Whoever goes, before a longer one could end all will be shut.
+            longest = max(self.jobs.at[slot].estimate, 1)
+            if longest <= view.ledger.closing and slot not in self.claims and view.admits(slot):
+                urgent.append(slot)
+        return urgent
 
     def _place(self, slot):
         """Claimants first, then in the order of the queue."""
@@ -164,17 +179,28 @@ class Displacer:
             if view.fits(slot):  # those who leave anyway make room enough, for somebody
                 return []
             chosen = self._enough(view, slot, own, gone)
+            needed = chosen[len(chosen) - 1 :]
+            only = self._only_nodes(slot, gone, needed)
             for one in reversed(chosen[: len(chosen) - 1]):
                 ledger.put_back(one, gone[one])
-                if view.fits(slot):
+                if (only and only.isdisjoint([node for node, _ in gone[one]])) or view.fits(slot):
                     del gone[one]
-                    chosen.remove(one)
                 else:
                     ledger.give(one)
-            return chosen
+                    needed.append(one)
+            needed.reverse()
+            return needed
         finally:
             for one, where in gone.items():
                 ledger.put_back(one, where)
+
+    def _only_nodes(self, slot, gone, last):
+        """Of a job that needs a single node: those that it can be on, now that the last one has gone; empty for others.
+        Whoever is on none of them need not go."""
+        i: cython.Py_ssize_t = slot
+        if last and (self.jobs.at[i].nodes == 1 or self.jobs.at[i].cores == 1):
+            return {node for node, _ in gone[last[0]]}
+        return set()
 
     def _enough(self, view: Pass, slot, own, gone):
         """Take candidates away, one after the other, until the job fits; none where it never does."""

@@ -40,9 +40,10 @@ class Island:
         if not self.has_reason():
             return
         let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
-        if self.site.preemption.act(self):
+        only_arrivals = not (self.changed or self.woken or self.upset or let_in)
+        if self.site.preemption.act(self, only_arrivals):
             self.upset = True
-        self.rule(self, not (self.changed or self.woken or self.upset or let_in))
+        self.rule(self, only_arrivals and not self.upset)
         self.considered = {job.row for job in self.line()}
         self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
         self.joined = self.changed = self.woken = self.upset = self.shuffled = False

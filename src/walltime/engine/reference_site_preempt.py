@@ -66,12 +66,12 @@ class Preemption:
 
     # ---- the step before the policy
 
-    def act(self, island: Any) -> bool:
+    def act(self, island: Any, only_arrivals: bool) -> bool:
         """Displace, start and resume; whether there was a question of it: then all is planned anew."""
         self.claims = [claim for claim in self.claims if self.stands(claim)]
         if self.by is None:
             return False
-        seekers = self.seekers(island)
+        seekers = self.seekers(island, only_arrivals)
         if not seekers and not island.suspended():
             return False
         for job in island.holders():
@@ -92,13 +92,16 @@ class Preemption:
         self.site.ledger.drop(claim.job)
         return False
 
-    def seekers(self, island: Any) -> list[Job]:
-        """Who may displace others, claimants first, in the order of the line."""
+    def seekers(self, island: Any, only_arrivals: bool) -> list[Job]:
+        """Who may displace others, claimants first, in the order of the line. Where nothing but arrivals has happened
+        since the last pass, only who has come since."""
         claimants = [job for job in island.line() if self.claim_of(job) is not None]
         weakest = min((self.rank(job) for job in self.settled(island)), default=None)
         if weakest is None:
             return claimants
         stronger = [job for job in island.line() if self.rank(job) > weakest and self.site.admitting(job)]
+        if only_arrivals:
+            stronger = [job for job in stronger if job.row not in island.considered]
         return claimants + [job for job in stronger if job not in claimants]
 
     def settled(self, island: Any) -> list[Job]:
