@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from benchmarks.case_rhythm import CORES, NODES, week_jobs
 from benchmarks.case_site import MONTH_JOBS, make_site, seconds, site_jobs
 from benchmarks.figures import Figure, at_most
 from benchmarks.setting import Setting
 from walltime.core.random import stream
-from walltime.core.time import NEVER, SECOND
-from walltime.core.workload import Workload
+from walltime.core.time import NEVER
 from walltime.engine import native
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.queue import OrderedQueue
 from walltime.scenario import Part, Scenario, parse
 
 CASE = "fairshare"
-NODES, CORES, WEEK = 5_576, 24, 7 * 86_400
 
 
 def measure(setting: Setting) -> Iterator[Figure]:
@@ -79,36 +76,17 @@ def measure_week(setting: Setting) -> Iterator[Figure]:
     jobs = week_jobs()
     factors = {"name": "multifactor", "weights": {"age": 10_000, "job_size": 1_000}, "favor_small": True}
     fair = factors | {"weights": {"age": 10_000, "job_size": 1_000, "fairshare": 5_000}}
-    for what, order, backfill in (
-        ("age + small jobs, 50 reservations at every event", factors, {"name": "depth", "depth": 50}),
-        ("the same with fair share", fair, {"name": "depth", "depth": 50}),
-        ("age + small jobs, one reservation", factors, "easy"),
-        ("age + small jobs, no backfilling", factors, "none"),
+    often = {"name": "periodic", "bf_interval": 30, "bf_max_job_test": 50}
+    deep = {"name": "depth", "depth": 50}
+    for what, order, backfill, target in (
+        ("age + small jobs, depth 50 every 30 s", factors, deep, at_most(3)),
+        ("the same with fair share", fair, deep, None),
+        ("age + small jobs, no backfilling", factors, "none", None),
     ):
-        scheduler = {"order": order, "backfill": backfill}
+        scheduler = {"order": order, "backfill": backfill, "rhythm": often}
         cluster = {"nodes": f"{NODES}x{CORES}", "sharing": "whole", "scheduler": scheduler}
         make = partial(parse, {"workload": {"table": jobs}, "cluster": cluster}, [])
         timing, record = setting.time(make, partial(native.run, workload=jobs))
         wait = float(record.jobs["wait"].mean()) / 3600
         text = f"week, {what} (wait {wait:.1f} h, queue to {record.facts['longest_queue']:,})"
-        yield Figure(CASE, text, timing.median, timing.best, "CPU s", None, None, setting.repeats)
-
-
-def week_jobs(jobs: int = 25_000, load: float = 1.03) -> Workload:
-    """Mostly small jobs of whole nodes, a few over half the machine; limits in whole minutes."""
-    draw = stream(1, "benchmark.week")
-    nodes = np.clip(np.round(draw.lognormal(1.6, 1.7, jobs)), 1, NODES // 2).astype(np.int64)
-    asked = np.clip(draw.lognormal(8.6, 1.2, jobs), 60, 48 * 3600)
-    run = asked * draw.beta(0.9, 1.2, jobs)
-    run *= load * NODES * WEEK / float((nodes * run).sum())
-    run = np.maximum(np.round(run), 1).astype(np.int64)
-    minutes = np.maximum(np.ceil(asked / 60), np.ceil(run / 60)).astype(np.int64)
-    columns = {
-        "submit": np.sort(draw.integers(0, WEEK, jobs)) * SECOND,
-        "run_time": run * SECOND,
-        "requested_time": minutes * 60 * SECOND,
-        "cores": nodes * CORES,
-        "nodes": nodes,
-        "user": draw.integers(0, 200, jobs).astype(np.int32),
-    }
-    return Workload(columns, {"user": [f"user{number}" for number in range(200)]})
+        yield Figure(CASE, text, timing.median, timing.best, "CPU s", target, None, setting.repeats)
