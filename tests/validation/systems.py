@@ -183,7 +183,12 @@ def limited_systems() -> list[System]:
 
 def priority_workload(rates: list[float], jobs: int = 40_000) -> dict[str, Any]:
     kinds = {
-        f"class{place}": {"weight": rate, "work": EXPONENTIAL, "priority": len(rates) - place}
+        f"class{place}": {
+            "weight": rate,
+            "work": EXPONENTIAL,
+            "priority": len(rates) - place,
+            "qos": "urgent" if place == 0 else "normal",
+        }
         for place, rate in enumerate(rates)
     }
     gaps = {"name": "exponential", "mean": 1 / sum(rates)}
@@ -206,7 +211,26 @@ def priority_systems() -> list[System]:
                 runs=24 if place == 0 else 64,
             )
         )
-    return found
+    return found + preemptive_systems(rates)
+
+
+def preemptive_systems(rates: list[float]) -> list[System]:
+    """A displaced job goes on later from where it was; the urgent class does not notice the other."""
+    expected = theory.responses_priority(rates, 1.0, preemptive=True)
+    parts = {"order": "priority", "backfill": "none"}
+    preempt = {"name": "qos", "ranks": {"urgent": 1}, "mode": "suspend"}
+    return [
+        System(
+            f"M/M/1 with preemption, {name} class",
+            {"workload": priority_workload(rates, 20_000 if place == 0 else 40_000), "cluster": {"cores": 1}},
+            expected[place],
+            {"policy": parts},
+            lambda result, place=place: mean_response(result, group=f"class{place}"),
+            policy={**parts, "preempt": preempt},
+            runs=20 if place == 0 else 40,
+        )
+        for place, name in enumerate(("first", "second"))
+    ]
 
 
 def sharing_systems() -> list[System]:

@@ -93,13 +93,18 @@ class Displacer:
         return True
 
     def _urgent(self, view: Pass):
-        """Claimants, and those who may displace somebody. Where nothing but arrivals has happened since the last pass,
-        only who has come since: whom all of a lower rank together could not help then, they cannot help now."""
+        """Claimants, and those who may displace somebody, or go before somebody who is suspended.
+
+        Where nothing but arrivals has happened since the last pass, only who has come since: whom all of a lower rank
+        together could not help then, they cannot help now."""
         slot: cython.Py_ssize_t
         urgent: list = list(self.claims)
-        if not self.running:
+        if not self.running and not self.suspended:
             return urgent
-        lowest = min(self.running)
+        ranks: list = list(self.running)
+        for slot in self.suspended:
+            ranks.append(self.part.rank(self.jobs, slot))
+        lowest = min(ranks)
         if view.causes == ARRIVAL:
             seekers = [slot for slot in dict.fromkeys(self.fresh) if self.rank_of.get(slot, lowest) > lowest]
         else:

@@ -96,7 +96,7 @@ class Preemption:
         """Who may displace others, claimants first, in the order of the line. Where nothing but arrivals has happened
         since the last pass, only who has come since."""
         claimants = [job for job in island.line() if self.claim_of(job) is not None]
-        weakest = min((self.rank(job) for job in self.settled(island)), default=None)
+        weakest = min((self.rank(job) for job in [*self.settled(island), *island.suspended()]), default=None)
         if weakest is None:
             return claimants
         stronger = [job for job in island.line() if self.rank(job) > weakest and self.site.admitting(job)]
