@@ -174,3 +174,16 @@ def test_federation(tmp_path: Path) -> None:
     assert waits["earliest start"] < waits["least loaded"] < waits["apart"]
     assert int(lines["moving on"][-1]) > 0
     assert int(lines["apart"][-1]) == 0
+
+
+def test_workstations(tmp_path: Path) -> None:
+    """The shape of the paper's Fig. 3: more tasks or jobs take longer, lock step longer than master and slaves."""
+    lines = run("workstations.py", tmp_path).splitlines()[1:]
+    found = [(re.split(r"  +", line)[0], [float(word) for word in line.split()[-4:]]) for line in lines]
+    assert [name for name, _ in found] == ["master and slaves"] * 3 + ["lock step"] * 3
+    for _, responses in found:
+        assert responses == sorted(responses)
+    for place in range(3):
+        assert all(free < locked for free, locked in zip(found[place][1], found[3 + place][1], strict=True))
+    for first in (0, 3):
+        assert found[first][1] > found[first + 1][1] > found[first + 2][1]

@@ -14,6 +14,7 @@ Those of a site with resources, queues and limits are in `audit_rules`, those of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,7 +54,7 @@ def audit(
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
     if scenario is not None and scenario.execution.checkpoint is not None:
-        _allow_checkpoints(tables, scenario.execution.checkpoint)
+        _allow_checkpoints(tables, scenario.execution.checkpoint, scenario)
     if workload is not None and tables.nodes:
         asked = find_rows(tables.job_id, workload)
         tables.alone = (asked >= 0) & (np.append(workload.column("exclusive"), 0)[asked] > 0)
@@ -69,13 +70,17 @@ def audit(
     return found
 
 
-def _allow_checkpoints(tables: Tables, habits: Checkpoint) -> None:
-    """Jobs may run longer than they asked by the time that checkpoints take, and a restart once they had one."""
+def _allow_checkpoints(tables: Tables, habits: Checkpoint, scenario: Scenario) -> None:
+    """Jobs may run longer than they asked by the time that checkpoints take, and a restart once they had one; what they
+    did then was not all work."""
     interval, cost, restart = (microseconds(time) for time in (habits.interval, habits.cost, habits.restart))
     asked = tables.time["requested_time"]
     grown = asked + cost * np.maximum(0, -(-asked // interval) - 1) + restart * (tables.restarts > 0)
     tables.allowed = np.where(asked == ABSENT, ABSENT, grown)
     tables.restart = np.where(tables.restarts > 0, restart, 0)
+    speeds = [group.speed for cluster in scenario.clusters for group in cluster.nodes or ()]
+    work = np.maximum(tables.time["run_time"], 0) * math.ceil(max(speeds, default=1))
+    tables.overhead = cost * (work // interval + 1 + tables.restarts) + restart * tables.restarts
 
 
 def _check_identity(tables: Tables, found: list[Violation]) -> None:
@@ -222,7 +227,12 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         ),
         ("agreement", held.other_cores, start, "is allocated another number of cores than it has"),
         ("agreement", held.other_cluster, start, "is allocated on another cluster than its own"),
-        ("agreement", ran & finished & (run != useful), end, "has another run time than its allocations"),
+        (
+            "agreement",
+            ran & finished & ((run > useful) | (run + tables.overhead < useful)),
+            end,
+            "has another run time than its allocations",
+        ),
         ("agreement", ran & (run != ABSENT) & (run > held.time), end, "has a longer run time than its allocations"),
         ("agreement", ran & ended & (wait != spent), start, "has a wait other than end - submit - time held"),
         ("agreement", running & ran & (wait != start - times["submit"] + held.gaps), start, "has a wrong wait so far"),

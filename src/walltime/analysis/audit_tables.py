@@ -74,6 +74,7 @@ class Tables:
         self.stop[self.still] = np.maximum(self.begin[self.still], self.horizon)
         self.texts = allocations["nodes"]
         self.allowed = self.time["requested_time"].copy()  # how long a job may run, of all that counts,
+        self.overhead = np.zeros(jobs.height, np.int64)  # at most so much of it was for checkpoints
         self.restart = np.zeros(jobs.height, np.int64)  # and how much of it is for going on from a checkpoint
         self.where = codes_of(allocations["cluster"], list(self.clusters))
         self.outcome = codes_of(allocations["outcome"], list(OUTCOMES))
