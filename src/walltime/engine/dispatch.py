@@ -18,6 +18,7 @@ from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.queue import OrderedQueue
 from walltime.kernel.scan import ScanQueue
+from walltime.policy.api import Broker, Order  # noqa: F401 - as in dispatch.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 NOWHERE = cython.declare(cython.longlong, _NOWHERE)

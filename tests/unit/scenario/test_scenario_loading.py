@@ -196,7 +196,7 @@ until: 1.5h
     several = parse(
         {
             "workload": {"generate": {"jobs": 5, "cores": 4, "model": {"users": 2}}},
-            "clusters": [{"name": "a", "cores": 2}, {"name": "b"}],
+            "clusters": [{"name": "a", "cores": 2}, {"name": "b", "cores": 4}],
         }
     )
     assert parse(yaml.safe_load(dump(several))) == several
@@ -271,9 +271,8 @@ def test_resolve_takes_the_size_from_the_workload() -> None:
     assert resolve(scenario, jobs).clusters[0].total_cores == 64
     given = parse({"workload": jobs, "cluster": {"cores": 8}})
     assert resolve(given, jobs) is given
-    several = parse({"workload": jobs, "clusters": [{"name": "a", "cores": 8}, {"name": "b"}]})
-    with pytest.raises(InputError, match="b has neither"):
-        resolve(several, jobs)
+    with pytest.raises(InputError, match="a cluster without nodes or cores: 'b'"):
+        parse({"workload": jobs, "clusters": [{"name": "a", "cores": 8}, {"name": "b"}]})
 
 
 def test_cluster_file(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_queues_users_and_groups(tmp_path):
 def test_failures(tmp_path):
     path = tmp_path / "log.failures"
     path.write_text("1000\tzewura\t3600\t0 3 19\n2000\tzegox\t60\n")
-    machines = [Machines("zewura", 20, 80, 1.0, None, (), 0), Machines("zegox", 48, 12, 1.0, None, (), 0)]
+    machines = {"zewura": 20, "zegox": 48}
     assert read_failures(path, machines) == [Failure(1000, "zewura", 3600, (0, 3, 19)), Failure(2000, "zegox", 60, ())]
     path.write_text("1000 zewura 3600 0\n1000 zegox 3600 48\n")
     with pytest.raises(InputError, match=r"log\.failures:2: zegox has the nodes 0 to 47, not: 48"):

@@ -25,7 +25,8 @@ def workloads(draw):
     for name in ("submit", "run_time", "requested_time", *sorted(chosen)):
         kind = COLUMNS[name].kind
         if kind == "time":
-            optional = time if name in ("submit", "requested_time") else st.one_of(time, st.just(MISSING))
+            drawn = st.integers(1, 2**51 - 1) if name == "patience" else time
+            optional = drawn if name in ("submit", "requested_time") else st.one_of(drawn, st.just(MISSING))
             values = np.array(draw(st.lists(optional, min_size=size, max_size=size)), np.int64)
             columns[name] = np.sort(values) if name == "submit" else values
         elif kind == "integer":
