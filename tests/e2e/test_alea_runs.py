@@ -66,9 +66,11 @@ def test_the_cluster_may_be_named(command: Command, site: Path) -> None:
     assert walltime.load(site / "pool").summary["clusters"] == {"cluster": 64}
 
 
-def test_failures_and_mistakes_are_refused(command: Command, site: Path) -> None:
+def test_failures_run_and_mistakes_are_refused(command: Command, site: Path) -> None:
     (site / "site.swf.failures").write_text("100\tbig\t3600\t0\n")
-    command("run", "site.swf").refused("site.swf.failures", "which no engine simulates yet")
+    assert "1 failure" in command("run", "site.swf").done().out
+    (site / "site.swf.failures").write_text("100\tbigger\t3600\t0\n")
+    command("run", "site.swf").refused("site.swf.failures", "no cluster has this name")
     (site / "site.swf.failures").unlink()
     (site / "site.swf.machines").write_text(MACHINES + "2\tsmall\t4\t4\n")
     command("run", "site.swf").refused("site.swf.machines:3", "4 fields")
