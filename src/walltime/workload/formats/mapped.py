@@ -77,6 +77,8 @@ def _choose(path: str | Path, table: pl.DataFrame, columns: Mapping[str, str]) -
             raise InputError("the table has no such column", value=theirs, file=path, choices=table.columns)
         if unit and unit not in (*_TIMES, *_SIZES):
             raise InputError("unknown unit", value=unit, choices=(*_TIMES, *_SIZES))
+        if theirs in chosen and theirs not in columns:  # what the map takes for another column is not its namesake
+            del chosen[theirs]
         chosen[ours] = (theirs, unit or None)
     return chosen
 
