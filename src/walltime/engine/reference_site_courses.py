@@ -2,7 +2,7 @@
 
 Work is counted in microseconds at full speed, everything else in wall time. In an attempt that begins with `progress`:
 first the restart, where something was kept; then work; and a checkpoint at every multiple of the interval that lies
-between the progress and the end of the work. What the contract leaves open is decided so: the time of a restart is
+between the progress and the end of the work. What the guide leaves open is decided so: the time of a restart is
 never kept; `restart` is added to the limit of a job that was ever interrupted and sent back to its last checkpoint;
 who starts over, fails, or is killed, loses also what earlier attempts had kept.
 """

@@ -1,6 +1,6 @@
 """Limits in the slow twin of a site: every question is answered by adding up all jobs in the system.
 
-Where the contract leaves it open: names are compared as sets; a limit `per: account` that names accounts counts at
+Where the guide leaves it open: names are compared as sets; a limit `per: account` that names accounts counts at
 these and below, not above. A job that names several queues counts as submitted in each of those that take it, and is
 rejected where one of them has too many. What a job asks of memory and GPUs is the amount per node times
 its nodes where it says so, else the amount per core times its cores, else the total; on a plain number of cores a job

@@ -1,6 +1,6 @@
 """A plain number of cores in the slow twin of a site: what is free now, and what is kept for whom.
 
-The jobs that are bound to a reservation have its cores as a machine of their own. Where the contract leaves it open:
+The jobs that are bound to a reservation have its cores as a machine of their own. Where the guide leaves it open:
 they also need, when they start, that many cores that are up and that nobody uses.
 """
 

@@ -1,6 +1,6 @@
 """Preemption in the slow twin of a site: who may displace whom, who is displaced, and who goes on afterwards.
 
-Ranks are compared strictly. Where the contract leaves it open: who seeks is settled at the beginning of the step,
+Ranks are compared strictly. Where the guide leaves it open: who seeks is settled at the beginning of the step,
 claimants first; for whom those suffice who leave anyway, nobody else is told; a claim is pinned from the first time,
 not before the end of the grace, at which it fits by plan, and anew at each pass; the policy looks at claimants as at
 everybody, and may reserve another place for them; a claimant that has come to a limit has no claim any more; a job once

@@ -1,6 +1,6 @@
 """Queues in the slow twin of a site: the way into them, who comes first, and which of them share nodes.
 
-Where the contract leaves it open: a route's times are compared with the requested time, and a route that asks for one
+Where the guide leaves it open: a route's times are compared with the requested time, and a route that asks for one
 does not take a job that has none; such a job then asks for its queue's default time, or else for exactly its run time.
 Of several queues that a job names, those that do not take it are struck off; it is rejected where none is left.
 """

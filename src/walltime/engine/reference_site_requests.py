@@ -1,6 +1,6 @@
 """What a job asks of nodes with several resources, in the slow twin of a site.
 
-Where the contract leaves it open: amounts of zero are no request. A request in parts of a job's whole cores or memory
+Where the guide leaves it open: amounts of zero are no request. A request in parts of a job's whole cores or memory
 is rounded up on each node. Where `memory_per_core` is given, it counts before `memory`, and `memory_per_node` before
 both.
 """

@@ -1,6 +1,6 @@
 """Nodes with several resources in the slow twin of a site: room, placement and reservations, node by node.
 
-Where the contract leaves it open: what is free on a node for a job is, of each resource, the least that is left from
+Where the guide leaves it open: what is free on a node for a job is, of each resource, the least that is left from
 its start to its end beside all running jobs and all reservations of others. On a reservation `contiguous` keeps the
 first row of nodes that serves. On nodes given as a whole, to all jobs or to this one, each must have at least the
 job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
