@@ -42,14 +42,8 @@ def run(interval: float, seed: int) -> float:
     result = walltime.simulate(scenario)
     if violations := result.audit():
         raise SystemExit(f"interval {interval} h: {violations[0]}")
-    return result.jobs["run_time"].sum() / result.allocations.select(walltime_held()).item()
-
-
-def walltime_held():
-    """The time for which jobs held their nodes."""
-    import polars as pl
-
-    return (pl.col("end") - pl.col("start")).sum()
+    held = result.allocations["end"] - result.allocations["start"]
+    return result.jobs["run_time"].sum() / held.sum()
 
 
 def expected(interval: float) -> float:

@@ -111,8 +111,8 @@ class Displacer:
             seekers = [slot for rank, slots in self.waiting.items() if rank > lowest for slot in slots]
         for slot in seekers:
             # Whoever goes, before a longer one could end all will be shut.
-            longest = max(self.jobs.at[slot].estimate, 1)
-            if longest <= view.ledger.closing and slot not in self.claims and view.admits(slot):
+            length = max(self.jobs.at[slot].estimate, 1)
+            if length <= view.ledger.closing and slot not in self.claims and view.admits(slot):
                 urgent.append(slot)
         return urgent
 

@@ -685,8 +685,8 @@ class Simulation(Engine):
         cluster: Cluster = self.clusters[self.jobs.at[job].cluster]
         return cluster.ledger_of(job)
 
-    def shut(self, cluster) -> None:
-        """Something was shut or opened on the cluster."""
+    def capacity_changed(self, cluster) -> None:
+        """Something was shut or opened on the cluster: its schedulers think again."""
         target: Cluster = self.clusters[cluster]
         target.changed_all(CAPACITY)
 

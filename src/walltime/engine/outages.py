@@ -141,7 +141,7 @@ class Machine:
         outage = Outage(kind, name, self.simulation.now, -1, nodes, shares, self.count(nodes, cores))
         self.outages.append(outage)
         self.down += outage.cores if kind == "failure" else 0
-        self.simulation.shut(self.index)
+        self.simulation.capacity_changed(self.index)
         return ghosts, outage
 
     def open(self, shut: tuple[list[Any], Outage]) -> None:
@@ -153,7 +153,7 @@ class Machine:
             self.simulation.jobs.drop_ghost(ghost)
         outage.end = self.simulation.now
         self.down -= outage.cores if outage.kind == "failure" else 0
-        self.simulation.shut(self.index)
+        self.simulation.capacity_changed(self.index)
 
     def drain(self, nodes: Array, begins: bool) -> None:
         """Nothing new starts on the nodes; or as ever."""
@@ -163,7 +163,7 @@ class Machine:
         changed = [node for node in nodes.tolist() if self.draining[node] == (1 if begins else 0)]
         for ledger in self.ledgers():
             ledger.drain(changed, begins)
-        self.simulation.shut(self.index)
+        self.simulation.capacity_changed(self.index)
 
 
 class FailureSource(Source):
@@ -316,7 +316,7 @@ class ReservationSource(Source):
         if number in self.gates:
             self.gates[number].announce(start, end)
         heapq.heappush(self.heap, (start, self.START, number, start))
-        machine.simulation.shut(machine.index)
+        machine.simulation.capacity_changed(machine.index)
         self._follow(number)
 
     def _begin(self, number: int, start: int, end: int) -> None:

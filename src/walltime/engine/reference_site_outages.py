@@ -1,6 +1,6 @@
 """Reservations, maintenance and failures in the slow twin of a site: what they keep from whom, and when they change.
 
-A `Block` is a time in which some nodes (or cores of a plain number of them) are not there for a job. Where the contract
+A `Block` is a time in which some nodes (or cores of a plain number of them) are not there for a job. Where the guide
 leaves it open: a node that drains has no part in any plan, as one that is down for nobody knows how long. Nodes may
 fail for several reasons at once: they are back when the last one is over.
 """

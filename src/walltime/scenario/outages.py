@@ -95,6 +95,7 @@ def told_failures(source: Failures, cluster: Cluster) -> list[tuple[int, int, np
 def in_disruptions(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
     """The mistakes in a cluster's reservations and failures, each with its key."""
     yield from _in_reservations(cluster)
+    yield from _in_preempt(cluster)
     for number, source in enumerate(cluster.failures):
         yield from _in_failures(f"failures.{number}", source, cluster)
 
@@ -126,6 +127,19 @@ def _in_reservations(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
             if cluster.accounts and name not in cluster.accounts:
                 yield f"{key}.accounts", InputError("no such account", value=name, choices=list(cluster.accounts))
     yield from _overlaps(cluster)
+
+
+def _in_preempt(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    part = cluster.scheduler.preempt
+    if part is None or part.name != "queue":
+        return
+    if not cluster.queues:
+        yield "scheduler.preempt", InputError("jobs of queues displace others, but the cluster has no queues")
+    ranks = part.parameters.get("ranks")
+    for name in ranks if isinstance(ranks, dict) else ():
+        if name not in cluster.queues:
+            what = "a rank for a queue that is not there"
+            yield "scheduler.preempt.ranks", InputError(what, value=name, choices=list(cluster.queues))
 
 
 def _overlaps(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
