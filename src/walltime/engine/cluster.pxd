@@ -1,3 +1,4 @@
+from walltime.engine.displacement cimport Displacer
 from walltime.engine.door cimport Door
 from walltime.kernel.forecast cimport Forecast
 from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
@@ -16,7 +17,7 @@ cdef class Island:
     cdef readonly Policy policy
     cdef readonly Pass view
     cdef readonly int causes
-    cdef public object displacer
+    cdef public Displacer displacer
     cdef bint dynamic
     cdef bint periodic
     cdef long long[::1] renewed

@@ -6,6 +6,7 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.engine.displacement import Displacer  # noqa: F401 - as in cluster.pxd
 from walltime.engine.door import Door  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.arrays import integers
 from walltime.kernel.forecast import Forecast
@@ -463,6 +464,8 @@ class Cluster(ClusterView):
         self.unqueued(jobs, slot)
         island.queue.remove(slot)
         island.view.ledger.unhold(slot)
+        if island.displacer is not None:
+            island.displacer.waits_no_more(slot)
         jobs.at[slot].promise = -1
         self.changed(slot, ORDER)
         if self.quotas is not None:

@@ -1,20 +1,38 @@
+from walltime.engine.victims cimport Search
+from walltime.kernel.chains cimport Chains
 from walltime.kernel.jobs cimport RUNNING, SUSPENDED, WAITING, JobTable
+from walltime.kernel.source cimport Engine
 from walltime.policy.api cimport ARRIVAL, Pass
+from walltime.policy.preempt cimport Preempt
 
 cdef class Displacer:
-    cdef readonly object part
-    cdef readonly object simulation
+    cdef readonly Preempt part
+    cdef readonly Engine simulation
     cdef readonly JobTable jobs
     cdef readonly list tiers
-    cdef readonly dict waiting
-    cdef readonly dict running
-    cdef readonly dict rank_of
     cdef readonly dict told
     cdef readonly dict claims
     cdef readonly dict suspended
+    cdef Chains chains
+    cdef long long[::1] rank
+    cdef dict waiting
+    cdef dict running
+    cdef list order
     cdef list fresh
+    cdef dict hopeless
+    cdef Search search
 
     cpdef waits(self, Py_ssize_t slot)
     cpdef moved(self, Py_ssize_t slot, int before, int after)
     cpdef bint act(self, Pass view) except? -1
     cpdef displace(self, Py_ssize_t slot)
+    cdef int runs(self, Py_ssize_t slot) except -1
+    cdef int note(self, Py_ssize_t slot, long long rank) except -1
+    cdef list urgent(self, Pass view)
+    cdef int hear(self, Pass view, Py_ssize_t slot, list urgent) except -1
+    cdef int serve(self, Pass view, Py_ssize_t slot) except -1
+    cdef int pin(self, Pass view, Py_ssize_t slot) except -1
+    cdef int renounce(self, Py_ssize_t slot) except -1
+    cdef int waits_no_more(self, Py_ssize_t slot) except -1
+    cdef list victims(self, Pass view, Py_ssize_t slot)
+    cdef list look(self, Search search, long long own)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import cython
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.engine.victims import Search
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.chains import Chains
 from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
-from walltime.kernel.source import Remedy
+from walltime.kernel.source import Engine, Remedy  # noqa: F401 - as in displacement.pxd
 from walltime.policy.api import Cause, Pass
+from walltime.policy.preempt import Preempt
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -27,47 +31,65 @@ class Displacer:
     others of lower ranks have gone. Where they have time to leave it is a *claimant* until then, with a pinned hold.
     """
 
-    def __init__(self, part, simulation, tiers) -> None:
+    def __init__(self, part: Preempt, simulation: Engine, tiers) -> None:
         self.part = part
         self.simulation = simulation
         self.jobs = simulation.jobs
         self.tiers = tiers  # of the lanes
-        self.waiting = {}  # by rank
-        self.running = {}  # by rank, without those who were told
-        self.rank_of = {}
+        self.chains = Chains(self.jobs)
+        self.rank = integers(64)  # by slot, of those who wait and those who run
+        self.waiting = {}  # the chain of each rank
+        self.running = {}  # of each rank, and there of each cost: without those who were told, the youngest last
+        self.order = []  # the keys of `running`: who goes first
         self.told = {}  # and when they would have ended, as far as is known
         self.claims = {}  # and when those whom they displace are to be gone
         self.suspended = {}
         self.fresh = []  # who has joined since the last pass
+        self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
+        self.search = Search()
 
     # ---- what the engine tells
 
     def waits(self, slot):
         """The job has joined the queue."""
-        rank = self.rank_of[slot] = self.part.rank(self.jobs, slot)
-        self.waiting.setdefault(rank, {})[slot] = None
+        rank: cython.longlong = self.part.rank(self.jobs, slot)
+        self.note(slot, rank)
+        chain = self.waiting.get(rank)
+        if chain is None:
+            chain = self.waiting[rank] = self.chains.add()
+        self.chains.join(chain, slot, -1)
         self.fresh.append(slot)
 
     def moved(self, slot, before, after):
         """The job has gone from one State to another."""
-        if before == WAITING and slot in self.rank_of:
-            self._started(slot)
+        if before == WAITING:
+            if self.chains.chain(slot) >= 0:
+                self.waits_no_more(slot)
         elif before == RUNNING:
-            if slot in self.told:
-                del self.told[slot], self.rank_of[slot]
+            if self.chains.chain(slot) >= 0:
+                self.chains.leave(slot)
             else:
-                self._forget(self.running, slot)
+                self.told.pop(slot, None)
         elif before == SUSPENDED:
             self.suspended.pop(slot, None)
         if after == RUNNING:
-            rank = self.rank_of[slot] = self.part.rank(self.jobs, slot)
-            self.running.setdefault(rank, {})[slot] = None
+            self.runs(slot)
 
-    def _forget(self, ranks, slot):
-        rank = self.rank_of.pop(slot)
-        del ranks[rank][slot]
-        if not ranks[rank]:
-            del ranks[rank]
+    def runs(self, slot):
+        """The job runs, and may have to go for others."""
+        key = (self.part.rank(self.jobs, slot), self.part.cost(self.jobs, slot))
+        self.note(slot, key[0])
+        chain = self.running.get(key)
+        if chain is None:
+            chain = self.running[key] = self.chains.add()
+            self.order = sorted(self.running)
+        return self.chains.join(chain, slot, self.simulation.now)
+
+    def note(self, slot, rank):
+        while slot >= len(self.rank):
+            self.rank = doubled(self.rank)
+        self.rank[slot] = rank
+        return 0
 
     # ---- a pass
 
@@ -77,169 +99,162 @@ class Displacer:
         for slot in list(self.claims):
             if not view.admits(slot):
                 view.ledger.unhold(slot)
-                self._renounce(slot)
-        urgent: list = self._urgent(view)
+                self.renounce(slot)
+        urgent: list = self.urgent(view)
         self.fresh = []
         if not urgent and not self.suspended:
             return False
         view.release()
-        for slot in sorted(urgent, key=self._place):
-            self._serve(view, slot)
+        self.hopeless = {}
+        if len(urgent) > 1:
+            urgent.sort(key=self.place)
+        for slot in urgent:
+            self.serve(view, slot)
         self.fresh = []  # whom others have displaced is no news
-        for slot in sorted(self.suspended, key=self._precedence):
+        for slot in sorted(self.suspended, key=self.precedence):
             until = view.now + self.jobs.at[slot].estimate
             if view.ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
                 self.simulation.resume_at(slot, self.suspended[slot])
         return True
 
-    def _urgent(self, view: Pass):
+    def urgent(self, view: Pass):
         """Claimants, and those who may displace somebody, or go before somebody who is suspended.
 
         Where nothing but arrivals has happened since the last pass, only who has come since: whom all of a lower rank
         together could not help then, they cannot help now."""
         slot: cython.Py_ssize_t
+        chain: cython.Py_ssize_t
+        rank: cython.longlong
+        lowest: cython.longlong = NEVER
         urgent: list = list(self.claims)
-        if not self.running and not self.suspended:
-            return urgent
-        ranks: list = list(self.running)
+        for key in self.order:
+            chain = self.running[key]
+            if self.chains.first[chain] >= 0:
+                lowest = key[0]
+                break
         for slot in self.suspended:
-            ranks.append(self.part.rank(self.jobs, slot))
-        lowest = min(ranks)
+            rank = self.part.rank(self.jobs, slot)
+            lowest = min(lowest, rank)
         if view.causes == ARRIVAL:
-            seekers = [slot for slot in dict.fromkeys(self.fresh) if self.rank_of.get(slot, lowest) > lowest]
-        else:
-            seekers = [slot for rank, slots in self.waiting.items() if rank > lowest for slot in slots]
-        for slot in seekers:
-            # Whoever goes, before a longer one could end all will be shut.
-            length = max(self.jobs.at[slot].estimate, 1)
-            if length <= view.ledger.closing and slot not in self.claims and view.admits(slot):
-                urgent.append(slot)
+            for slot in self.fresh:
+                if self.chains.chain(slot) >= 0 and self.jobs.at[slot].state == WAITING and self.rank[slot] > lowest:
+                    self.hear(view, slot, urgent)
+            return urgent
+        for key, chain in self.waiting.items():
+            if key > lowest:
+                slot = self.chains.first[chain]
+                while slot >= 0:
+                    self.hear(view, slot, urgent)
+                    slot = self.chains.after[slot]
         return urgent
 
-    def _place(self, slot):
+    def hear(self, view: Pass, slot, urgent: list):
+        """Whoever is longer than all that is left before everything will be shut need not ask."""
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        if length <= view.ledger.closing and slot not in self.claims and view.admits(slot):
+            urgent.append(slot)
+        return 0
+
+    def place(self, slot: cython.Py_ssize_t):
         """Claimants first, then in the order of the queue."""
-        i: cython.Py_ssize_t = slot
-        return slot not in self.claims, self.tiers[self.jobs.at[i].lane], self.jobs.at[i].key, self.jobs.at[i].seq
+        return slot not in self.claims, self.tiers[self.jobs.at[slot].lane], self.jobs.at[slot].key, self.jobs.at[slot].seq
 
-    def _precedence(self, slot):
+    def precedence(self, slot: cython.Py_ssize_t):
         """Of the suspended, the highest rank first."""
-        i: cython.Py_ssize_t = slot
-        return -self.part.rank(self.jobs, slot), self.jobs.at[i].seq
+        return -self.part.rank(self.jobs, slot), self.jobs.at[slot].seq
 
-    def _serve(self, view: Pass, slot):
+    def serve(self, view: Pass, slot):
         """Start the job if it fits, if need be in the place of others."""
+        victim: cython.Py_ssize_t
         if view.fits(slot):
             view.start(slot)
-            self._started(slot)
+            self.waits_no_more(slot)
         elif slot in self.claims:
-            self._pin(view, slot)
-        else:
-            victims = self._victims(view, slot)
+            self.pin(view, slot)
+        elif view.admits(slot):  # those before it may have used up what is allowed
+            victims: list = self.victims(view, slot)
             if victims and self.part.grace == 0:
                 for victim in victims:
                     self.displace(victim)
                 view.start(slot)
-                self._started(slot)
+                self.waits_no_more(slot)
             elif victims:
                 time = view.now + self.part.grace
                 for victim in victims:
-                    self._tell(victim, time)
+                    self.chains.leave(victim)
+                    self.told[victim] = self.jobs.at[victim].expected_end
+                    self.simulation.tell(victim, time)
                 self.claims[slot] = time
-                self._pin(view, slot)
+                self.pin(view, slot)
+        return 0
 
-    def _pin(self, view: Pass, slot):
+    def pin(self, view: Pass, slot):
         """Nobody else may have what the claimant is to get, from the first time on at which it can have it."""
+        time: cython.longlong = max(view.now, self.claims[slot])
         view.ledger.unhold(slot)
-        time = view.ledger.earliest(slot, max(view.now, self.claims[slot]))
+        time = view.ledger.earliest(slot, time)
         if time < NEVER:
             view.ledger.pin(slot, time)
+        return 0
 
-    def _renounce(self, slot: cython.Py_ssize_t):
+    def renounce(self, slot):
         del self.claims[slot]
         self.jobs.at[slot].pinned = 0
+        return 0
 
-    def _started(self, slot):
+    def waits_no_more(self, slot):
         """The job waits no more; where a pass has started it, it runs once that is made true."""
-        self._forget(self.waiting, slot)
+        self.chains.leave(slot)
         if slot in self.claims:
-            self._renounce(slot)
+            self.renounce(slot)
+        return 0
 
-    def _tell(self, slot: cython.Py_ssize_t, time):
-        rank = self.rank_of[slot]
-        del self.running[rank][slot]
-        if not self.running[rank]:
-            del self.running[rank]
-        self.told[slot] = self.jobs.at[slot].expected_end
-        self.simulation.tell(slot, time)
+    # ---- who has to go
 
-    def _victims(self, view: Pass, slot):
+    def victims(self, view: Pass, slot):
         """Those who have to go for the job, in the order in which they do; none where that does not help."""
-        own = self.rank_of[slot]
-        ledger, gone = view.ledger, {}
+        one: cython.Py_ssize_t
+        own: cython.longlong = self.rank[slot]
+        request = (own, self.jobs.at[slot].shape, self.jobs.at[slot].cores, self.jobs.at[slot].nodes)
+        length: cython.longlong = self.hopeless.get(request, NEVER)
+        if length <= self.jobs.at[slot].estimate:
+            return []
+        search: Search = self.search
+        search.begin(view, slot)
         try:
             for one in self.told:
-                if self.rank_of[one] < own:
-                    gone[one] = ledger.where(one)
-                    ledger.give(one)
+                if self.rank[one] < own:
+                    search.take_away(one)
             if view.fits(slot):  # those who leave anyway make room enough, for somebody
                 return []
-            chosen = self._enough(view, slot, own, gone)
-            needed = chosen[len(chosen) - 1 :]
-            only = self._only_nodes(slot, gone, needed)
-            for one in reversed(chosen[: len(chosen) - 1]):
-                ledger.put_back(one, gone[one])
-                if (only and only.isdisjoint([node for node, _ in gone[one]])) or view.fits(slot):
-                    del gone[one]
-                else:
-                    ledger.give(one)
-                    needed.append(one)
-            needed.reverse()
-            return needed
+            found: list = self.look(search, own)
         finally:
-            for one, where in gone.items():
-                ledger.put_back(one, where)
+            search.end()
+        if not found and self.jobs.at[slot].choice < 0:
+            self.hopeless[request] = self.jobs.at[slot].estimate
+        return found
 
-    def _only_nodes(self, slot, gone, last):
-        """Of a job that needs a single node: those that it can be on, now that the last one has gone; empty for others.
-        Whoever is on none of them need not go."""
-        i: cython.Py_ssize_t = slot
-        if last and (self.jobs.at[i].nodes == 1 or self.jobs.at[i].cores == 1):
-            return {node for node, _ in gone[last[0]]}
-        return set()
-
-    def _enough(self, view: Pass, slot, own, gone):
-        """Take candidates away, one after the other, until the job fits; none where it never does."""
-        chosen = []
-        for rank in sorted(self.running):
-            if rank >= own:
-                break
-            for one in self._ranked(self.running[rank]):
-                chosen.append(one)
-                gone[one] = view.ledger.where(one)
-                view.ledger.give(one)
-                if view.fits(slot):
-                    return chosen
-        return []
-
-    def _ranked(self, ones):
-        """Jobs of one rank, those first who are the first to go. They are kept in order of their starts, so that the
-        youngest are found without a look at the others."""
+    def look(self, search: Search, own):
+        """Let one after the other go, the first to go first, until the job fits; whom it needs of them."""
         one: cython.Py_ssize_t
-        if self.part.victims != "youngest":
-            yield from sorted(ones, key=self._cost)
-            return
-        together: list = []
-        start: cython.longlong = -1
-        for one in reversed(ones):
-            if together and self.jobs.at[one].start != start:
-                yield from sorted(together, key=self._cost)
-                together = []
-            start = self.jobs.at[one].start
-            together.append(one)
-        yield from sorted(together, key=self._cost)
-
-    def _cost(self, slot):
-        return self.part.cost(self.jobs, slot)
+        chain: cython.Py_ssize_t
+        cores: cython.longlong = search.ledger.capacity
+        for key in self.order:
+            if key[0] >= own:
+                chain = self.running[key]
+                cores -= self.chains.cores[chain]
+        if cores < self.jobs.at[search.slot].cores:
+            return []
+        for key in self.order:
+            if key[0] >= own:
+                break
+            chain = self.running[key]
+            one = self.chains.last[chain]
+            while one >= 0:
+                if search.enough_without(one):
+                    return search.needed()
+                one = self.chains.before[one]
+        return []
 
     # ---- those who go
 

@@ -772,6 +772,7 @@ class Simulation(Engine):
         """Every transition of every job is made here."""
         before: cython.int = self.jobs.at[slot].state
         observer: Observer
+        cluster: Cluster
         island: Island
         if not (self.legal[before] >> state) & 1:
             raise EngineError(
@@ -779,7 +780,8 @@ class Simulation(Engine):
             )
         self.jobs.at[slot].state = state
         if self.ranked:
-            island = self.clusters[self.jobs.at[slot].cluster].islands[self.jobs.at[slot].island]
+            cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
+            island = cython.cast(Island, cluster.islands[self.jobs.at[slot].island])
             if island.displacer is not None:
                 island.displacer.moved(slot, before, state)
         if self.watched:

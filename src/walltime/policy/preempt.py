@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import cython
+
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable  # noqa: F401 - as in preempt.pxd
 from walltime.policy.surroundings import Surroundings
 
 MODES = ("requeue", "kill", "suspend", "checkpoint")
 VICTIMS = ("youngest", "smallest", "lowest")
 
 
+@cython.cclass
 class Preempt:
     """A waiting job may displace running ones of a lower rank, no more of them than it needs to start.
 
@@ -42,15 +45,14 @@ class Preempt:
     def attach(self, around: Surroundings) -> None:
         """Called once, before the run, with the cluster that it is for."""
 
-    def rank(self, jobs: JobTable, slot: int) -> int:
+    def rank(self, jobs, slot):
         """The job's rank; it may displace jobs of any lower one."""
         raise NotImplementedError(f"{type(self).__name__}.rank")
 
-    def cost(self, jobs: JobTable, slot: int) -> tuple[int, ...]:
-        """Who of one rank goes first: lower first."""
-        young = (-int(jobs.start[slot]), -int(jobs.seq[slot]))
+    def cost(self, jobs, slot):
+        """Who of one rank goes first: lower first, and of equal ones the youngest."""
         if self.victims == "smallest":
-            return (int(jobs.cores[slot]), *young)
+            return jobs.at[slot].cores
         if self.victims == "lowest":
-            return (int(jobs.priority[slot]), *young)
-        return young
+            return jobs.at[slot].priority
+        return 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import cython
+
 from walltime.core.errors import InputError
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable  # noqa: F401 - as in qos.pxd
 from walltime.policy.preempt import Preempt
 from walltime.policy.surroundings import Surroundings
 
 
+@cython.cclass
 class ByQos(Preempt):
     """By `ranks` of the qualities of service; whoever has none, or one that is not named, has the rank 0."""
 
@@ -15,10 +18,10 @@ class ByQos(Preempt):
         if not self.ranks:
             raise InputError("preempt by qos needs ranks, such as {urgent: 1, scavenger: -1}")
         self.codes = around.codes["qos"]
-        self.of: list[int] = []
+        self.of = []
 
-    def rank(self, jobs: JobTable, slot: int) -> int:
-        code = int(jobs.qos[slot])
+    def rank(self, jobs, slot):
+        code: cython.Py_ssize_t = jobs.at[slot].qos
         if code >= len(self.of):
             self.of = [self.ranks.get(name, 0) for name in self.codes]
         return self.of[code] if code >= 0 else 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import cython
+
 from walltime.core.errors import InputError
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable  # noqa: F401 - as in queue.pxd
 from walltime.policy.preempt import Preempt
 from walltime.policy.surroundings import Surroundings
 
 
+@cython.cclass
 class ByQueue(Preempt):
     """By the queues' priorities, or by `ranks` that are given for them."""
 
@@ -20,5 +23,5 @@ class ByQueue(Preempt):
                 raise InputError("a rank for a queue that is not there", value=name, choices=list(queues))
         self.of = [self.ranks.get(name, queue.priority) for name, queue in queues.items()]
 
-    def rank(self, jobs: JobTable, slot: int) -> int:
-        return self.of[int(jobs.queue[slot])]
+    def rank(self, jobs, slot):
+        return self.of[jobs.at[slot].queue]
