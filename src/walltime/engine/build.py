@@ -139,17 +139,16 @@ class Pieces:
     choices: Choices
 
 
-def make_pieces(
-    jobs: JobTable, cluster: Cluster, index: int, first: Workload | None, seed: int, alone: bool = True
-) -> Pieces:
+def make_pieces(jobs: JobTable, scenario: Scenario, index: int, first: Workload | None) -> Pieces:
     """The rules of a cluster and what counts by them; the `first` batch of the workload tells what is asked for."""
+    cluster = scenario.clusters[index]
     labels = [] if first is None else first.label_names("queue")
     plans = plans_ahead(cluster)
     counted = needs_vectors(cluster, first)
-    ledger = (build_resources if counted else build_ledger)(jobs, cluster, index, plans, seed)
+    ledger = (build_resources if counted else build_ledger)(jobs, cluster, index, plans, scenario.seed)
     quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None
     choices = Choices()
-    site = Site(cluster, labels, quotas, choices, alone=alone)
+    site = Site(cluster, labels, quotas, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1)
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
@@ -234,7 +233,7 @@ def build_site(
     scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
 ) -> tuple[Simulation, Arrivals]:
     """A simulation of the only cluster, which has rules, and the arrivals that obey them."""
-    pieces = make_pieces(JobTable(), scenario.clusters[0], 0, first, scenario.seed)
+    pieces = make_pieces(JobTable(), scenario, 0, first)
     arrivals = Arrivals(batches, pieces.site)
     simulation = Simulation(arrivals, jobs=pieces.ledger.jobs, **options)
     add_pieces(simulation, arrivals, scenario, pieces, first)
@@ -257,7 +256,7 @@ def build_grid(
     """A simulation of several clusters under a global scheduler, and the arrivals."""
     jobs = JobTable()
     several = [
-        make_pieces(jobs, cluster, index, first, scenario.seed, alone=False) if is_ruled(cluster, first) else None
+        make_pieces(jobs, scenario, index, first) if is_ruled(cluster, first) else None
         for index, cluster in enumerate(scenario.clusters)
     ]
     ruled = any(pieces is not None for pieces in several)

@@ -9,7 +9,7 @@ from walltime.engine.victims import Search
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.chains import Chains
 from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
-from walltime.kernel.source import Engine, Remedy  # noqa: F401 - as in displacement.pxd
+from walltime.kernel.source import Engine, Remedy
 from walltime.policy.api import Cause, Pass
 from walltime.policy.preempt import Preempt
 
@@ -157,7 +157,12 @@ class Displacer:
 
     def place(self, slot: cython.Py_ssize_t):
         """Claimants first, then in the order of the queue."""
-        return slot not in self.claims, self.tiers[self.jobs.at[slot].lane], self.jobs.at[slot].key, self.jobs.at[slot].seq
+        return (
+            slot not in self.claims,
+            self.tiers[self.jobs.at[slot].lane],
+            self.jobs.at[slot].key,
+            self.jobs.at[slot].seq,
+        )
 
     def precedence(self, slot: cython.Py_ssize_t):
         """Of the suspended, the highest rank first."""

@@ -19,7 +19,7 @@ from walltime.engine.limits import Accounts, Counters, collect_rules
 from walltime.engine.matching import Charges, match_label, match_people, match_size
 from walltime.kernel.lines import Choices
 from walltime.kernel.quotas import Quotas
-from walltime.scenario import Cluster, Part, Queue, Reservation
+from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
 from walltime.scenario.outages import reserved_cores, usable_reservations
 
 Array = np.ndarray[Any, Any]
@@ -99,6 +99,7 @@ class Site:
         queue_labels: list[str],
         quotas: Quotas | None,
         choices: Choices,
+        checkpoint: Checkpoint | None,
         requests: Requests | None = None,
         alone: bool = True,
     ) -> None:
@@ -111,6 +112,7 @@ class Site:
             None if quotas is None else Counters(collect_rules(cluster.queues, cluster.limits), self.accounts, quotas)
         )
         self.choices = choices
+        self.checkpoint = checkpoint
         self.requests = requests
         self.alone = alone  # else a queue that this cluster does not have may be another's
         self.reasons: list[str] = []
@@ -268,12 +270,12 @@ class Site:
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
         allowed = self._allowed_any(bound.reservation, batch)[rows]
+        time = batch.column("requested_time")[rows]
+        if self.checkpoint is not None:
+            time = self.checkpoint.granted(time)
         checks = (
             (batch.column("cores")[rows] > bound.cores, f"more cores than reservation {name} has"),
-            (
-                batch.column("requested_time")[rows] > microseconds(bound.reservation.length),
-                f"more time than reservation {name} lasts",
-            ),
+            (time > microseconds(bound.reservation.length), f"more time than reservation {name} lasts"),
             (~allowed, f"not allowed in reservation {name}"),
         )
         for mask, text in checks:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from walltime.core.time import microseconds
 from walltime.scenario.values import Count, Duration, Flag, Model, Moment, Name, Names, Ratio
 
 
@@ -112,3 +114,8 @@ class Checkpoint(Model):
     interval: Duration = Field(description="The work between two checkpoints.")
     cost: Moment = Field(default=0.0, description="The time that each of them takes.")
     restart: Moment = Field(default=0.0, description="The time that it takes to go on from one.")
+
+    def granted(self, requested: np.ndarray) -> np.ndarray:
+        """What jobs get that ask for so many microseconds: the time for their checkpoints is on top."""
+        written = np.maximum(requested - 1, 0) // microseconds(self.interval)
+        return np.asarray(requested + microseconds(self.cost) * written)

@@ -56,10 +56,10 @@ class Depth(Policy):
             return 0
         if self.candidates is not None:
             return self.candidates.start_waiting(p)
-        slot = p.candidate(-1)
+        slot = p.candidate(self.last)  # whoever is before it has had its turn
         while slot >= 0:
             p.start(slot)
-            slot = p.candidate(-1)
+            slot = p.candidate(self.last)
         return 0
 
     def consider_arrivals(self, p: Pass):
