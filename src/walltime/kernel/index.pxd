@@ -1,5 +1,15 @@
 from walltime.kernel.jobs cimport JobTable
 
+cdef extern from *:
+    int __builtin_clzll(unsigned long long x) noexcept nogil
+
+cdef class Entries:
+    cdef Py_ssize_t size
+    cdef long long[::1] at
+
+    cdef int make_room(self, Py_ssize_t n) except -1
+    cdef int add(self, long long slot, long long seq, long long cores, long long estimate) noexcept
+
 cdef class QueueIndex:
     cdef JobTable jobs
     cdef readonly Py_ssize_t size
@@ -8,6 +18,7 @@ cdef class QueueIndex:
     cdef Py_ssize_t used
     cdef Py_ssize_t first
     cdef long long[::1] slot
+    cdef long long[::1] seq
     cdef long long[::1] cores
     cdef long long[::1] estimate
     cdef long long[::1] count
@@ -22,6 +33,7 @@ cdef class QueueIndex:
     cdef long long[::1] narrowest
     cdef long long[::1] widest
     cdef list children
+    cdef long long[::1] parted  # room for the jobs by class
 
     cpdef int insert(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -29,13 +41,14 @@ cdef class QueueIndex:
     cpdef Py_ssize_t next(self, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except? -1
     cdef Py_ssize_t write_slots(self, long long[::1] out) noexcept
+    cdef int write_entries(self, Entries out) noexcept
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cdef Py_ssize_t locate(self, long long key, long long seq) noexcept
     cdef Py_ssize_t position(self, Py_ssize_t leaf, long long key, long long seq) noexcept
     cdef int allot(self, Py_ssize_t leaves) except -1
     cdef int rebuild(self, Py_ssize_t room) except -1
-    cdef int refill(self, long long[::1] slots, Py_ssize_t n) except -1
-    cdef int refill_child(self, QueueIndex finer, Py_ssize_t cls) except -1
+    cdef int refill(self, long long[::1] order, Py_ssize_t n, Entries entries) except -1
+    cdef int refill_children(self, long long[::1] order, Py_ssize_t n, Entries entries) except -1
     cdef int reseparate(self) except -1
     cdef int separate(self) noexcept
     cdef int spread(self, Py_ssize_t leaf) except -1

@@ -24,10 +24,47 @@ from walltime.kernel.jobs import JobTable
 
 NOTHING = cython.declare(cython.longlong, _NEVER + 1)  # the least estimate where there is no job: beyond any window
 LEAST = cython.declare(cython.longlong, -((1 << 63) - 1))  # no key is less
+ENTRY = cython.declare(cython.Py_ssize_t, 4)
 LEAF = cython.declare(cython.Py_ssize_t, 16)
 FILL = cython.declare(cython.Py_ssize_t, 12)  # jobs in a leaf after a rebuild: room for insertions
 DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 classes
 ROOT = cython.declare(cython.int, -1)  # the shift of the root, whose classes are powers of two
+
+if not cython.compiled:
+
+    def __builtin_clzll(word):
+        return 64 - int(word).bit_length()
+
+
+@cython.final
+@cython.cclass
+class Entries:
+    """Waiting jobs as a line has them: slot, seq, cores and estimate of each side by side, ENTRY numbers in all.
+
+    A job's fields lie far from those of its neighbours in the order, so what is done with many is done here. `size` of
+    them count.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.at = integers(64 * ENTRY)
+
+    def make_room(self, n):
+        """Nobody, and room for so many."""
+        self.size = 0
+        if len(self.at) < n * ENTRY:
+            self.at = integers(2 * n * ENTRY)
+        return 0
+
+    def add(self, slot, seq, cores, estimate):
+        """One more."""
+        i: cython.Py_ssize_t = self.size * ENTRY
+        self.at[i] = slot
+        self.at[i + 1] = seq
+        self.at[i + 2] = cores
+        self.at[i + 3] = estimate
+        self.size += 1
+        return 0
 
 
 @cython.final
@@ -48,6 +85,7 @@ class QueueIndex:
         self.narrowest = integers(width)
         self.widest = integers(width)
         self.children = [None] * width
+        self.parted = integers(1)
         self.allot(8)
 
     # ---- the line
@@ -79,10 +117,12 @@ class QueueIndex:
         k += leaf * LEAF
         while i > k:
             self.slot[i] = self.slot[i - 1]
+            self.seq[i] = self.seq[i - 1]
             self.cores[i] = self.cores[i - 1]
             self.estimate[i] = self.estimate[i - 1]
             i -= 1
         self.slot[k] = slot
+        self.seq[k] = seq
         self.cores[k] = self.jobs.at[slot].cores
         self.estimate[k] = self.jobs.at[slot].estimate
         self.count[leaf] += 1
@@ -113,6 +153,7 @@ class QueueIndex:
         e -= 1
         while k < e:
             self.slot[k] = self.slot[k + 1]
+            self.seq[k] = self.seq[k + 1]
             self.cores[k] = self.cores[k + 1]
             self.estimate[k] = self.estimate[k + 1]
             k += 1
@@ -162,6 +203,15 @@ class QueueIndex:
                 n += 1
         return n
 
+    def write_entries(self, out: Entries):
+        """The same, with all that the line has of each; there is room."""
+        leaf: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        for leaf in range(self.first, self.used):
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
+                out.add(self.slot[k], self.seq[k], self.cores[k], self.estimate[k])
+        return 0
+
     def precedes(self, a, b):
         return self.jobs.at[a].key < self.jobs.at[b].key or (
             self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
@@ -196,6 +246,7 @@ class QueueIndex:
         self.leaves = leaves
         self.used = self.first = 0
         self.slot = integers(leaves * LEAF)
+        self.seq = integers(leaves * LEAF)
         self.cores = integers(leaves * LEAF)
         self.estimate = integers(leaves * LEAF)
         self.count = integers(leaves)
@@ -211,6 +262,7 @@ class QueueIndex:
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         slot: cython.longlong[::1] = self.slot
+        seq: cython.longlong[::1] = self.seq
         cores: cython.longlong[::1] = self.cores
         estimate: cython.longlong[::1] = self.estimate
         count: cython.longlong[::1] = self.count
@@ -221,6 +273,7 @@ class QueueIndex:
         for leaf in range(used):
             for k in range(leaf * LEAF, leaf * LEAF + count[leaf]):
                 self.slot[n // FILL * LEAF + n % FILL] = slot[k]
+                self.seq[n // FILL * LEAF + n % FILL] = seq[k]
                 self.cores[n // FILL * LEAF + n % FILL] = cores[k]
                 self.estimate[n // FILL * LEAF + n % FILL] = estimate[k]
                 n += 1
@@ -232,49 +285,72 @@ class QueueIndex:
             self.sum_all()
         return 0
 
-    def refill(self, slots, n):
-        """Have the first n of the slots, which are in order, and nobody else."""
-        i: cython.Py_ssize_t
+    def refill(self, order, n, entries: Entries):
+        """Have n jobs and nobody else: the i-th is the entry of number order[i]."""
+        i: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        leaf: cython.Py_ssize_t
         leaves: cython.Py_ssize_t = 8
-        cls: cython.Py_ssize_t
-        finer: QueueIndex
+        entry: cython.longlong[::1] = entries.at
         while leaves * FILL < n + LEAF:
             leaves *= 2
         if leaves > self.leaves or 4 * leaves < self.leaves:
             self.allot(leaves)
-        else:
-            for i in range(self.used):
-                self.count[i] = 0
-            self.first = 0
-        for i in range(n):
-            self.slot[i // FILL * LEAF + i % FILL] = slots[i]
-            self.cores[i // FILL * LEAF + i % FILL] = self.jobs.at[slots[i]].cores
-            self.estimate[i // FILL * LEAF + i % FILL] = self.jobs.at[slots[i]].estimate
+        slot: cython.longlong[::1] = self.slot
+        seq: cython.longlong[::1] = self.seq
+        cores: cython.longlong[::1] = self.cores
+        estimate: cython.longlong[::1] = self.estimate
+        for leaf in range(n // FILL + 1, self.used):
+            self.count[leaf] = 0
         self.used = n // FILL + 1
-        for i in range(self.used):
-            self.count[i] = FILL if (i + 1) * FILL <= n else n - i * FILL
+        self.first = 0
         self.size = n
+        for leaf in range(self.used):
+            self.count[leaf] = min(FILL, n - i)
+            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
+                e = order[i] * ENTRY
+                slot[k] = entry[e]
+                seq[k] = entry[e + 1]
+                cores[k] = entry[e + 2]
+                estimate[k] = entry[e + 3]
+                i += 1
         self.separate()
         if self.indexed:
             self.sum_all()
-            for cls in range(self.width):
-                finer = self.children[cls]
-                if finer is not None:
-                    self.refill_child(finer, cls)
+            self.refill_children(order, n, entries)
         return 0
 
-    def refill_child(self, finer: QueueIndex, cls):
-        """The finer index of a class has the jobs of the line that are in the class."""
+    def refill_children(self, order, n, entries: Entries):
+        """The finer indexes have the jobs of their classes."""
         i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        leaf: cython.Py_ssize_t
-        slots: cython.longlong[::1] = integers(self.size)
-        for leaf in range(self.used):
-            for i in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                if self.classify(self.cores[i]) == cls:
-                    slots[n] = self.slot[i]
-                    n += 1
-        return finer.refill(slots, n)
+        cls: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = 0
+        finer: QueueIndex
+        for cls in range(self.width):
+            if self.children[cls] is not None:
+                break
+        else:
+            return 0
+        ends: cython.longlong[::1] = integers(self.width)
+        if len(self.parted) < n:
+            self.parted = integers(2 * n)
+        for i in range(n):
+            ends[self.classify(entries.at[order[i] * ENTRY + 2])] += 1
+        for cls in range(self.width):
+            begin += ends[cls]
+            ends[cls] = begin - ends[cls]
+        for i in range(n):
+            cls = self.classify(entries.at[order[i] * ENTRY + 2])
+            self.parted[ends[cls]] = order[i]
+            ends[cls] += 1
+        begin = 0
+        for cls in range(self.width):
+            finer = self.children[cls]
+            if finer is not None:
+                finer.refill(self.parted[begin:], ends[cls] - begin, entries)
+            begin = ends[cls]
+        return 0
 
     def reseparate(self):
         """The keys have changed, the order has not."""
@@ -345,6 +421,7 @@ class QueueIndex:
             self.count[i] = total * (i - lo + 1) // span - total * (i - lo) // span
             for k in range(i * LEAF, i * LEAF + self.count[i]):
                 self.slot[k] = held[n]
+                self.seq[k] = self.jobs.at[held[n]].seq
                 self.cores[k] = self.jobs.at[held[n]].cores
                 self.estimate[k] = self.jobs.at[held[n]].estimate
                 n += 1
@@ -437,16 +514,9 @@ class QueueIndex:
         return finer
 
     def classify(self, cores):
-        cls: cython.Py_ssize_t = 0
         if self.shift >= 0:
             return (cores - self.low) >> self.shift
-        while cores >= 256:
-            cores >>= 8
-            cls += 8
-        while cores >= 2:
-            cores >>= 1
-            cls += 1
-        return cls
+        return 63 - __builtin_clzll(cores | 1)
 
     def ceiling(self, cls):
         """The largest count in the class."""

@@ -1,6 +1,6 @@
-from walltime.kernel.index cimport QueueIndex
+from walltime.kernel.index cimport Entries, QueueIndex
 from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
-from walltime.kernel.sorting cimport sort_slots
+from walltime.kernel.sorting cimport Sorter
 
 cdef class Queue:
     cdef readonly JobTable jobs
@@ -34,6 +34,9 @@ cdef class OrderedQueue(Queue):
     cdef Py_ssize_t seen
     cdef long long last_key
     cdef long long last_seq
+    # for sorting anew
+    cdef readonly Sorter sorter
+    cdef Entries entries
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -48,4 +51,5 @@ cdef class OrderedQueue(Queue):
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1
     cdef int flush(self) except -1
+    cdef bint sort(self) except -1
     cdef int shift(self) noexcept

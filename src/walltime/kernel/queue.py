@@ -6,11 +6,12 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.index import QueueIndex
+from walltime.kernel.index import Entries, QueueIndex
 from walltime.kernel.jobs import JobTable, Place
-from walltime.kernel.sorting import sort_slots
+from walltime.kernel.sorting import Sorter
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
     LINE, OUTSIDE = Place.LINE, Place.OUTSIDE
@@ -137,6 +138,8 @@ class OrderedQueue(Queue):
         self.begin = self.end = self.seen = 0
         self.last_key = -NEVER
         self.last_seq = -1
+        self.sorter = Sorter()
+        self.entries = Entries()
 
     def push(self, slot):
         """Put a waiting job in, at jobs.at[slot].key."""
@@ -270,34 +273,53 @@ class OrderedQueue(Queue):
         keys: cython.longlong[::1] = self.room()
         for i in range(self.size):
             keys[i] = self.jobs.at[slots[i]].key
-        self.rekey()
+        self.sort()
         return 0
 
     def rekey(self):
-        """In order of size where the order is the same, else n log n at most: what is still in order stays together."""
         i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = self.size
         slots: cython.longlong[::1] = self.buffer
         keys: cython.longlong[::1] = self.spare
-        moved: cython.bint = False
-        for i in range(n):
+        for i in range(self.size):
             self.jobs.at[slots[i]].key = keys[i]
-            if i > 0 and not moved and self.precedes(slots[i], slots[i - 1]):
-                moved = True
+        return self.sort()
+
+    def sort(self):
+        """The jobs have the keys in `spare`: put them in order; whether some have changed places.
+
+        In time of the size where the order is the same, else n log n at most: what is still in order stays together.
+        """
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.size
+        slot: cython.Py_ssize_t
+        moved: cython.bint
+        order: Sorter = self.sorter
         if n == 0:
-            return 0
-        if moved:
-            sort_slots(self.jobs, slots, keys, n)
-            self.line.refill(slots, n)
-            self.begin = self.end = self.seen = 0
-            for i in range(n):
-                self.jobs.at[slots[i]].place = LINE
-            self.disturbed = True
-        else:
+            return False
+        self.entries.make_room(n)
+        self.line.write_entries(self.entries)
+        for i in range(self.begin, self.end):
+            if self.tail[i] >= 0:
+                slot = self.tail[i]
+                self.entries.add(slot, self.jobs.at[slot].seq, self.jobs.at[slot].cores, self.jobs.at[slot].estimate)
+        order.make_room(n)
+        for i in range(n):
+            order.keys[i] = self.spare[i]
+            order.ties[i] = self.entries.at[i * ENTRY + 1]
+            order.items[i] = i
+        moved = order.sort(n)
+        self.last_key = order.keys[n - 1]
+        self.last_seq = order.ties[n - 1]
+        if not moved:
             self.line.reseparate()
-        self.last_key = self.jobs.at[slots[n - 1]].key
-        self.last_seq = self.jobs.at[slots[n - 1]].seq
-        return moved
+            return False
+        for i in range(self.begin, self.end):
+            if self.tail[i] >= 0:
+                self.jobs.at[self.tail[i]].place = LINE
+        self.begin = self.end = self.seen = 0
+        self.line.refill(order.items, n, self.entries)
+        self.disturbed = True
+        return True
 
     def slots(self) -> list:
         """Everything that waits here, in order."""

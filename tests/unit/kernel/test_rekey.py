@@ -8,7 +8,7 @@ import pytest
 from walltime.core.time import NEVER
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.queue import OrderedQueue
-from walltime.kernel.sorting import sort_slots
+from walltime.kernel.sorting import sort_by
 
 KINDS = {
     "groups": lambda rng, ranks, slot: ranks[slot % 7],
@@ -49,12 +49,49 @@ def test_a_queue_whose_keys_change_stays_in_order(kind, widest):
             assert queue.find(cores, 0, window, after, NEVER) == (fitting[0] if fitting else -1)
 
 
-@pytest.mark.parametrize("runs", [1, 2, 3, 17, 400])
-def test_sorting_takes_up_what_is_in_order(runs):
-    rng = random.Random(runs)
-    jobs = JobTable()
-    slots = np.array([jobs.add(0, 0, 0, 1) for _ in range(400)])
-    keys = np.concatenate([np.sort([rng.randrange(30) for _ in range(400 // runs + 1)]) for _ in range(runs)])[:400]
-    expected = sorted(zip(keys.tolist(), slots.tolist(), strict=True))
-    sort_slots(jobs, slots, keys, 400)
-    assert list(zip(keys.tolist(), slots.tolist(), strict=True)) == expected
+MANY = 5_000  # enough for every way of sorting
+SHAPES = {
+    "in order": lambda rng: np.arange(MANY),
+    "upside down": lambda rng: np.arange(MANY)[::-1] // 3,
+    "all alike": lambda rng: np.zeros(MANY),
+    "two runs": lambda rng: np.arange(MANY) % (MANY // 2),
+    "short runs": lambda rng: np.arange(MANY) % 7,
+    "groups": lambda rng: rng.permutation(40)[np.arange(MANY) // 125],
+    "groups of which some have the same key": lambda rng: rng.integers(0, 9, 40)[np.arange(MANY) // 125],
+    "a digit": lambda rng: rng.integers(0, 2_000, MANY),
+    "several digits": lambda rng: rng.integers(-(1 << 30), 1 << 30, MANY),
+    "any number": lambda rng: rng.integers(-(1 << 62), 1 << 62, MANY),
+    "the ends of all numbers": lambda rng: rng.choice([-(1 << 63) + 1, 0, (1 << 63) - 1], MANY),
+}
+
+
+@pytest.mark.parametrize("few", [0, 1, 2, 37, MANY])
+@pytest.mark.parametrize("ties", [1, 50, 1 << 40])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sorting_is_stable_and_right(shape, ties, few):
+    rng = np.random.default_rng(len(shape) + ties + few)
+    keys = SHAPES[shape](rng).astype(np.int64)[:few].copy()
+    second = rng.integers(0, ties, len(keys))
+    items = np.arange(len(keys))
+    expected = sorted(zip(keys.tolist(), second.tolist(), items.tolist(), strict=True))
+    sort_by(keys, second, items, len(keys))
+    assert list(zip(keys.tolist(), second.tolist(), items.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("users", [1, 100, 0])
+def test_sorting_anew_moves_no_more_than_n_log_n(users):
+    """Jobs of users who change places are moved once each; where everybody does, n log n times at the most."""
+    rng = np.random.default_rng(users)
+    for size in (500, 4_000, 20_000):
+        jobs = JobTable()
+        queue = OrderedQueue(jobs, 64)
+        for _ in range(size):
+            queue.push(jobs.add(0, 0, 1, 1))
+        owner = rng.integers(0, users or size, size)
+        for _ in range(3):
+            before = queue.sorter.moves
+            jobs.key[:size] = rng.permutation(users or size)[owner]
+            queue.reorder()
+            most = size * np.log2(size)
+        assert queue.slots() == sorted(range(size), key=lambda slot: (jobs.key[slot], slot))
+        assert queue.sorter.moves - before <= (most if not users else 1.5 * size + users * np.log2(users))
