@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from walltime.api import Result, load, simulate
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.workload import Workload
-    from walltime.inquiry import explain, predict
+    from walltime.inquiry import explain
     from walltime.policy.api import Policy
+    from walltime.prediction import predict
     from walltime.scenario import Scenario
     from walltime.workload.anonymise import anonymise
     from walltime.workload.compare import compare_workloads
@@ -38,7 +39,7 @@ _WHERE = {
     "compare": "walltime.analysis.compare:compare",
     "explain": "walltime.inquiry:explain",
     "plot": "walltime.analysis.plots:plot",
-    "predict": "walltime.inquiry:predict",
+    "predict": "walltime.prediction:predict",
     "write_report": "walltime.analysis.report:write_report",
     "Result": "walltime.api:Result",
     "load": "walltime.api:load",

@@ -38,7 +38,7 @@ def predict(
     scenario's workload, and which jobs will come, as a stretch of it.
     """
     from walltime.analysis.plots import check_picture
-    from walltime.inquiry import predict as inquire
+    from walltime.prediction import predict as inquire
 
     if picture is not None:
         check_picture(picture, force=force)

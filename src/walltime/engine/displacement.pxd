@@ -13,6 +13,8 @@ cdef class Displacer:
     cdef readonly dict told
     cdef readonly dict claims
     cdef readonly dict suspended
+    cdef readonly dict made_way
+    cdef readonly Py_ssize_t going
     cdef Chains chains
     cdef long long[::1] rank
     cdef dict waiting

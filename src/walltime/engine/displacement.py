@@ -44,6 +44,8 @@ class Displacer:
         self.told = {}  # and when they would have ended, as far as is known
         self.claims = {}  # and when those whom they displace are to be gone
         self.suspended = {}
+        self.made_way = {}  # for whom somebody was last told to go, by its number
+        self.going = -1  # who is made to go at this moment
         self.fresh = []  # who has joined since the last pass
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
         self.search = Search()
@@ -178,6 +180,8 @@ class Displacer:
             self.pin(view, slot)
         elif view.admits(slot):  # those before it may have used up what is allowed
             victims: list = self.victims(view, slot)
+            for victim in victims:
+                self.made_way[victim] = self.jobs.at[slot].job_id
             if victims and self.part.grace == 0:
                 for victim in victims:
                     self.displace(victim)
@@ -265,6 +269,11 @@ class Displacer:
 
     def displace(self, slot):
         """The job has to go now."""
+        self.going = slot
+        self.send_away(slot)
+        self.going = -1
+
+    def send_away(self, slot: cython.Py_ssize_t):
         if self.part.mode != "suspend":
             self.simulation.interrupt(slot, _REMEDIES[self.part.mode], Outcome.PREEMPTED)
             return

@@ -55,6 +55,10 @@ class Machine:
     outages: list[Outage] = field(default_factory=list)
     draining: Counter[int] = field(default_factory=Counter)
     gates: list[Gate] = field(default_factory=list)
+    shut_now: list[tuple[list[Any], Outage]] = field(default_factory=list)
+    """What is shut, as `open` needs it."""
+    coming: dict[int, tuple[int, int, str, Array | None]] = field(default_factory=dict)
+    """Reservations that the scheduler knows of and that have not begun: start, end, name, nodes; by their ghosts."""
     down: int = 0
     """Cores that have failed."""
 
@@ -142,11 +146,13 @@ class Machine:
         self.outages.append(outage)
         self.down += outage.cores if kind == "failure" else 0
         self.simulation.capacity_changed(self.index)
-        return ghosts, outage
+        self.shut_now.append((ghosts, outage))
+        return self.shut_now[-1]
 
     def open(self, shut: tuple[list[Any], Outage]) -> None:
         """They are there again."""
         ghosts, outage = shut
+        self.shut_now = [other for other in self.shut_now if other is not shut]
         self.set_time()
         for ledger, ghost in ghosts:
             ledger.give(ghost)
@@ -273,7 +279,8 @@ class ReservationSource(Source):
         super().attach(engine)
         for number in range(len(self.reservations)):
             if number in self.islands:
-                gate = Gate(self.machine, self.islands[number], self.nodes[number], self.cores[number])
+                name = self.reservations[number].name
+                gate = Gate(self.machine, self.islands[number], self.nodes[number], self.cores[number], name)
                 self.machine.gates.append(gate)
                 self.gates[number] = gate
             self._follow(number)
@@ -313,6 +320,7 @@ class ReservationSource(Source):
             ghost = machine.simulation.jobs.add_ghost(self.cores[number])
             machine.ledger.keep_shut(ghost, self.nodes[number], start, end)
             self.announced[number, start] = ghost
+            machine.coming[ghost] = (start, end, self.reservations[number].name, self.nodes[number])
         if number in self.gates:
             self.gates[number].announce(start, end)
         heapq.heappush(self.heap, (start, self.START, number, start))
@@ -326,6 +334,7 @@ class ReservationSource(Source):
         if ghost is not None:
             machine.ledger.unhold(ghost)
             machine.simulation.jobs.drop_ghost(ghost)
+            del machine.coming[ghost]
         if nodes is not None:
             machine.interrupt(machine.ledger.jobs_on(nodes))
         else:
@@ -347,8 +356,9 @@ class ReservationSource(Source):
 class Gate:
     """The way into a reservation that jobs may use: their ledger is shut but during its occurrences."""
 
-    def __init__(self, machine: Machine, island: int, nodes: Array | None, cores: int) -> None:
+    def __init__(self, machine: Machine, island: int, nodes: Array | None, cores: int, name: str) -> None:
         self.machine = machine
+        self.name = name
         self.island = island
         self.nodes = nodes
         self.cores = cores

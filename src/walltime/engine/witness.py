@@ -1,4 +1,5 @@
-"""A witness follows one job through a simulation: what kept it waiting, who went before it, what was foreseen.
+"""A witness follows one job through a simulation: what kept it waiting, when it ran and why it had to leave, who went
+before it, what was foreseen.
 
 It looks after every instant at which something happened, and changes nothing. What it notes is in microseconds; words
 are made of it in `walltime.analysis.explanation`.
@@ -12,9 +13,13 @@ from typing import Any
 import numpy as np
 
 from walltime.core.time import NEVER
+from walltime.engine.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.outlook import Outlook
 from walltime.kernel.source import Engine, Observer
+
+INTERRUPTED = ("waiting", "failed", "cancelled")
+"""What a running job may become that does not end by itself."""
 
 MOST_PLANNED = 5_000
 """Jobs before the watched one that a prediction plans at the most."""
@@ -22,7 +27,7 @@ MOST_PLANNED = 5_000
 
 @dataclass
 class Reason:
-    """What kept the job back from `start` to `end`: one of KINDS, and what there is to say about it."""
+    """What kept the job back from `start` to `end`: a kind, and what there is to say about it."""
 
     kind: str
     start: int
@@ -30,17 +35,16 @@ class Reason:
     detail: dict[str, Any] = field(default_factory=dict)
 
 
-KINDS = {
-    "resources": "what it needs was not free",
-    "limit": "a limit did not let it start",
-    "reservation": "it would have delayed a job that has a reservation",
-    "priority": "it fitted, but stood behind others, who are not overtaken",
-    "depth": "it fitted, but the backfill pass did not look so far",
-    "rhythm": "it fitted, and waited for the next pass",
-    "policy": "it fitted, and the policy left it",
-    "cluster": "it had not been sent to a cluster yet",
-}
-"""Why a job waits, and what that means."""
+@dataclass
+class Stay:
+    """The job had its resources from `start` to `end`, on these nodes (none where the machine has none), and became
+    `state` then; `cause` says what made it leave, where it did not end by itself."""
+
+    start: int
+    nodes: set[int]
+    end: int = -1
+    state: str = "running"
+    cause: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,11 @@ class Sample:
     parts: dict[str, float]
 
 
+def _sameness(kind: str, detail: dict[str, Any]) -> tuple[Any, ...]:
+    """What two reasons have in common that are one."""
+    return kind, detail.get("who"), detail.get("begins"), detail.get("nodes"), detail.get("draining")
+
+
 class Witness(Observer):
     """Watches the job with this number, the first of them; `step` are the microseconds between two samples."""
 
@@ -76,12 +85,12 @@ class Witness(Observer):
         self.seq = -1
         self.moves: list[tuple[int, str]] = []
         self.reasons: list[Reason] = []
+        self.stays: list[Stay] = []
         self.passed: list[Passed] = []
         self.promises: list[tuple[int, int]] = []
         self.plans: list[tuple[int, int]] = []
         self.samples: list[Sample] = []
         self.waiting = False
-        self.over = False
         self.open: Reason | None = None
         self.due = -NEVER
         self.fitted = False  # whether it could have started when a backfill pass last took place
@@ -93,21 +102,33 @@ class Witness(Observer):
     def moved(self, engine: Engine, slot: int, before: int, after: int) -> None:
         jobs = engine.jobs
         if slot == self.slot and int(jobs.seq[slot]) == self.seq:
-            self._follow(engine, after)
+            self._follow(engine, before, after)
         elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
             self.slot, self.seq = slot, int(jobs.seq[slot])
-            self._follow(engine, after)
+            self._follow(engine, before, after)
         elif after == State.RUNNING and self.waiting:
             self._see_start(engine, slot)
 
-    def _follow(self, engine: Engine, after: int) -> None:
+    def _follow(self, engine: Engine, before: int, after: int) -> None:
         now = int(engine.now)
         self.moves.append((now, State(after).name.lower()))
-        if after == State.WAITING and not self.over:
-            self.waiting = True
-        elif self.waiting:
-            self.waiting, self.over = False, True
-            self._close(now)
+        self._close(now)
+        self.waiting = after == State.WAITING
+        self.due = -NEVER if self.waiting else self.due
+        if before == State.RUNNING:
+            self._leave(engine, now, after)
+        if after == State.SUSPENDED:
+            self.open = Reason("suspended", now, now, dict(self.stays[-1].cause))
+        elif after == State.RUNNING:
+            where = self._home(engine).view.ledger.where(self.slot)
+            self.stays.append(Stay(now, {int(node) for node, _ in where}))
+
+    def _leave(self, engine: Engine, now: int, after: int) -> None:
+        stay = self.stays[-1]
+        stay.end, stay.state = now, State(after).name.lower()
+        displacer = self._home(engine).displacer
+        if displacer is not None and displacer.going == self.slot:
+            stay.cause = {"how": "displaced", "who": displacer.made_way.get(self.slot)}
 
     def _see_start(self, engine: Engine, slot: int) -> None:
         jobs = engine.jobs
@@ -131,11 +152,14 @@ class Witness(Observer):
             self.others[slot] = (int(engine.jobs.seq[slot]), int(time), int(engine.now))
 
     def settled(self, engine: Engine) -> None:
+        now = int(engine.now)
+        for stay in self.stays[-2:]:  # it may have begun anew at the same instant
+            if stay.end == now and stay.state in INTERRUPTED and not stay.cause:
+                stay.cause = self._name_interruption(engine, stay)
         if not self.waiting:
             return
-        now = int(engine.now)
         kind, detail = self._ask(engine)
-        if self.open is not None and (self.open.kind != kind or self.open.detail.get("who") != detail.get("who")):
+        if self.open is not None and _sameness(self.open.kind, self.open.detail) != _sameness(kind, detail):
             self._close(now)
         if self.open is None:
             self.open = Reason(kind, now, now, detail)
@@ -148,8 +172,7 @@ class Witness(Observer):
 
     def finish(self, now: int) -> None:
         """The simulation is over."""
-        if self.waiting:
-            self._close(now)
+        self._close(now)
 
     def _close(self, now: int) -> None:
         """The reason that is open ends now; one of no length was none."""
@@ -168,6 +191,23 @@ class Witness(Observer):
             return None
         return cluster.islands[int(jobs.island[self.slot]) if len(cluster.islands) > 1 else 0]
 
+    def _home(self, engine: Engine) -> Any:
+        """The island of the job, whether it waits there or runs."""
+        cluster = engine.clusters[int(engine.jobs.cluster[self.slot])]
+        return cluster.islands[int(engine.jobs.island[self.slot]) if len(cluster.islands) > 1 else 0]
+
+    def _machine(self, engine: Engine) -> Any:
+        """What is shut now and then of the job's cluster; None where nothing is."""
+        cluster = int(engine.jobs.cluster[self.slot])
+        return next((machine for machine in engine.machines if machine.index == cluster), None)
+
+    def _name_interruption(self, engine: Engine, stay: Stay) -> dict[str, Any]:
+        island = int(engine.jobs.island[self.slot])
+        found = name_interruption(self._machine(engine), island, stay.nodes, stay.end)
+        if found is None:
+            return {"how": "policy"} if stay.state == "waiting" else {}
+        return found
+
     def _ask(self, engine: Engine) -> tuple[str, dict[str, Any]]:
         island = self._island(engine)
         if island is None:
@@ -181,11 +221,8 @@ class Witness(Observer):
                 self.fitted = kind == ""
         if kind == "limit":
             return kind, {"who": view.quotas.titles[counter], "text": view.quotas.why(counter, self.slot)}
-        if kind == "resources":
-            free = int(view.ledger.free)
-            return kind, {"needs": int(jobs.cores[self.slot]), "free": free, "most_free": free}
-        if kind == "reservation":
-            return kind, self._holder(engine)
+        if kind in ("resources", "reservation"):
+            return self._find_obstacle(engine, island, kind)
         ahead = self._ahead(engine, island)
         if hasattr(rhythm, "watched") and rhythm.depth > -2:
             return self._ask_rhythm(engine, rhythm)
@@ -193,6 +230,21 @@ class Witness(Observer):
             first = min(ahead, key=lambda slot: self._rank(engine, slot))
             return "priority", {"who": int(jobs.job_id[first]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
+
+    def _find_obstacle(self, engine: Engine, island: Any, kind: str) -> tuple[str, dict[str, Any]]:
+        """It does not fit, now or for as long as it takes: who or what has its place?"""
+        machine = self._machine(engine)
+        if machine is not None:
+            found = find_obstacle(machine, int(engine.jobs.island[self.slot]), island.view, self.slot, kind)
+            if found is not None:
+                return found
+        if kind == "reservation":
+            return kind, self._holder(engine)
+        free = int(island.view.ledger.free)
+        detail = {"needs": int(engine.jobs.cores[self.slot]), "free": free, "most_free": free}
+        if island.displacer is not None and self.slot in island.displacer.claims:
+            detail["room_by"] = int(island.displacer.claims[self.slot])
+        return kind, detail
 
     def _ask_rhythm(self, engine: Engine, rhythm: Any) -> tuple[str, dict[str, Any]]:
         """It could start: what did the last backfill pass say?"""

@@ -1,0 +1,242 @@
+"""When would one more job start? A distribution over simulations that begin from today."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.time import SECOND, microseconds
+
+HORIZON = 7 * 86_400.0
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """When one more job would start: its wait in each run, in seconds; None where it had not started by the horizon."""
+
+    job: dict[str, Any]
+    waits: tuple[float | None, ...]
+    horizon: float
+    seed: int
+    based_on: dict[str, Any]
+
+    @property
+    def runs(self) -> int:
+        return len(self.waits)
+
+    @property
+    def started(self) -> int:
+        """In how many runs it started in time."""
+        return sum(wait is not None for wait in self.waits)
+
+    def quantile(self, share: float) -> float | None:
+        """The wait that this share of the runs does not exceed; None where it is beyond the horizon."""
+        ranked = sorted(math.inf if wait is None else wait for wait in self.waits)
+        found = ranked[min(len(ranked) - 1, max(0, math.ceil(share * len(ranked)) - 1))]
+        return None if math.isinf(found) else found
+
+    def as_data(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "job": self.job,
+            "runs": self.runs,
+            "started": self.started,
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "based_on": self.based_on,
+            "quantiles": {f"{share:g}": self.quantile(share) for share in QUANTILES},
+            "waits": list(self.waits),
+        }
+
+    def picture(self, **look: Any) -> Any:
+        """The distribution of the wait: the share of runs in which it has started by then."""
+        from walltime.analysis.charts.chart import Axis, Chart, Line, Panel
+        from walltime.analysis.plots import Picture
+
+        waits = np.sort([wait for wait in self.waits if wait is not None])
+        x = np.concatenate([[0.0], waits])
+        y = np.concatenate([[0.0], np.arange(1, len(waits) + 1) / self.runs])
+        panel = Panel(
+            Axis("wait", "duration", low=0),
+            Axis("share of runs", "share", low=0, high=1),
+            (Line("", x, y, 0, step=True),),
+        )
+        title = f"When would it start? {self.runs} runs"
+        return Picture(Chart("predict", title, (panel,)), **look)
+
+
+def predict(
+    scenario: Any,
+    *,
+    cores: int,
+    time: str | float,
+    user: str | None = None,
+    account: str | None = None,
+    queue: str | None = None,
+    nodes: int | None = None,
+    runs: int = 100,
+    seed: int | None = None,
+    horizon: str | float = HORIZON,
+    arrivals: bool = True,
+) -> Prediction:
+    """When one more job, submitted at the scenario's `start`, would start: a distribution over `runs` simulations.
+
+    In each run the jobs that run and wait get run times drawn from the accuracies (run time / request) of the
+    scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
+    workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
+    """
+    from walltime.core.random import stream
+    from walltime.core.time import parse_duration
+    from walltime.engine import native
+    from walltime.policy import registry
+    from walltime.scenario import load as load_scenario
+    from walltime.scenario import resolve
+
+    made = load_scenario(scenario) if isinstance(scenario, str | Path) else scenario
+    if made.start is None:
+        raise InputError("the scenario has no `start`: the running and waiting jobs to begin from")
+    if runs < 1:
+        raise InputError("at least one run is needed", value=runs)
+    registry.check(made)
+    if problems := native.unsupported(made):
+        raise UnsupportedError(native.NAME, problems)
+    length, limit = parse_duration(horizon), parse_duration(time)
+    history = made.model_copy(update={"start": None}).read_workload()
+    standing = made.read_workload()
+    seed = made.seed if seed is None else seed
+    draw = _Draw(history, standing, length, arrivals)
+    job = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue, "nodes": nodes}
+    waits = []
+    for number in range(runs):
+        workload, row = draw.make(stream(seed, "predict", number), job)
+        resolved = resolve(made, workload)
+        waits.append(_start_of(resolved, workload, row, draw.opening, length))
+    told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
+    based = dict(standing.notes["start"]) | {
+        "accuracies": len(draw.accuracies),
+        "arrivals": f"stretches of {len(history):,} jobs" if arrivals else "none",
+    }
+    return Prediction(told, tuple(waits), length / SECOND, seed, based)
+
+
+class _StartedError(Exception):
+    """The job has started: nothing more needs to be simulated."""
+
+
+def _start_of(scenario: Any, workload: Any, row: int, opening: int, horizon: int) -> float | None:
+    """The job's wait in one run."""
+    from walltime.engine import native
+    from walltime.kernel.jobs import State
+    from walltime.kernel.source import Observer
+
+    class Watch(Observer):
+        wait: float | None = None
+
+        def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
+            if int(engine.jobs.row[slot]) == row and after == State.RUNNING:
+                self.wait = (int(engine.now) - opening) / SECOND
+                raise _StartedError
+            if int(engine.jobs.row[slot]) == row and after == State.REJECTED:
+                raise InputError("the job would be rejected: it can never run on this cluster, or a rule refuses it")
+
+    watch = Watch()
+    with contextlib.suppress(_StartedError):
+        native.run(scenario.model_copy(update={"until": (opening + horizon) / SECOND}), workload, observers=[watch])
+    return watch.wait
+
+
+class _Draw:
+    """Makes the jobs of one run: those that stand with drawn run times, the one in question, a stretch of others."""
+
+    def __init__(self, history: Any, standing: Any, horizon: int, arrivals: bool) -> None:
+        self.history, self.horizon, self.arrivals = history, horizon, arrivals
+        self.opening = microseconds(standing.notes["start"]["time"])
+        self.present = standing.select(
+            np.flatnonzero(standing.column("submit") <= self.opening)[: self._count(standing)]
+        )
+        run, asked = history.column("run_time"), history.column("requested_time")
+        known = (run > 0) & (asked > 0)
+        self.accuracies = np.sort(np.minimum(run[known] / asked[known], 1.0))
+        if not len(self.accuracies):
+            raise InputError("no job of the workload has both a run time and a request to learn their relation from")
+
+    def _count(self, standing: Any) -> int:
+        told = standing.notes["start"]
+        return int(told["running"]) + int(told["waiting"])
+
+    def make(self, random: Any, job: dict[str, Any]) -> tuple[Any, int]:
+        """The workload, and the row of the job in question."""
+        asked, started = self.present.column("requested_time"), self.present.column("started")
+        elapsed = np.where(started >= 0, self.opening - started, 0)
+        least = np.searchsorted(self.accuracies, elapsed / np.maximum(asked, 1), side="right")
+        picks = least + (random.random(len(asked)) * (len(self.accuracies) - least)).astype(np.int64)
+        share = np.append(self.accuracies, 1.0)[np.minimum(picks, len(self.accuracies))]
+        run = np.maximum((asked * share).astype(np.int64), np.where(started >= 0, elapsed + 1, 1))
+        present = self.present.replace(dict(self.present.columns) | {"run_time": np.minimum(run, asked)})
+        rows = [present, self._question(job), self._stretch(random)]
+        table = _stack(rows, self.opening)
+        return table, int(np.flatnonzero(table.column("job_id") == QUESTION)[0])
+
+    def _question(self, job: dict[str, Any]) -> Any:
+        from walltime.core.workload import Workload
+
+        columns = {name: [value] for name, value in job.items() if value is not None and name != "requested_time"}
+        time = job["requested_time"] / SECOND
+        return Workload.from_columns(job_id=[QUESTION], submit=[0.0], requested_time=[time], run_time=[time], **columns)
+
+    def _stretch(self, random: Any) -> Any:
+        """Jobs of the workload from a random moment on, wrapped around its end."""
+        submit = self.history.column("submit")
+        if not self.arrivals or not len(submit):
+            return self.history.select(np.zeros(0, np.int64))
+        first, span = int(submit[0]), max(int(submit[-1] - submit[0]), 1)
+        begin = int(random.integers(0, span))
+        after = (submit - first - begin) % span
+        rows = np.flatnonzero(after <= self.horizon)
+        rows = rows[np.argsort(after[rows], kind="stable")]
+        columns = {name: values for name, values in self.history.select(rows).columns.items() if name not in TIED}
+        moved = after[rows] - submit[rows]
+        for name in ("begin", "cancel", "deadline"):
+            if name in columns:
+                columns[name] = np.where(columns[name] < 0, columns[name], columns[name] + moved)
+        return self.history.replace(columns | {"submit": after[rows]})
+
+
+TIED = ("job_id", "dependencies", "preceding_job", "think_time")
+"""What ties jobs of a log to each other, and means nothing once a stretch of it is cut out."""
+
+QUESTION = (1 << 62) - 1
+"""The number of the job in question."""
+
+
+def _stack(parts: list[Any], opening: int) -> Any:
+    """The present as it is; the others from the opening on; in order of submission."""
+    from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels, sort_by_submission
+
+    names = list(dict.fromkeys(name for part in parts for name in part.columns))
+    columns: dict[str, Any] = {}
+    labels: dict[str, list[str]] = {}
+    for name in names:
+        kind, pieces = COLUMNS[name].kind, []
+        for number, part in enumerate(parts):
+            values = part.column(name)
+            if name in ("submit", "begin", "cancel", "deadline") and number:
+                values = np.where(values == MISSING, MISSING, values + opening)
+            if kind == "label":
+                people = part.label_names(name)
+                pieces += [people[code] if code >= 0 else None for code in values]
+            else:
+                pieces += list(values)
+        if kind == "label":
+            columns[name], labels[name] = encode_labels(pieces)
+        else:
+            columns[name] = pieces if kind == "text" else np.array(pieces, np.int64)
+    first = parts[0]
+    return Workload(sort_by_submission(columns), labels, first.origin, notes=dict(first.notes), source=first.source)
