@@ -8,6 +8,8 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ import numpy as np
 
 import walltime
 from walltime.core.workload import Origin, Workload
-from walltime.workload.generate import generate
+from walltime.workload.generate import Model, generate
+from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.workflow import Task, Workflow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 CORES, NODES = 256, "16x16"
@@ -24,10 +28,14 @@ MONDAY = 1_704_067_200.0
 DAY = 86_400.0
 DPI = 90
 WEEK = {"begin": "14d", "end": "21d"}
-OPTIONS: dict[str, dict[str, Any]] = {"schedule": WEEK, "schedule-diff": WEEK, "boxes": {"by": "size"}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    **{"schedule": WEEK, "schedule-diff": WEEK, "boxes": {"by": "size"}},
+    **{"fairshare": {"most": 6}, "usage": {"most": 6}},
+}
 PAIRS = (
     *("utilization", "cdf", "histogram", "boxes", "compare", "change", "winners", "schedule-diff", "queue", "load"),
     *("slowdown-map", "fairness", "users", "median-wait", "cumulative-wait", "node-load", "gaps", "difference"),
+    "workflows",
 )
 """Pictures that show two policies; the others show one."""
 
@@ -40,36 +48,64 @@ def make_jobs() -> Workload:
     return jobs.replace(columns, origin=Origin(MONDAY, "Europe/Prague"))
 
 
-def draw_kinds(results: list[walltime.Result]) -> None:
-    """A picture for each kind that these results have."""
+def draw_kinds(results: list[walltime.Result], special: dict[str, list[walltime.Result]]) -> None:
+    """A picture for each kind: of these results or, for what they have nothing for, of the special ones."""
     from walltime.analysis.charts import KINDS
 
     for kind in KINDS:
-        shown = results if kind in PAIRS else results[1:]
-        try:
-            picture = walltime.plot(kind, *shown, **OPTIONS.get(kind, {}))
-        except walltime.InputError as error:
-            print(f"no picture of {kind}: {error}")
-            continue
-        picture.save(FOLDER / f"{kind}.png", dpi=DPI)
+        pair = special.get(kind, results)
+        shown = pair if kind in PAIRS else pair[-1:]
+        walltime.plot(kind, *shown, **OPTIONS.get(kind, {})).save(FOLDER / f"{kind}.png", dpi=DPI)
         print(f"{kind}.png")
-    draw_disturbed()
-    draw_repetitions()
-    few = walltime.simulate(
-        Workload.from_columns(
-            submit=[0, 1, 1, 1, 3, 4, 4],
-            run_time=[9, 4, 4, 3, 7, 3, 1],
-            requested_time=[9, 4, 4, 3, 7, 3, 1],
-            cores=[2, 7, 4, 4, 3, 6, 3],
-        ),
-        cores=8,
-        policy="easy",
+
+
+def draw_schedules(disturbed: walltime.Result, workflows: walltime.Result) -> None:
+    """What a schedule shows besides jobs: what was down, interrupted jobs, clusters, workflows, shared time."""
+    pictures = {
+        "outages": disturbed.plot.schedule(begin="3d", end="9d", by="size"),
+        "workflow-schedule": workflows.plot.schedule(by="workflow", begin="12h", end="3d"),
+        "interrupted": simulate_interrupted().plot.schedule(by="queue"),
+        "clusters": simulate_clusters().plot.schedule(begin="2d", end="9d", by="size"),
+        "clusters-utilization": simulate_clusters().plot.utilization(),
+        "time-shared": simulate_shared().plot.schedule(begin=600, end=1200, by="size"),
+        "schedule-dark": simulate_few().plot.schedule(by="backfilled", theme="dark"),
+    }
+    for name, picture in pictures.items():
+        picture.save(FOLDER / f"{name}.png", dpi=DPI)
+        print(f"{name}.png")
+
+
+def simulate_few() -> walltime.Result:
+    """Seven jobs on eight cores, of which some are backfilled."""
+    jobs = Workload.from_columns(
+        submit=[0, 1, 1, 1, 3, 4, 4],
+        run_time=[9, 4, 4, 3, 7, 3, 1],
+        requested_time=[9, 4, 4, 3, 7, 3, 1],
+        cores=[2, 7, 4, 4, 3, 6, 3],
     )
-    few.plot.schedule(by="backfilled", theme="dark").save(FOLDER / "schedule-dark.png", dpi=DPI)
+    return walltime.simulate(jobs, cores=8, policy="easy")
 
 
-def draw_disturbed() -> None:
-    """A schedule with nodes that fail, a weekly maintenance and a reservation, and its map of down times."""
+def simulate_interrupted() -> walltime.Result:
+    """Two jobs that are suspended for an urgent one, and go on where they were."""
+    times = [60, 50, 15, 20, 20]
+    jobs = Workload.from_columns(
+        submit=[0, 0, 10, 25, 30],
+        run_time=times,
+        requested_time=times,
+        cores=[4, 4, 6, 2, 4],
+        queue=["normal", "normal", "urgent", "normal", "normal"],
+    )
+    cluster = {
+        "nodes": "2x4",
+        "queues": {"urgent": {"priority": 1}, "normal": {"default": True}},
+        "scheduler": {"preempt": {"name": "queue", "mode": "suspend"}},
+    }
+    return walltime.simulate({"workload": jobs, "cluster": cluster}, label="easy, urgent jobs first")
+
+
+def simulate_disturbed() -> walltime.Result:
+    """Nodes that fail, a weekly maintenance and a reservation."""
     cluster = {
         "nodes": NODES,
         "failures": [{"between": {"mean": 20 * DAY}, "repair": 6 * 3600.0}],
@@ -79,10 +115,63 @@ def draw_disturbed() -> None:
         ],
     }
     jobs = {"generate": {"jobs": 1_500, "cores": CORES, "load": 0.7}}
-    result = walltime.simulate({"workload": jobs, "cluster": cluster, "seed": 4}, policy="easy")
-    result.plot.schedule(begin="3d", end="9d", by="size").save(FOLDER / "outages.png", dpi=DPI)
-    result.plot.failures().save(FOLDER / "failures.png", dpi=DPI)
-    print("outages.png, failures.png")
+    return walltime.simulate({"workload": jobs, "cluster": cluster, "seed": 4}, policy="easy")
+
+
+def simulate_shares(jobs: Workload) -> walltime.Result:
+    """The same jobs in the order of fair shares; what was used is half forgotten after two days."""
+    order = {"name": "fairshare", "formula": "classic", "half_life": "2d"}
+    cluster = {"nodes": NODES, "scheduler": {"order": order}}
+    return walltime.simulate({"workload": jobs, "cluster": cluster}, label="fair share")
+
+
+def simulate_workflows() -> list[walltime.Result]:
+    """Workflows among other jobs: each task submitted when those before it have ended, or all known beforehand."""
+    wide, long = Task("wide", 48, 3_240, 3_600), Task("long", 4, 14_040, 14_400)
+    kinds = [
+        Workflow.of("wideLong", [wide, replace(long, needs=("wide",))]),
+        Workflow.of("longWide", [long, replace(wide, needs=("long",))]),
+    ]
+    results = []
+    for way, label in (("multi", "chained jobs"), ("manifest", "workflow-aware")):
+        jobs = generate(1_200, CORES, 0.75, 1, Model(longest_run=12 * 3600.0))
+        mixed = add_workflows(jobs, Mix(kinds, way, every=4 * 3600.0), 1)
+        results.append(walltime.simulate(mixed, cores=CORES, policy="easy", label=label))
+    return results
+
+
+@cache
+def simulate_clusters() -> walltime.Result:
+    """Three clusters of different kinds, and a broker that sends each job where it starts first."""
+    clusters = [
+        {"name": "old", "cores": 64},
+        {"name": "new", "nodes": {"count": 8, "cores": 16, "speed": 1.5}},
+        {"name": "small", "nodes": "8x4"},
+    ]
+    jobs = {"generate": {"jobs": 1_200, "cores": 128, "load": 0.9}}
+    return walltime.simulate(
+        {"workload": jobs, "clusters": clusters, "broker": "earliest-start"}, label="three clusters"
+    )
+
+
+def simulate_shared() -> walltime.Result:
+    """Four workstations whose time is shared by the tasks of jobs in lock step."""
+    kind = {
+        "tasks": {"name": "empirical", "values": [1, 2, 3, 4]},
+        "work": {"name": "exponential", "mean": 10},
+        "profile": "lock-step",
+    }
+    arrivals = {"name": "exponential", "mean": 8}
+    scenario = {
+        "workload": {"synthetic": {"jobs": 300, "arrivals": arrivals, "types": {"solver": kind}}},
+        "cluster": {
+            "nodes": {"count": 4, "cores": 1, "max_load": 20},
+            "scheduler": {"backfill": "none", "place": "round-robin"},
+        },
+        "execution": {"model": {"name": "time-shared", "quantum": 0.1, "delay": 0.01}},
+        "seed": 1,
+    }
+    return walltime.simulate(scenario, label="time-shared")
 
 
 def draw_repetitions() -> None:
@@ -144,7 +233,11 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     jobs = make_jobs()
     results = [walltime.simulate(jobs, nodes=NODES, policy=policy) for policy in ("fcfs", "easy")]
-    draw_kinds(results)
+    disturbed, workflows = simulate_disturbed(), simulate_workflows()
+    special = {"fairshare": [simulate_shares(jobs)], "failures": [disturbed], "workflows": workflows}
+    draw_kinds(results, special)
+    draw_schedules(disturbed, workflows[0])
+    draw_repetitions()
     draw_watch(jobs)
     draw_report(results)
 

@@ -10,8 +10,6 @@ from walltime.analysis.charts import KINDS
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 IMAGE = re.compile(r"!\[[^\]\n]+\]\((?P<target>[^)\s]+)\)")
-ABSENT = {"fairshare"}
-"""Kinds that no result of this version has anything for."""
 
 
 def shown() -> set[Path]:
@@ -31,5 +29,4 @@ def test_every_kind_of_plot_is_described_with_a_picture() -> None:
     guide = (ROOT / "docs" / "guides" / "seeing.md").read_text(encoding="utf-8")
     for kind in KINDS:
         assert f"`{kind}`" in guide
-        if kind not in ABSENT:
-            assert f"../pictures/{kind}.png)" in guide
+        assert f"../pictures/{kind}.png)" in guide

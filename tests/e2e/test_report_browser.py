@@ -473,6 +473,10 @@ def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
         (1, 3.5e7),
         (0, 250),
         (2e5, 2e5 + 300),
+        (0.9, 8.9),
+        (1, 300),
+        (3, 7),
+        (0, 4.8e8),
     ]
     for kind, log, (low, high), count in itertools.product(
         ("number", "count", "share", "duration", "time"), (False, True), ranges, (2, 5, 9)

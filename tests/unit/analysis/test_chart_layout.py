@@ -87,6 +87,18 @@ def test_clusters_stand_on_top_of_each_other() -> None:
     assert plan.low.tolist() == [0, 4]
 
 
+def test_a_node_whose_time_is_shared_has_a_row_for_each_task_that_it_ever_had() -> None:
+    rows = [job(1, 0, 0, 10, 2), job(2, 0, 5, 15, 1), job(3, 0, 15, 20, 2)]
+    taken = [allocation(row, nodes=nodes) for row, nodes in zip(rows, ("0:2", "0:1", "0:1,1:1"), strict=True)]
+    facts = {"nodes": {"cluster": {"cores": [[3, 50]], "sharing": "shared"}}, "shared_time": True}
+    made = record(*rows, allocations=taken, cores=150, **facts)
+    assert lay_out(made).rows == 150
+    plan = lay_out(made, tight=True)
+    assert plan.nodes.tolist() == [0, 3, 4]
+    assert plan.rows == 5
+    check(plan, made)
+
+
 def test_a_window_leaves_out_what_did_not_run_in_it() -> None:
     made = record(job(1, 0, 0, 10), job(2, 0, 10, 20), job(3, 0, 20, 30))
     plan = lay_out(made, window=(12, 18))

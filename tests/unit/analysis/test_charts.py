@@ -65,6 +65,41 @@ def test_utilization_is_used_over_available() -> None:
     assert float(np.max(mark.y)) == 1.0
 
 
+def test_the_utilization_of_clusters_stands_in_panels_of_their_own() -> None:
+    rows = [job(1, 0, 0, 100, 2, cluster="a"), job(2, 0, 0, 50, 4, cluster="b")]
+    shown = Shown(record(*rows, clusters={"a": 4, "b": 4}))
+    chart = make_chart("utilization", [shown])
+    assert [panel.title for panel in chart.panels] == ["all clusters", "a", "b"]
+    means = [float(np.mean(panel.marks[0].y)) for panel in chart.panels]
+    assert means == pytest.approx([0.5, 0.5, 0.5])
+    assert float(chart.panels[2].marks[0].y[0]) == pytest.approx(1.0)
+
+
+def test_a_name_has_one_colour_in_all_panels() -> None:
+    other = Shown(record(job(1, 0, 0, 100, 1, user="ann"), job(2, 10, 100, 300, 4, user="cy")), "two")
+    chart = make_chart("schedule", [small(), other])
+    assert chart.title == "Schedule, by user"
+    colourings = [mark.colouring for mark in chart.marks]
+    assert colourings[0].names == colourings[1].names == ("cy", "ann", "bo")
+    assert [colouring.names[code] for colouring in colourings for code in colouring.codes] == [
+        *("ann", "bo", "ann", "bo"),
+        *("ann", "cy"),
+    ]
+
+
+def test_who_has_no_label_is_grey() -> None:
+    rows = [job(1, 0, 0, 9, workflow="w"), job(2, 0, 0, 900, 3), job(3, 0, 0, 99, workflow="v")]
+    colouring = make_chart("schedule", [Shown(record(*rows))], by="workflow").marks[0].colouring
+    assert colouring.names == ("v", "w", "none")
+    assert colouring.grey
+    assert colouring.classes.tolist() == [1, 2, 0]
+
+
+def test_one_user_is_no_reason_to_colour_by_user() -> None:
+    rows = [job(number, 0, 0, 9, user="ann") for number in (1, 2)]
+    assert make_chart("schedule", [Shown(record(*rows))]).title == "Schedule, by size"
+
+
 def test_requested_cores_are_used_and_waited_for() -> None:
     chart = make_chart("cores", [small()])
     step = chart.marks[0].x[1] - chart.marks[0].x[0]
@@ -296,12 +331,27 @@ def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
     assert failures.notes[0] == "1 × failure."
 
 
+def test_workflows_are_shown_as_wholes() -> None:
+    rows = [
+        job(1, 0, 10, 110, workflow="w-1"),
+        job(2, 0, 150, 250, workflow="w-1"),
+        job(3, 20, 50, 150, workflow="w-2", state="failed"),
+    ]
+    about = {"name": "chain", "way": "multi", "tasks": 2, "critical_path": 125.0, "work": 200.0}
+    chart = make_chart("workflows", [Shown(record(*rows, workflows={"w-1": about, "w-2": about}))])
+    assert [panel.y.categories for panel in chart.panels] == [("chain",)] * 4
+    means = [float(panel.marks[0].means[0]) for panel in chart.panels]
+    assert means == [(10 + 30) / 2, 240, 250, 2]
+    assert [int(panel.marks[0].counts[0]) for panel in chart.panels] == [2, 1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
         ("fairshare", {}, "no fair-share factors"),
         ("failures", {}, "nothing was ever down"),
         ("nodes", {}, "has no nodes"),
+        ("workflows", {}, "has no workflows"),
         ("node-load", {}, "has no nodes"),
         ("boxes", {"by": "account"}, "the jobs tell no account"),
         ("boxes", {"by": "colour"}, "unknown key"),

@@ -6,16 +6,17 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
-from handmade import outages
 
 import walltime
 from walltime.analysis.charts import KINDS
 from walltime.analysis.charts.palette import THEMES
 from walltime.analysis.plots import FORMATS, plot
 from walltime.core.errors import InputError
-from walltime.core.tables import SERIES, STATES
+from walltime.core.tables import STATES
+from walltime.core.time import format_duration
+from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.workflow import Task, Workflow
 
 PAIRS = {"winners", "change", "difference", "schedule-diff"}
 NAMES = ("<script>alert(1)</script>", "$x^2$", "_hidden", "z" * 400, "tab\tand\nline", "emoji 🚀", "عربي", "\u202eback")
@@ -35,16 +36,18 @@ def jobs(users: tuple[str, ...] = ("ann", "bo", "cy"), count: int = 60) -> wallt
 
 @pytest.fixture(scope="module")
 def results() -> list[walltime.Result]:
-    """Two results of everything that can be drawn; what was down and the fair shares are written by hand."""
-    made = [walltime.simulate(jobs(), nodes="4x4", policy=policy) for policy in ("fcfs", "easy")]
-    shares = [
-        (600.0 * i, "fair_share_factor", user, (i + number) % 7 / 7)
-        for number, user in enumerate(("ann", "bo"))
-        for i in range(40)
-    ]
-    for result in made:
-        result.record.outages = outages((3000.0, 9000.0, "failure", "0-1:4", 8), (100.0, None, "maintenance", "3:4", 4))
-        result.__dict__["series"] = pl.concat([result.series, pl.DataFrame(shares, schema=SERIES, orient="row")])
+    """Two results of everything that can be drawn: fair shares, workflows, nodes that fail and are maintained."""
+    tasks = [Task("first", 4, 900, 1200), Task("second", 8, 300, 600, ("first",))]
+    work = add_workflows(jobs(), Mix([Workflow.of("chain", tasks)], "multi", every=6000.0), 1)
+    made = []
+    for backfill in ("none", "easy"):
+        cluster = {
+            "nodes": "4x4",
+            "failures": [{"between": {"mean": 40_000.0}, "repair": 3000.0}],
+            "reservations": [{"name": "update", "start": 9000, "length": 1200}],
+            "scheduler": {"order": {"name": "fairshare", "interval": 600}, "backfill": backfill},
+        }
+        made.append(walltime.simulate({"workload": work, "cluster": cluster, "seed": 1}, label=backfill))
     return made
 
 
@@ -93,6 +96,12 @@ def test_titles_and_words_at_the_axes_are_always_there(kind: str, results: list[
         assert panel.x.label
         assert panel.y.label or panel.y.categories
     assert picture.render("png", 50).startswith(b"\x89PNG")
+
+
+def test_bars_tell_their_values(results: list[walltime.Result]) -> None:
+    picture = plot("users", results[0])
+    values = picture.chart.marks[0].values
+    assert {format_duration(value) for value in values} <= {text for text, _ in texts(picture.figure)}
 
 
 def test_hostile_names_are_only_names() -> None:

@@ -170,6 +170,33 @@ def test_words_about_one_result() -> None:
     assert words[2] == "The machine was used to 100 %, from first submission to last end (3:20 min)."
 
 
+def test_what_disruptions_cost_is_told() -> None:
+    work = walltime.Workload.from_columns(
+        submit=[0, 7200], run_time=[14_400, 600], requested_time=[14_400, 600], cores=[4, 4], queue=["normal", "urgent"]
+    )
+    cluster = {
+        "cores": 4,
+        "queues": {"urgent": {"priority": 1}, "normal": {"default": True}},
+        "scheduler": {"preempt": {"name": "queue", "mode": "requeue"}},
+    }
+    result = walltime.simulate({"workload": work, "cluster": cluster})
+    assert "Jobs were once displaced; 8 core-hours of their work were lost." in describe([result])
+    page = make_report([result])
+    assert "<th scope=row>Jobs displaced by others</th><td>1</td>" in page
+    assert "<th scope=row>Core-hours lost</th><td>8</td>" in page
+    assert "failures</th>" not in page
+
+
+def test_people_are_groups_where_the_jobs_tell_no_users() -> None:
+    work = jobs(30)
+    columns = {key: value for key, value in work.columns.items() if key != "user"}
+    labels = {key: value for key, value in work.labels.items() if key != "user"}
+    nameless = work.replace(columns | {"group": work.columns["user"]}, labels=labels | {"group": work.labels["user"]})
+    page = make_report([walltime.simulate(nameless, cores=8)])
+    titles = {chart["title"] for chart in data(page)[0]["charts"].values()}
+    assert {"Mean wait by group", "Wait by group", "Cores in use by group"} <= titles
+
+
 def test_words_about_two_results(pair: list[walltime.Result]) -> None:
     words = " ".join(describe(pair))
     old, new = (result.summary["mean_wait"] for result in pair)

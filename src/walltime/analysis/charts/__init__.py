@@ -71,6 +71,7 @@ KINDS = {
         Kind("details", "relation:details"),
         Kind("slowdown-map", "relation:slowdown_map"),
         Kind("recorded", "relation:recorded"),
+        Kind("workflows", "workflows:workflows"),
         Kind("users", "people:users"),
         Kind("fairness", "people:fairness"),
         Kind("winners", "people:winners"),

@@ -55,14 +55,24 @@ class Clock:
     def describe(self, first: float, last: float) -> str:
         """What to write at an axis of time from first to last: the dates too, as the ticks may be hours only."""
         if self.shift is None:
-            words = "days" if last - first >= 8 * 86_400 else "days, hours:minutes"
-            return f"{words} since time zero of the trace"
+            return _describe_days(first, last)
         begin, end = (datetime.fromtimestamp(side + self.shift, UTC) for side in (first, last))
         days = [f"{day.day} {day:%b %Y}" for day in (begin, end)]
         if begin.year == end.year:
             days[0] = f"{begin.day} {begin:%b}"
         span = days[1] if begin.date() == end.date() else " to ".join(days)
         return f"date ({self.zone}), {span}"
+
+
+def _describe_days(first: float, last: float) -> str:
+    """The words for times since the trace's zero, as the ticks write them."""
+    day = int(first // 86_400)
+    if last - first >= 8 * 86_400:
+        return "days since time zero of the trace"
+    if int(last // 86_400) > day:
+        return "days, hours:minutes since time zero of the trace"
+    words = "hours:minutes" + (":seconds" if last - first < 600 else "")
+    return f"{words} since time zero of the trace" if day == 0 else f"{words} on day {day:,} of the trace"
 
 
 @dataclass(frozen=True)

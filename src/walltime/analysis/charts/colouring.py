@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ WAYS = (
     "phase",
 )
 """What a schedule can be coloured by, where the result has it."""
+_OWN = ("size", "wait", "state", "backfilled")
+"""Those that every job has."""
 MOST = 8
 """Colours that can be told apart; beyond them jobs are grey."""
 TONES = 3
@@ -82,8 +85,25 @@ class Colouring:
 
 def find_ways(jobs: pl.DataFrame) -> list[str]:
     """What these jobs can be coloured by: a label that is there, a cluster if there are two."""
-    always = ("size", "wait", "state", "backfilled")
-    return [way for way in WAYS if way in always or jobs[way].drop_nulls().n_unique() > (way == "cluster")]
+    return [way for way in WAYS if way in _OWN or jobs[way].drop_nulls().n_unique() > (way == "cluster")]
+
+
+def choose_way(jobs: pl.DataFrame) -> str:
+    """What to colour jobs by where nobody says: the first label that tells them apart, else their size."""
+    labels = [way for way in WAYS if way in ("user", "group", "account", "queue", "qos", "cluster")]
+    return next((way for way in labels if jobs[way].n_unique() > 1), "size")
+
+
+def colour_all(tables: Sequence[pl.DataFrame], by: str) -> list[Colouring]:
+    """`colour_by` for the jobs of several results, such that a name has the same colour in all of them."""
+    if by not in WAYS or by in _OWN:
+        return [colour_by(table, by) for table in tables]
+    for table in tables:
+        _check_label(table, by)
+    columns = [pl.col(by).cast(pl.String), "core_seconds"]
+    whole = _by_label(pl.concat([table.select(columns) for table in tables]), by)
+    ends = np.cumsum([table.height for table in tables])[:-1]
+    return [replace(whole, codes=codes) for codes in np.split(whole.codes, ends)]
 
 
 def colour_by(jobs: pl.DataFrame, by: str) -> Colouring:
@@ -102,25 +122,31 @@ def colour_by(jobs: pl.DataFrame, by: str) -> Colouring:
         return Colouring(by, np.array([places[str(state)] for state in jobs["state"]], np.int64), STATES, "states")
     if by == "backfilled":
         return Colouring(by, jobs["backfilled"].fill_null(False).to_numpy().astype(np.int64), ("in turn", "backfilled"))
-    if not jobs[by].count():
-        raise InputError(f"the jobs of this result tell no {by}", value=by, choices=find_ways(jobs))
+    _check_label(jobs, by)
     return _by_label(jobs, by)
 
 
+def _check_label(jobs: pl.DataFrame, by: str) -> None:
+    if not jobs[by].count():
+        raise InputError(f"the jobs of this result tell no {by}", value=by, choices=find_ways(jobs))
+
+
 def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
-    """The heaviest ones in colours, the others in grey."""
+    """The heaviest ones in colours, the others in tones of grey, who has no such label in the faintest of them."""
     table = pl.DataFrame({"name": jobs[by].cast(pl.String), "work": jobs["core_seconds"]})
-    ranked = table.group_by("name", maintain_order=True).agg(pl.col("work").sum())
+    ranked = table.drop_nulls("name").group_by("name", maintain_order=True).agg(pl.col("work").sum())
     ranked = ranked.sort("work", "name", descending=[True, False], maintain_order=True)
-    names: list[str | None] = ranked["name"].to_list()
-    many = len(names) > MOST
-    place = dict(zip(names, range(len(names)), strict=True))
-    if many:
-        place |= {name: MOST - 1 + number % TONES for number, name in enumerate(names) if number >= MOST - 1}
+    names: list[str] = ranked["name"].to_list()
+    nameless = table["name"].has_nulls()
+    shown = len(names) if len(names) + nameless <= MOST else MOST - 1
+    place: dict[str | None, int] = {name: number for number, name in enumerate(names[:shown])}
+    place |= {name: shown + number % TONES for number, name in enumerate(names[shown:])}
+    place[None] = shown + TONES - 1
     codes = np.array([place[name] for name in table["name"]], np.int64)
-    if many:
-        names = [*names[: MOST - 1], f"all others ({len(names) - MOST + 1:,})"]
-    return Colouring(by, codes, short_names(names, 40), grey=many)
+    rest = len(names) - shown
+    others = [f"all others ({rest:,})"] if rest else []
+    grey = [" and ".join([*others, *(["none"] if nameless else [])])] if others or nameless else []
+    return Colouring(by, codes, (*short_names(names[:shown], 40), *grey), grey=bool(grey))
 
 
 def colour_by_shift(jobs: pl.DataFrame, base: pl.DataFrame) -> Colouring:

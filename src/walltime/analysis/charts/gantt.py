@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Panel
-from walltime.analysis.charts.colouring import WAYS, colour_by, colour_by_shift, find_ways
+from walltime.analysis.charts.colouring import choose_way, colour_all, colour_by_shift
 from walltime.analysis.charts.lanes import shade
-from walltime.analysis.charts.layout import MOST_JOBS, Schedule, lay_out
+from walltime.analysis.charts.layout import MOST_JOBS, Schedule, explain_rows, lay_out
 from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
-from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, time_axis
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, find_unit, time_axis
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 
@@ -30,16 +30,14 @@ def schedule(
     """Who held which cores when, coloured by user, queue, size, wait, ...; between two times of the trace."""
     panels, notes = [], []
     window = _window(begin, end)
-    for label, result in zip(find_labels(results), results, strict=True):
-        plan = _lay_out(result, window, most)
-        blocks = Blocks(plan, colour_by(plan.jobs, by or _default(plan)))
-        panels.append(_panel(results, plan, blocks, label if len(results) > 1 else ""))
+    plans = [_lay_out(result, window, most) for result in results]
+    way = by or choose_way(plans[0].jobs)
+    colourings = colour_all([plan.jobs for plan in plans], way)
+    for label, plan, colouring in zip(find_labels(results), plans, colourings, strict=True):
+        panels.append(_panel(results, plan, Blocks(plan, colouring), label if len(results) > 1 else ""))
         notes.append((f"{label}: " if len(results) > 1 else "") + plan.rule)
-    if any(not len(band.nodes) for panel in panels for band in panel.marks[0].schedule.bands):  # type: ignore[union-attr]
-        notes.append("The cluster is a number of cores: which of them a job had is the picture's choice.")
-    notes += _explain_edges([mark.schedule for panel in panels for mark in panel.marks if isinstance(mark, Blocks)])
-    words = panels[0].marks[0].colouring.by  # type: ignore[union-attr]
-    return Chart("schedule", f"Schedule, by {words}", tuple(panels), find_clock(results), tuple(dict.fromkeys(notes)))
+    notes += [*filter(None, [explain_rows(plans)]), *_explain_edges(plans)]
+    return Chart("schedule", f"Schedule, by {way}", tuple(panels), find_clock(results), tuple(dict.fromkeys(notes)))
 
 
 def schedule_diff(
@@ -68,6 +66,10 @@ def nodes(results: Sequence[Shown]) -> Chart:
     plan = lay_out(result.record, 1 << 62)
     find_nodes(result, plan)
     cells = _map_rows(plan, (plan.start, plan.end, plan.low, plan.high), Axis("cores in use", "share", low=0, high=1))
+    if result.record.facts.get("shared_time"):  # most places are never taken: how many tasks there were tells more
+        edges = np.append(plan.nodes, plan.rows)
+        places = np.diff(np.interp(cells.y, np.arange(len(edges)), edges)) / np.diff(cells.y)
+        cells = replace(cells, values=cells.values * places[:, None], scale=Axis("tasks on a node", "number", low=0))
     panel = Panel(time_axis(results), _node_axis(plan), (cells,))
     return Chart("nodes", "Use of the nodes", (panel,), find_clock(results))
 
@@ -126,14 +128,14 @@ def node_load(results: Sequence[Shown]) -> Chart:
         share = by_node / (np.diff(edges) * (plan.last - plan.first))
         marks.append(Line(label, np.arange(len(found) + 1.0), np.append(share, share[-1]), number, step=True))
     x = Axis("node", "count", low=0, high=max(float(mark.x[-1]) for mark in marks))
-    panel = Panel(x, Axis("share of its cores in use", "share", low=0, high=1), tuple(marks))
+    panel = Panel(x, Axis(f"share of its {find_unit(results)} in use", "share", low=0, high=1), tuple(marks))
     return Chart(
         "node-load", "Work of each node", (panel,), find_clock(results), ("From first submission to last end.",)
     )
 
 
 def _lay_out(result: Shown, window: tuple[float | None, float | None], most: int) -> Schedule:
-    plan = lay_out(result.record, most, window=window)
+    plan = lay_out(result.record, most, window=window, tight=True)
     if not len(plan.of):
         raise InputError(f"{result.label}: no job ran" + ("" if window == (None, None) else " in this window"))
     return plan
@@ -141,7 +143,7 @@ def _lay_out(result: Shown, window: tuple[float | None, float | None], most: int
 
 def _panel(results: Sequence[Shown], plan: Schedule, blocks: Blocks, title: str) -> Panel:
     x = time_axis(results, plan.first, plan.last)
-    words = "cores, node by node" if any(len(band.nodes) for band in plan.bands) else "cores"
+    words = find_unit(results) + (", node by node" if any(len(band.nodes) for band in plan.bands) else "")
     return Panel(x, Axis(words, "count", low=0, high=plan.rows), (blocks,), title)
 
 
@@ -153,12 +155,6 @@ def _explain_edges(plans: Sequence[Schedule]) -> list[str]:
     if any(plan.cut.any() for plan in plans):
         notes.append("An edge at its end marks a job that was interrupted and ran again later.")
     return notes
-
-
-def _default(plan: Schedule) -> str:
-    """By user where there are some, else by size."""
-    ways = find_ways(plan.jobs)
-    return next((way for way in WAYS if way in ways), "size")
 
 
 def _window(begin: str | float | None, end: str | float | None) -> tuple[float | None, float | None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit_nodes import Placements
+from walltime.analysis.charts.chart import shorten
 from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
 from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of
 from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon
@@ -78,8 +81,11 @@ def lay_out(
     *,
     window: tuple[float | None, float | None] = (None, None),
     only: np.ndarray | None = None,
+    tight: bool = False,
 ) -> Schedule:
     """The schedule of a record. `window` (seconds) leaves out jobs that did not run in it; `only` are numbers of jobs.
+
+    With `tight`, a node whose time is shared has as many rows as it ever had tasks, not one for each of its places.
 
     On nodes every job is where the record says. On a plain number of cores nobody knows, and the picture chooses, for
     the jobs that it shows: were all of them to take part, a large job would be in hundreds of pieces.
@@ -87,7 +93,8 @@ def lay_out(
     held, extent = find_held(record), _extent(record, window)
     rows, used = _rows_of(record), core_seconds(record)
     inside = (held.end > np.maximum(held.start, extent[0])) & (held.start < extent[1])
-    floor = _Floor(record, held, np.flatnonzero(inside), find_outages(record, *extent))
+    bands = _bands(record, _find_peaks(record, held) if tight and record.facts.get("shared_time") else {})
+    floor = _Floor(record, bands, held, np.flatnonzero(inside), find_outages(record, *extent))
     candidates = np.zeros(record.jobs.height, bool)
     candidates[rows[inside]] = True
     order = _rank(record, candidates, used, only)[:limit]
@@ -121,8 +128,10 @@ def lay_out(
 class _Floor:
     """The rows of the picture, and where the allocations `mine` (by number) and the outages lie on them."""
 
-    def __init__(self, record: Record, held: Held, mine: np.ndarray, closed: pl.DataFrame) -> None:
-        self.held, self.mine, self.bands = held, mine[np.argsort(held.start[mine], kind="stable")], _bands(record)
+    def __init__(
+        self, record: Record, bands: tuple[Band, ...], held: Held, mine: np.ndarray, closed: pl.DataFrame
+    ) -> None:
+        self.held, self.mine, self.bands = held, mine[np.argsort(held.start[mine], kind="stable")], bands
         self.owned = [self.mine[part] for part in self._by_band(record.allocations["cluster"].gather(self.mine))]
         self.fixed = [self._on_nodes(record, band, owned) for band, owned in zip(self.bands, self.owned, strict=True)]
         self.closed, self.outages = closed, Outages(closed, *(np.zeros(0, np.int64) for _ in range(3)))
@@ -241,18 +250,33 @@ def _find_cut(rows: np.ndarray, held: Held) -> np.ndarray:
     return cut
 
 
-def _bands(record: Record) -> tuple[Band, ...]:
-    """The clusters on top of each other, the first at the bottom."""
+def _bands(record: Record, rows: dict[str, np.ndarray]) -> tuple[Band, ...]:
+    """The clusters on top of each other, the first at the bottom; `rows` of the nodes, where they are not its cores."""
     bands, base = [], 0
     for name, cores in (find_capacity(record) or {"cluster": int(record.allocations["cores"].max() or 1)}).items():  # type: ignore[arg-type]
         described = (record.facts.get("nodes") or {}).get(name)
         nodes = np.zeros(0, np.int64)
         if described:
-            sizes = expand(described["cores"])
+            sizes = rows.get(name, expand(described["cores"]))
             nodes, cores = base + np.cumsum(sizes) - sizes, int(sizes.sum())
         bands.append(Band(name, base, base + cores, nodes))
         base += cores
     return tuple(bands)
+
+
+def _find_peaks(record: Record, held: Held) -> dict[str, np.ndarray]:
+    """The most tasks that each node of each cluster ever had at a time, at least one."""
+    clusters, peaks = record.allocations["cluster"].cast(pl.String), {}
+    for name, described in (record.facts.get("nodes") or {}).items():
+        owned = np.flatnonzero((clusters == name).fill_null(False).to_numpy())
+        placed = Placements(record.allocations["nodes"], owned)
+        # An end comes before a start at the same instant.
+        time = np.concatenate((held.end[placed.of], held.start[placed.of]))
+        node, step = np.tile(placed.node, 2), np.concatenate((-placed.cores, placed.cores))
+        order = np.lexsort((np.arange(len(time)), time, node))
+        peaks[name] = np.ones(len(expand(described["cores"])), np.int64)
+        np.maximum.at(peaks[name], node[order], np.cumsum(step[order]))  # every node is empty in the end
+    return peaks
 
 
 def read_ranges(texts: pl.Series) -> np.ndarray:
@@ -306,3 +330,14 @@ def _tell_rule(
         f"{count:,} of the {total:,} jobs{place} are shown one by one: those with the most core-seconds, "
         f"{words} of the work. The grey behind them is the rest."
     )
+
+
+def explain_rows(plans: Sequence[Schedule]) -> str:
+    """What to say where nobody knows which cores a job had; nothing where all clusters have nodes."""
+    bands = [band for plan in plans for band in plan.bands]
+    plain = list(dict.fromkeys(shorten(band.name) for band in bands if not len(band.nodes)))
+    if not plain:
+        return ""
+    who = ", ".join(plain) if len({band.name for band in bands}) > 1 else "The cluster"
+    words = "are numbers of cores" if len(plain) > 1 else "is a number of cores"
+    return f"{who} {words}: which of them a job had is the picture's choice."

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from walltime.analysis.charts.chart import Axis, Chart, Line, Panel, short_names
-from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, group, time_axis
+from walltime.analysis.charts.chart import Axis, Chart, Line, Panel, short_names, shorten
+from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_unit, group, time_axis
 from walltime.analysis.intervals import find_held, find_horizon
 from walltime.analysis.series import Grid, choose_interval
 from walltime.analysis.statistics import Groups
@@ -18,28 +18,42 @@ from walltime.core.time import SECOND, format_duration
 
 FAIR_SHARE = "fair_share_factor"
 """The series (one entity a user) that the picture of fair-share factors is drawn from."""
+MOST_CLUSTERS = 8
+"""Clusters that the picture of utilization shows one by one."""
 USE = "usage"
 """The series (core-seconds, one entity a user or account) of what users are charged with, after decay."""
 
 
 def utilization(results: Sequence[Shown]) -> Chart:
-    """Used cores over available cores; for one result of several clusters a line for each of them."""
-    labels, lines = find_labels(results), []
-    for number, (label, result) in enumerate(zip(labels, results, strict=True)):
-        used, available = _series(result, "used_cores"), _series(result, "available_cores")
-        whole = _share(sum_all(used), sum_all(available))
-        lines.append(Line(label, used.time, whole, number, step=True, fill=len(results) == 1))
-        if len(results) == 1 and len(used.values) > 1:
-            for place, name in enumerate(used.values, 1):
+    """Used cores over available cores; of several clusters also a panel for each of them."""
+    pairs = [(_series(result, "used_cores"), _series(result, "available_cores")) for result in results]
+    names = list(dict.fromkeys(name for used, _ in pairs for name in used.values))
+    sizes = {name: max(float(np.max(out.values[name])) for _, out in pairs if name in out.values) for name in names}
+    chosen = sorted(names, key=lambda name: -sizes[name])[:MOST_CLUSTERS] if len(names) > 1 else []
+    unit = find_unit(results)
+    panels = []
+    for name in (None, *(name for name in names if name in chosen)):
+        lines = []
+        for number, (label, (used, available)) in enumerate(zip(find_labels(results), pairs, strict=True)):
+            if name is None:
+                share = _share(sum_all(used), sum_all(available))
+            elif name in used.values:
                 share = _share(used.values[name], available.values[name])
-                lines.append(Line(str(name), used.time, share, place, step=True))
-    panel = Panel(time_axis(results), Axis("used cores / available cores", "share", low=0, high=1), tuple(lines))
-    return Chart("utilization", "Utilization", (panel,), find_clock(results), _interval_note(results))
+            else:
+                continue
+            lines.append(Line(label, used.time, share, number, step=True, fill=len(results) == 1))
+        axis = Axis(f"used {unit} / available {unit}", "share", low=0, high=1)
+        title = "" if not chosen else "all clusters" if name is None else shorten(name)
+        panels.append(Panel(time_axis(results), axis, tuple(lines), title))
+    notes = [*_interval_note(results)]
+    if len(names) > len(chosen) > 0:
+        notes.append(f"{len(chosen)} of {len(names):,} clusters: the largest.")
+    return Chart("utilization", "Utilization", tuple(panels), find_clock(results), tuple(notes))
 
 
 def cores(results: Sequence[Shown]) -> Chart:
     """Requested (used and waited for), used and available cores; a panel for each result."""
-    panels = []
+    panels, unit = [], find_unit(results)
     for label, result in zip(find_labels(results), results, strict=True):
         used, waiting, available = (
             sum_all(_series(result, name)) for name in ("used_cores", "waiting_cores", "available_cores")
@@ -51,8 +65,8 @@ def cores(results: Sequence[Shown]) -> Chart:
             Line("available", time, available, "available", step=True, dashed=True),
         )
         title = label if len(results) > 1 else ""
-        panels.append(Panel(time_axis(results), Axis("cores", "count", low=0), marks, title))
-    return Chart("cores", "Requested, used and available cores", same_height(panels), find_clock(results))
+        panels.append(Panel(time_axis(results), Axis(unit, "count", low=0), marks, title))
+    return Chart("cores", f"Requested, used and available {unit}", same_height(panels), find_clock(results))
 
 
 def jobs(results: Sequence[Shown]) -> Chart:
@@ -72,7 +86,7 @@ def jobs(results: Sequence[Shown]) -> Chart:
 def queue(results: Sequence[Shown]) -> Chart:
     """Waiting jobs, and the cores that they ask for."""
     panels = []
-    for name, words in (("waiting_jobs", "waiting jobs"), ("waiting_cores", "cores waited for")):
+    for name, words in (("waiting_jobs", "waiting jobs"), ("waiting_cores", f"{find_unit(results)} waited for")):
         marks = []
         for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
             waiting = _series(result, name)
@@ -124,9 +138,10 @@ def usage(results: Sequence[Shown], by: str = "user", most: int = 7) -> Chart:
         colour = "muted" if number == most - 1 and len(grouping.names) == most else number
         marks.append(Line(name, time, below + values, colour, step=True, fill=True, base=below))
         below = below + values
-    panel = Panel(time_axis(results), Axis("cores in use", "count", low=0), tuple(marks))
+    unit = find_unit(results)
+    panel = Panel(time_axis(results), Axis(f"{unit} in use", "count", low=0), tuple(marks))
     note = f"On top of each other; means over intervals of {format_duration(grid.length / SECOND)}."
-    return Chart("usage", f"Cores in use by {by}", (panel,), find_clock(results), (note,))
+    return Chart("usage", f"{unit.capitalize()} in use by {by}", (panel,), find_clock(results), (note,))
 
 
 def load(results: Sequence[Shown]) -> Chart:
@@ -137,13 +152,15 @@ def load(results: Sequence[Shown]) -> Chart:
         time = np.arange(len(share), -1, -1) / max(len(share), 1)
         marks.append(Line(label, time[:-1], share, number))
     x = Axis("share of the time", "share", low=0, high=1)
-    panel = Panel(x, Axis("at least this share of the cores in use", "share", low=0, high=1), tuple(marks))
+    panel = Panel(
+        x, Axis(f"at least this share of the {find_unit(results)} in use", "share", low=0, high=1), tuple(marks)
+    )
     return Chart("load", "Load duration", (panel,), find_clock(results), _interval_note(results))
 
 
 def free(results: Sequence[Shown]) -> Chart:
     """Idle cores over time, and those that are idle while somebody waits; a panel for each result."""
-    panels = []
+    panels, unit = [], find_unit(results)
     for label, result in zip(find_labels(results), results, strict=True):
         used, available = _series(result, "used_cores"), _series(result, "available_cores")
         idle = np.maximum(sum_all(available) - sum_all(used), 0.0)
@@ -153,9 +170,9 @@ def free(results: Sequence[Shown]) -> Chart:
             Line("idle while somebody waits", used.time, wanted, "waiting", step=True, fill=True),
         )
         title = label if len(results) > 1 else ""
-        panels.append(Panel(time_axis(results), Axis("idle cores", "count", low=0), marks, title))
+        panels.append(Panel(time_axis(results), Axis(f"idle {unit}", "count", low=0), marks, title))
     notes = (*_interval_note(results), "Somebody waits: at least one job in the mean of the interval.")
-    return Chart("free", "Idle cores", same_height(panels), find_clock(results), notes)
+    return Chart("free", f"Idle {unit}", same_height(panels), find_clock(results), notes)
 
 
 DIFFERENCES = {
@@ -185,9 +202,9 @@ def difference(results: Sequence[Shown], of: str = "used_cores") -> Chart:
         Line(f"more under {new}", time, np.maximum(change, 0.0), 1, step=True, fill=True, base=np.zeros(len(time))),
         Line(f"less under {new}", time, np.minimum(change, 0.0), 0, step=True, fill=True, base=np.zeros(len(time))),
     )
-    words = DIFFERENCES[of]
+    words = DIFFERENCES[of].replace("cores", find_unit(results))
     panel = Panel(time_axis(results), Axis(f"change of {words}", "count"), marks)
-    title = f"{words.capitalize()}, {new} less {old}"
+    title = f"{words.capitalize()}, {new} minus {old}"
     return Chart("difference", title, (panel,), find_clock(results), _interval_note(results))
 
 
@@ -201,35 +218,35 @@ def _at(series: _Series, time: np.ndarray) -> np.ndarray:
 
 def cumulative_wait(results: Sequence[Shown]) -> Chart:
     """The waits of all jobs started so far, added up: where a policy loses time, and where it makes it good."""
-    marks = []
+    marks, waited = [], False
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
         started = result.record.jobs.filter(pl.col("start").is_not_null()).sort("start")
         if not started.height:
             raise InputError(f"{result.label}: no job has started")
         total = np.cumsum(started["wait"].cast(pl.Float64).to_numpy())
+        waited = waited or bool(total[-1])
         keep = np.unique(np.linspace(0, started.height - 1, 500).astype(np.int64))
         marks.append(Line(label, started["start"].to_numpy()[keep], total[keep] / 3600, number, step=True))
-    panel = Panel(time_axis(results), Axis("sum of waits so far (hours)", "number", low=0), tuple(marks))
+    axis = Axis("sum of waits so far (hours)", "number", low=0, high=None if waited else 1.0)
+    panel = Panel(time_axis(results), axis, tuple(marks))
     return Chart("cumulative-wait", "Waits added up", (panel,), find_clock(results), ("By time of start.",))
 
 
 def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
-    """The fair-share factor of each user over time, and their use as it counts; of those whose factor changes most."""
+    """The fair-share factor of each user over time, and their use as it counts; of those who used most."""
     result = only_one(results, "fairshare")
     factors = _entities(result, FAIR_SHARE, "fair-share factors: its scheduler has no fair share")
-    spread = factors.group_by("entity").agg(pl.col("value").max() - pl.col("value").min())
-    chosen = spread.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
-    panels = [
-        Panel(time_axis(results), Axis("fair-share factor", "number", low=0), _lines(factors, chosen)),
-    ]
-    used = result.series.filter((pl.col("series") == USE) & pl.col("entity").is_in(chosen))
+    used = result.series.filter(pl.col("series") == USE)
+    whole = factors.select("entity").unique().join(used, on="entity", how="left")
+    ranked = whole.group_by("entity").agg(pl.col("value").fill_null(0.0).sum())
+    chosen = ranked.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
+    panels = [Panel(time_axis(results), Axis("fair-share factor", "number", low=0), _lines(factors, chosen))]
     if used.height:
         hours = used.with_columns(pl.col("value") / 3600)
         panels.append(Panel(time_axis(results), Axis("use that counts (core-hours)", low=0), _lines(hours, chosen)))
-    notes = []
-    if spread.height > most:
-        notes.append(f"{most} of {spread.height:,}: those whose factor changes most.")
-    return Chart("fairshare", "Fair-share factors", tuple(panels), find_clock(results), tuple(notes))
+    notes = [f"{most} of {ranked.height:,}: those whose use counts most, over the whole time."]
+    kept = tuple(notes if ranked.height > most else ())
+    return Chart("fairshare", "Fair-share factors", tuple(panels), find_clock(results), kept)
 
 
 def _lines(table: pl.DataFrame, chosen: list[str]) -> tuple[Line, ...]:

@@ -40,7 +40,7 @@ def users(results: Sequence[Shown], of: str = "mean_wait", by: str = "user", mos
     for number, (label, table) in enumerate(zip(find_labels(results), tables, strict=True)):
         mine = first.select(by).join(table, on=by, how="left", nulls_equal=True, maintain_order="left")
         marks.append(Bars(label, mine[of].cast(pl.Float64).to_numpy(), number))
-    y = Axis(by, "category", categories=short_names(first[by].to_list()))
+    y = Axis(by, "category", categories=_names(first[by].to_list(), by))
     notes = [f"{most} of {tables[0].height:,}: those with the most core-seconds."] if tables[0].height > most else []
     panel = Panel(Axis(words, kind, low=0), y, tuple(marks))
     return Chart("users", f"{words.capitalize()} by {by}", (panel,), find_clock(results), tuple(notes))
@@ -82,7 +82,7 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
         table = table.head(most // 2).vstack(table.tail(most - most // 2))
     change = table[f"{other} difference"].to_numpy()
     bars = Bars("change", change, "change")
-    y = Axis(by, "category", categories=short_names(table[by].to_list()))
+    y = Axis(by, "category", categories=_names(table[by].to_list(), by))
     old, new = find_labels(results)
     panel = Panel(Axis(f"change of {words}", kind), y, (bars,))
     notes = ["Below zero: better than before."]
@@ -125,6 +125,11 @@ def count_arrivals(result: Shown) -> tuple[np.ndarray, tuple[str, ...], str]:
         days, note = DAYS, f"Local time: {zone}."
     counts = np.bincount(day.astype(np.int64) * 24 + hour, minlength=168).reshape(7, 24)
     return counts.astype(float), days, note
+
+
+def _names(names: Sequence[str | None], by: str) -> tuple[str, ...]:
+    """The groups' names for an axis; sizes with their unit."""
+    return short_names([f"{name} core{'' if name == '1' else 's'}" if by == "size" else name for name in names])
 
 
 def _figure(of: str) -> tuple[str, str]:

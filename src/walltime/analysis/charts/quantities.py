@@ -157,6 +157,11 @@ def find_nodes(result: Shown, plan: Schedule) -> np.ndarray:
     return plan.nodes
 
 
+def find_unit(results: Sequence[Shown]) -> str:
+    """What jobs hold: cores, or places where tasks share the time of cores."""
+    return "places" if any(result.record.facts.get("shared_time") for result in results) else "cores"
+
+
 def find_clock(results: Sequence[Shown]) -> Clock:
     """How to write times of these results: the first one's calendar."""
     record = results[0].record

@@ -77,9 +77,10 @@ def slowdown_map(results: Sequence[Shown], of: str = "slowdown") -> Chart:
         if not known.any():
             raise InputError(f"{result.label}: no job has this quantity", value=of)
         tables.append((cores[known], np.maximum(run[known], 1.0), value[known]))
-        found.append((cores[known].max(), run[known].max()))
-    x = 2.0 ** np.arange(0, np.ceil(np.log2(max(cores for cores, _ in found) + 1)) + 1)
-    y = np.geomspace(1.0, max(10.0, 1.001 * max(run for _, run in found)), 13)
+        found.append((cores[known].max(), tables[-1][1].min(), tables[-1][1].max()))
+    widest, shortest, longest = max(f[0] for f in found), min(f[1] for f in found), max(f[2] for f in found)
+    x = 2.0 ** np.arange(0, np.ceil(np.log2(widest + 1)) + 1)
+    y = np.geomspace(0.999 * shortest, 1.001 * max(10.0 * shortest, longest), 13)
     panels = []
     for label, (cores, run, value) in zip(find_labels(results), tables, strict=True):
         column = np.clip(np.searchsorted(x, cores, side="right") - 1, 0, len(x) - 2)
@@ -109,7 +110,7 @@ def recorded(results: Sequence[Shown]) -> Chart:
         edges = np.geomspace(1.0, top, 31)
         counts = np.histogram2d(np.maximum(new, 1.0), np.maximum(old, 1.0), (edges, edges))[0]
         cells = Cells(edges, edges, np.where(counts > 0, counts, np.nan), Axis("jobs", "count", log=True))
-        same = Line("the same", edges[[0, -1]], edges[[0, -1]], "ink", dashed=True)
+        same = Line("as in the trace", edges[[0, -1]], edges[[0, -1]], "ink")
         axes = Axis("wait in the trace", "duration", log=True), Axis("simulated wait", "duration", log=True)
         panels.append(Panel(*axes, (cells, same), label))
     shares = Panel(quantity.axis(), Axis("share of jobs", "share", low=0, high=1), tuple(lines), "Distributions")
@@ -146,6 +147,8 @@ def _same_colours(panels: list[Panel]) -> list[Panel]:
     """One scale of colours for all maps, so that they can be compared."""
     cells = [mark for panel in panels for mark in panel.marks if isinstance(mark, Cells)]
     low, high = (float(f([f(mark.values[~np.isnan(mark.values)]) for mark in cells])) for f in (min, max))
+    if low == 1.0 == high:  # nobody waits: a slowdown cannot be less
+        high = 2.0
     out = []
     for panel, mark in zip(panels, cells, strict=True):
         scale = Axis(mark.scale.label, mark.scale.kind, mark.scale.log, low=low, high=high)

@@ -30,7 +30,7 @@ def compare(results: Sequence[Shown], repeated: bool = False) -> Chart:
     names = name_groups(groups)
     if several:
         names = [f"{name} (n = {len(members)})" for name, members in zip(names, groups, strict=True)]
-    panels = []
+    panels, known = [], False
     for metric, (words, kind, quantity) in METRICS.items():
         rows = [
             _repetitions(members, metric) if several else _batches(members[0], metric, quantity) for members in groups
@@ -39,15 +39,19 @@ def compare(results: Sequence[Shown], repeated: bool = False) -> Chart:
         bars = Bars(words, values, 0, low, high)
         y = Axis("", "category", categories=short_names(names))
         panels.append(Panel(Axis(words, kind, low=0, high=1 if kind == "share" else None), y, (bars,)))
-    return Chart("compare", "Headline figures", tuple(panels), find_clock(results), _interval_notes(groups, several))
+        known = known or not np.isnan(low).all()
+    notes = _interval_notes(groups, several, known)
+    return Chart("compare", "Headline figures", tuple(panels), find_clock(results), notes)
 
 
-def _interval_notes(groups: Sequence[Sequence[Shown]], several: bool) -> tuple[str, ...]:
-    """What the intervals are, and what they are not."""
+def _interval_notes(groups: Sequence[Sequence[Shown]], several: bool, known: bool) -> tuple[str, ...]:
+    """What the intervals are, and what they are not; `known` where there are some."""
     if not several:
         notes = [
             f"95 % intervals of means over {BATCHES} batches of jobs in order of submission: how uneven the time was, "
             "not whether policies differ (that is what repetitions with other seeds, or --shake, are for)."
+            if known
+            else "No intervals: there are too few jobs."
         ]
         if len({find_policy(members[0]) for members in groups}) < len(groups):
             notes.append("Results of one policy on other traces are taken together by --repeated.")

@@ -48,14 +48,16 @@ def histogram(results: Sequence[Shown], of: str = "wait", bins: int = BINS) -> C
     samples = {label: _floor(values, quantity) for label, values in _by_result(results, of).items()}
     low, high = min(float(v.min()) for v in samples.values()), max(float(v.max()) for v in samples.values())
     edges = np.geomspace(low, high, bins + 1) if quantity.log and high > low else np.linspace(low, high or 1, bins + 1)
-    if high <= low:
+    around: dict[str, float] = {}
+    if high <= low:  # one value: a bar of its own, not the whole width
         edges = np.array([low * 0.9, low * 1.1]) if low else np.array([-0.5, 0.5])
+        around = {"low": low / 2, "high": low * 5} if quantity.log else {}
     edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)
     marks = []
     for number, (label, values) in enumerate(samples.items()):
         counts = np.histogram(values, edges)[0].astype(float)
-        marks.append(Line(label, edges, np.append(counts, counts[-1]), number, step=True, fill=True))
-    panel = Panel(quantity.axis(), Axis("jobs", "count", low=0), tuple(marks))
+        marks.append(Line(label, edges, np.append(counts, 0.0), number, step=True, fill=True))
+    panel = Panel(quantity.axis(**around), Axis("jobs", "count", low=0), tuple(marks))
     return Chart("histogram", f"Histogram of {quantity.words}", (panel,), find_clock(results), _notes(quantity))
 
 

@@ -13,6 +13,12 @@ from walltime.analysis.charts.chart import Axis, Clock
 Tick = tuple[float, str]
 
 _DURATIONS = (1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000)
+_FINE_DURATIONS = (
+    *(1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200),
+    *(86_400, 172_800, 604_800, 1_209_600, 2_592_000, 7_776_000, 15_552_000, 31_536_000),
+)
+_ROOM = 0.8
+"""Of the usual distance between ticks: how near they may come where a logarithmic axis has them unevenly."""
 _STEPS = (
     *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
     *(3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 604_800, 864_000, 1_728_000),
@@ -92,19 +98,33 @@ def _multiples(low: float, high: float, step: float) -> list[float]:
 
 
 def _log_ticks(axis: Axis, low: float, high: float, count: int) -> list[Tick]:
-    """Powers of ten, or the round durations; thinned to the count; linear where less than a decade is seen."""
+    """1, 2 and 5 times powers of ten where there is room, else the powers; linear where neither has two to show.
+
+    For durations the same with round ones. Neighbours among the fine ones are twice as large, or more.
+    """
     if low <= 0:
         return []
-    if axis.kind == "duration":
-        found = [float(value) for value in _DURATIONS if low * 0.999 <= value <= high * 1.001]
-    else:
-        powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-        found = [10.0**power for power in powers]
-    if len(found) < 2:
+    fine, coarse = _find_round(axis, low, high)
+    roomy = math.log(2) / math.log(high / low) * count >= _ROOM
+    if roomy and len(fine) > 2:
+        return [(value, write(axis, value)) for value in fine]
+    if len(coarse) < 2:
         plain = Axis(axis.label, axis.kind)
         return [(value, text) for value, text in find_ticks(plain, low, high, min(count, 3)) if value > 0]
-    every = max(1, math.ceil(len(found) / max(count, 1)))
-    return [(value, write(axis, value)) for value in found[::every]]
+    every = max(1, math.ceil(len(coarse) / max(count, 1)))
+    return [(value, write(axis, value)) for value in coarse[::every]]
+
+
+def _find_round(axis: Axis, low: float, high: float) -> tuple[list[float], list[float]]:
+    """Round values of a logarithmic axis, many and few of them; of what is counted, whole ones."""
+    if axis.kind == "duration":
+        lists = [[float(value) for value in values] for values in (_FINE_DURATIONS, _DURATIONS)]
+    else:
+        powers = [10.0**power for power in range(math.floor(math.log10(low)), math.floor(math.log10(high) + 1e-9) + 1)]
+        fine = [power * factor for power in powers for factor in (1, 2, 5)]
+        lists = [[value for value in fine if value >= 1 or axis.kind != "count"], powers]
+    inside = [[value for value in values if low * 0.999 <= value <= high * 1.001] for values in lists]
+    return inside[0], inside[1]
 
 
 def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]:
@@ -119,23 +139,29 @@ def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]
     else:
         found = _multiples(begin, end, float(step))
     fine = step is not None and step < _DAY
-    return [(value - clock.shift, _write_date(value, fine, (high - low) > 300 * _DAY)) for value in found]
+    years, whole = high - low > 300 * _DAY, all(_is_new_year(value) for value in found)
+    return [(value - clock.shift, _write_date(value, fine, years, whole)) for value in found]
+
+
+def _is_new_year(value: float) -> bool:
+    moment = datetime.fromtimestamp(value, UTC)
+    return (moment.month, moment.day) == (1, 1)
 
 
 def _write_day(value: float, step: float) -> str:
     """Days; where the ticks are closer than a day, with hours."""
     day, rest = divmod(value, _DAY)
-    if step >= _DAY or not rest:
+    if step >= _DAY or (day and not rest):
         return f"{value / _DAY:,.0f}" if step >= _DAY else f"{day:,.0f} d"
     hours, left = divmod(rest, 3600)
     text = f"{hours:.0f}:{left // 60:02.0f}"
     return f"{text}:{left % 60:02.0f}" if step < 60 else text
 
 
-def _write_date(value: float, fine: bool, years: bool) -> str:
+def _write_date(value: float, fine: bool, years: bool, whole: bool) -> str:
     moment = datetime.fromtimestamp(value, UTC)
     if years:
-        return f"{moment:%b %Y}"
+        return f"{moment:%Y}" if whole else f"{moment:%b %Y}"
     if fine and (moment.hour or moment.minute or moment.second):
         return f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
     return f"{moment.day} {moment:%b}"
@@ -145,7 +171,7 @@ def _month_starts(begin: float, end: float, count: int) -> list[float]:
     """First days of months, every so many of them."""
     first = datetime.fromtimestamp(begin, UTC)
     months = (end - begin) / (30.4 * _DAY)
-    every = next((step for step in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / step <= count), 12_000)
+    every = next((step for step in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / step <= count + 0.5), 12_000)
     found: list[float] = []
     number = first.year * 12 + first.month - 1
     number += -number % every

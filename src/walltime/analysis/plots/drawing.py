@@ -59,7 +59,7 @@ class _Words:
         self.notes = [line for note in chart.notes for line in textwrap.wrap(note, max(30, int(width * 15.5)))]
         entries = marks.legend_entries(chart)
         self.columns = 0
-        if len(entries) > 1:
+        if len(entries) > 1 or (entries and any(isinstance(mark, Blocks) for mark in chart.marks)):
             longest = max(len(label) for label, _, _ in entries)
             self.columns = max(1, min(len(entries), int(width * 12.5 / (longest + 6))))
         self.above = 0.14 + 0.2 * len(self.title)
@@ -128,9 +128,12 @@ def _count_rows(panel: Panel) -> float:
 
 def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: Theme, width: float) -> None:
     groups = [mark for mark in panel.marks if isinstance(mark, Bars | Boxes)]
+    lines = sum(isinstance(mark, Line) and isinstance(mark.colour, int) for mark in panel.marks)
+    after = lines if lines <= marks.FEW_LINES else 0
     for mark in panel.marks:
         if isinstance(mark, Line):
-            marks.draw_line(axes, mark, theme)
+            after = max(after - isinstance(mark.colour, int), 0)
+            marks.draw_line(axes, mark, theme, after if isinstance(mark.colour, int) else 0)
         elif isinstance(mark, Points):
             marks.draw_points(axes, mark, theme)
         elif isinstance(mark, Cells):
@@ -141,6 +144,8 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
             marks.draw_bars(axes, mark, groups.index(mark), len(groups), panel, theme)
         else:
             marks.draw_boxes(axes, mark, groups.index(mark), len(groups), theme)
+    if bars := [mark for mark in groups if isinstance(mark, Bars)]:
+        marks.write_values(axes, bars, panel, theme, width)
     if any(isinstance(mark, Line) for mark in panel.marks) and not panel.x.log:
         axes.margins(x=0)
     if panel.title:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points
+from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points, shorten
 from walltime.analysis.charts.palette import LIGHT, Theme
-from walltime.analysis.charts.ticks import find_ticks
+from walltime.analysis.charts.ticks import find_ticks, write_number
 from walltime.core.tables import OUTAGE_KINDS
+from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +24,20 @@ Entry = tuple[str, str, str]
 _MANY = 4_000
 """Rectangles beyond which a vector file gets a picture of them instead."""
 _FEW = 300
+_LINE, _WIDER = 1.4, 0.7
+"""The width of a line, and how much wider one is than the next above it, in points."""
+FEW_LINES = 3
+"""Lines beyond which all are of one width."""
+_NARROW, _SMALL = 0.035, 0.03
+"""Inches of a block's sides from which on it is set apart from its neighbours, where blocks are many."""
+_LETTER = 0.066
+"""Inches of a letter of the values beside bars."""
+HEIGHT = 2.4
+"""Inches of a schedule's rows in a picture of the usual height."""
+_FEW_NODES = 40
+"""Nodes up to which there is a fine line between them."""
+MOST_VALUES = 60
+"""Bars beyond which their values are not written beside them."""
 
 
 def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
@@ -54,8 +70,11 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
     return list(entries.values())
 
 
-def draw_line(axes: Axes, mark: Line, theme: Theme) -> None:
-    """A line; a step holds its value until the next point, the last one as long as the one before."""
+def draw_line(axes: Axes, mark: Line, theme: Theme, below: int = 0) -> None:
+    """A line; a step holds its value until the next point, the last one as long as the one before.
+
+    It is the wider the more lines come after it (`below` of them), so that it is seen where they lie upon it.
+    """
     x, y, base = mark.x, mark.y, np.zeros(len(mark.x)) if mark.base is None else mark.base
     colour = theme.colour(mark.colour)
     if mark.step and len(x) > 1:
@@ -67,7 +86,9 @@ def draw_line(axes: Axes, mark: Line, theme: Theme) -> None:
         axes.fill_between(x, y, base, step=way, color=colour, alpha=0.85 if solid else 0.16, linewidth=0)
         if solid:
             return
-    axes.plot(x, y, color=colour, drawstyle="steps-post" if mark.step else "default", ls="--" if mark.dashed else "-")
+    width = _LINE + _WIDER * below
+    drawstyle = "steps-post" if mark.step else "default"
+    axes.plot(x, y, color=colour, drawstyle=drawstyle, ls="--" if mark.dashed else "-", linewidth=width)
 
 
 def draw_points(axes: Axes, mark: Points, theme: Theme) -> None:
@@ -102,6 +123,40 @@ def draw_bars(axes: Axes, mark: Bars, number: int, of: int, panel: Panel, theme:
     top = float(np.nanmax(np.concatenate((mark.values, [] if mark.high is None else mark.high, [0.0]))))
     if panel.x.high is None and top > 0 and mark.colour != "change":
         axes.set_xlim(0, max(1.06 * top, axes.get_xlim()[1]))
+
+
+def write_values(axes: Axes, groups: Sequence[Bars], panel: Panel, theme: Theme, width: float) -> None:
+    """The value of each bar at its end, or at that of its interval; the axis gets room for them."""
+    if len(groups) * len(panel.y.categories) > MOST_VALUES:
+        return
+    written: list[tuple[float, float, str]] = []
+    for number, mark in enumerate(groups):
+        place = np.arange(len(mark.values)) + (number - (len(groups) - 1) / 2) * 0.74 / len(groups)
+        ends = np.nan_to_num(mark.values if mark.high is None else np.fmax(mark.values, mark.high))
+        texts = [tell_value(panel.x, value) for value in mark.values]
+        written += zip(place.tolist(), ends.tolist(), texts, strict=True)
+    low, high = axes.get_xlim()
+    for _ in range(8):  # the wider the axis, the wider a text on it
+        letter = (high - low) / (0.62 * width) * _LETTER
+        low = min([low, *(end - letter * (len(text) + 1) for _, end, text in written if end < 0)])
+        high = max([high, *(end + letter * (len(text) + 1) for _, end, text in written if end >= 0)])
+    axes.set_xlim(low, high)
+    for at, end, text in written:
+        side = -1 if end < 0 else 1
+        align = "right" if side < 0 else "left"
+        offset: Any = {"xytext": (3.5 * side, 0), "textcoords": "offset points"}
+        axes.annotate(text, (end, at), **offset, ha=align, va="center", fontsize=7.5, color=theme.soft)
+
+
+def tell_value(axis: Axis, value: float) -> str:
+    """A value as a person reads it: more exact than at the axis."""
+    if np.isnan(value):
+        return "–"
+    if axis.kind == "duration":
+        return format_duration(value).replace("-", "−")
+    if axis.kind == "share":
+        return f"{100 * value:.1f} %"
+    return write_number(round(value) if axis.kind == "count" else float(f"{value:.3g}")).replace("-", "−")
 
 
 def draw_boxes(axes: Axes, mark: Boxes, number: int, of: int, theme: Theme) -> None:
@@ -158,11 +213,13 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
     colours = to_rgba_array(theme.classes(colouring.scale, len(colouring.names), colouring.grey))
     start, end = np.maximum(plan.start, plan.first), np.minimum(plan.end, plan.last)
     few = len(plan.of) <= _FEW
+    inch = (plan.last - plan.first) / width
+    wide = (end - start > _NARROW * inch) & (plan.high - plan.low > _SMALL * plan.rows / HEIGHT)
     blocks = PolyCollection(
         _corners(start, end, plan.low, plan.high),
         facecolors=colours[colouring.codes[plan.of]],
-        edgecolors=theme.ground if few else "none",
-        linewidths=0.7 if few else 0,
+        edgecolors=theme.ground if few else [theme.ground if apart else "none" for apart in wide],
+        linewidths=0.7 if few else np.where(wide, 0.35, 0.0),
         antialiaseds=few,
         rasterized=len(plan.of) > _MANY,
         zorder=2,
@@ -171,10 +228,28 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
     axes.set_xlim(plan.first, plan.last)
     axes.set_ylim(0, plan.rows)
     _mark_edges(axes, mark, theme, start, end, width)
-    for band in plan.bands[1:]:
-        axes.axhline(band.low, color=theme.ink, linewidth=0.8)
+    if 1 < len(plan.nodes) <= _FEW_NODES:
+        axes.hlines(plan.nodes[1:], plan.first, plan.last, color=theme.ink, linewidth=0.5, alpha=0.2, zorder=2.5)
+    _name_bands(axes, plan, theme)
     if few:
         _number_blocks(axes, mark, theme, start, end, width)
+
+
+def _name_bands(axes: Axes, plan: Schedule, theme: Theme) -> None:
+    """Lines between clusters, and their names at the side, as far as there is room."""
+    if len(plan.bands) < 2:
+        return
+    for band in plan.bands[1:]:
+        axes.axhline(band.low, color=theme.ink, linewidth=0.8)
+    for band in plan.bands:
+        room = HEIGHT * (band.high - band.low) / plan.rows
+        upright = len(band.name) * 0.085 < room
+        if upright or room > 0.15:
+            middle = (band.low + band.high) / 2
+            words: Any = {"rotation": 90 if upright else 0, "va": "center", "fontsize": 8, "color": theme.soft}
+            axes.text(
+                1.006, middle, shorten(band.name, 40 if upright else 10), words, transform=axes.get_yaxis_transform()
+            )
 
 
 def _corners(start: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
@@ -222,16 +297,16 @@ def _mark_edges(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: 
 
 
 def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
-    """The numbers of the jobs that have room for one."""
+    """The numbers of the jobs that have room for one, in each of their times of running."""
     plan = mark.schedule
     numbers = plan.jobs["job_id"].to_list()
-    wide, high = (end - start) / (plan.last - plan.first) * width, (plan.high - plan.low) / plan.rows * 2.4
-    told: set[int] = set()
+    wide, high = (end - start) / (plan.last - plan.first) * width, (plan.high - plan.low) / plan.rows * HEIGHT
+    told: set[tuple[int, float]] = set()
     for place in np.argsort(-(plan.high - plan.low), kind="stable").tolist():
         text, job = str(numbers[plan.of[place]]), int(plan.of[place])
-        if job in told or wide[place] < 0.085 * len(text) + 0.1 or high[place] < 0.16:
+        if (job, start[place]) in told or wide[place] < 0.085 * len(text) + 0.1 or high[place] < 0.16:
             continue
-        told.add(job)
+        told.add((job, start[place]))
         middle = (start[place] + end[place]) / 2, (plan.low[place] + plan.high[place]) / 2
         box = {"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75}
         axes.text(*middle, text, ha="center", va="center", fontsize=7.5, color=theme.ink, bbox=box, zorder=4)

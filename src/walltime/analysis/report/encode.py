@@ -24,8 +24,8 @@ from walltime.analysis.charts.chart import (
     Points,
     clean,
 )
-from walltime.analysis.charts.colouring import find_ways
-from walltime.analysis.charts.layout import Schedule
+from walltime.analysis.charts.colouring import choose_way, find_ways
+from walltime.analysis.charts.layout import Schedule, explain_rows
 from walltime.analysis.charts.outages import Outages
 from walltime.core.tables import STATES
 
@@ -142,12 +142,14 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
     columns |= {name: packer.add(jobs[name].cast(pl.Float64).to_numpy().astype(np.float64)) for name in asked}
     return {
         "rule": plan.rule,
+        "vague": explain_rows([plan]),
         "first": plan.first,
         "last": plan.last,
         "rows": plan.rows,
         "bands": [{"name": band.name[:LONGEST], "low": band.low, "high": band.high} for band in plan.bands],
         "nodes": packer.add(plan.nodes.astype(np.uint32)),
         "ways": find_ways(jobs),
+        "way": choose_way(jobs),
         "jobs": {
             "count": jobs.height,
             "id": packer.add(jobs["job_id"].cast(pl.Float64).to_numpy().astype(np.float64)),

@@ -54,7 +54,7 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("cumulative-wait", {}),
         ("free", {}),
         ("gaps", {}),
-        ("usage", {}),
+        ("usage", {"by": "user"}),
         ("load", {}),
         ("nodes", {}),
         ("node-load", {}),
@@ -74,12 +74,15 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("scatter", {}),
         ("slowdown-map", {}),
     ),
-    "Users": (("fairness", {}), ("users", {})),
+    "Workflows": (("workflows", {}),),
+    "Users": (("fairness", {"by": "user"}), ("users", {"by": "user"})),
     "When people submit": (("arrivals", {}),),
     "The trace and the simulation": (("recorded", {}),),
 }
 _OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
 """Pictures of one result; of several results the report shows the first one's, where it is the same for all."""
+_PEOPLE = ("user", "group", "account")
+"""Whose waits are shown: the first of these that the jobs tell."""
 
 
 def make_report(
@@ -149,14 +152,14 @@ def make_picture_page(chart: Chart, theme: str = "light") -> str:
 def _lay_out(results: Sequence[Shown], window: tuple[float | None, float | None], most: int) -> list[Schedule]:
     """The schedules; of several results the same jobs, so that each can be found in all of them."""
     if len(results) == 1:
-        return [lay_out(results[0].record, most, window=window)]
+        return [lay_out(results[0].record, most, window=window, tight=True)]
     each = most // len(results)
     first = results[0].record
     if first.jobs.height <= each:
-        return [lay_out(result.record, each, window=window) for result in results]
+        return [lay_out(result.record, each, window=window, tight=True) for result in results]
     order = np.argsort(-core_seconds(first), kind="stable")[:each]
     only = first.jobs["job_id"].to_numpy()[order]
-    return [lay_out(result.record, each, window=window, only=only) for result in results]
+    return [lay_out(result.record, each, window=window, only=only, tight=True) for result in results]
 
 
 def _section(
@@ -164,7 +167,9 @@ def _section(
 ) -> str:
     """A section with those of the pictures that the results have; nothing where they have none of them."""
     figures = []
-    for kind, options in wishes:
+    people = _find_people(results)
+    for kind, wished in wishes:
+        options = wished | {"by": people} if wished.get("by") == "user" else wished
         if kind in _OF_ONE and len(results) > 1 and kind != "arrivals":
             continue
         shown = results[:1] if kind in _OF_ONE else results
@@ -182,7 +187,7 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
     figures = [_try(kind, {}, results, charts, lacking) for kind in ("compare", "change")]
     for other in results[1:]:
         figures.append(_try("difference", {"of": "waiting_jobs"}, [results[0], other], charts, lacking))
-        for key in ("size", "user"):
+        for key in ("size", _find_people(results)):
             figures.append(_try("winners", {"by": key}, [results[0], other], charts, lacking))
     found = _fill(figures)
     return (
@@ -190,6 +195,12 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
         if found
         else ""
     )
+
+
+def _find_people(results: Sequence[Shown]) -> str:
+    """By what people are told apart in all of the results."""
+    known = [key for key in _PEOPLE if all(result.record.jobs[key].count() for result in results)]
+    return known[0] if known else "user"
 
 
 def _fill(figures: Sequence[str]) -> str:

@@ -31,6 +31,10 @@ def _count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
+def _core_hours(value: float | None) -> str:
+    return "–" if value is None else f"{value / 3600:,.0f}"
+
+
 FIGURES: tuple[tuple[str, str, Callable[[Any], str], int], ...] = (
     ("mean_wait", "Mean wait", format_duration, -1),
     ("median_wait", "Median wait", format_duration, -1),
@@ -49,7 +53,14 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str], int], ...] = (
     ("failed", "… failed", _count, 0),
     ("cancelled", "Jobs cancelled", _count, 0),
     ("rejected", "Jobs rejected", _count, 0),
+    ("running", "Jobs left running", _count, 0),
+    ("waiting", "Jobs left waiting", _count, 0),
     ("backfilled", "Jobs backfilled", _count, 0),
+    ("preemptions", "Jobs displaced by others", _count, 0),
+    ("suspensions", "Jobs suspended for others", _count, 0),
+    ("interruptions", "Jobs interrupted by failures", _count, 0),
+    ("lost_core_seconds", "Core-hours lost", _core_hours, 0),
+    ("down_core_seconds", "Core-hours down", _core_hours, 0),
     ("longest_queue", "Longest queue", _count, 0),
 )
 """Rows of the table of figures: key, words, how it is written, and which direction is good."""
@@ -61,7 +72,7 @@ def headline(results: Sequence[Shown]) -> str:
     heads = "".join(f"<th scope=col><bdi>{escape(label)}</bdi></th>" for label in labels)
     rows = []
     for key, words, write, better in FIGURES:
-        values = [result.summary.get(key) for result in results]
+        values = [find_figure(result.summary, key) for result in results]
         if all(value is None or (value == 0 and not better and key != "started") for value in values):
             continue
         best = _best(values, better, [result.summary.get("started") for result in results], write)
@@ -73,6 +84,12 @@ def headline(results: Sequence[Shown]) -> str:
     return (
         f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{star if len(results) > 1 else plain}"
     )
+
+
+def find_figure(summary: Mapping[str, Any], key: str) -> Any:
+    """A figure of the summary, or a count of its disruptions."""
+    counts = (summary.get("facts") or {}).get("disruptions") or {}
+    return summary[key] if key in summary else counts.get(key)
 
 
 def _best(values: Sequence[Any], better: int, started: Sequence[Any], write: Callable[[Any], str]) -> Any:

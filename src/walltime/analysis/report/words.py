@@ -12,6 +12,7 @@ from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.charts.rivals import find_changes
 from walltime.analysis.compare import compare_by, distinct_labels, find_remarks
 from walltime.analysis.metrics import by
+from walltime.analysis.report.tables import find_figure
 from walltime.core.time import format_duration
 
 LEAST_JOBS = 20
@@ -33,6 +34,7 @@ def _describe_one(result: Shown) -> list[str]:
         span, use = format_duration(summary["makespan"]), _percent(summary["utilization"], 0)
         sentences.append(f"The machine was used to {use}, from first submission to last end ({span}).")
     sentences += _size_sentence(result)
+    sentences += _disruption_sentence(summary)
     recorded = summary.get("recorded") or {}
     if recorded.get("jobs") and recorded.get("mean_wait") is not None:
         old, new = (format_duration(recorded[key]) for key in ("mean_wait", "simulated_mean_wait"))
@@ -52,6 +54,30 @@ def _wait_sentence(summary: Mapping[str, Any]) -> list[str]:
         else f"Half of the jobs waited for {format_duration(median)} or less"
     )
     return [f"{half}; one in twenty for more than {format_duration(late)}, the longest for {format_duration(longest)}."]
+
+
+def _disruption_sentence(summary: Mapping[str, Any]) -> list[str]:
+    """How often jobs were interrupted and what it cost, and how many were left waiting."""
+    ways = {"interruptions": "interrupted by failures", "preemptions": "displaced", "suspensions": "suspended"}
+    counts = {words: find_figure(summary, key) for key, words in ways.items()}
+    parts = [f"{_times(count)} {words}" for words, count in counts.items() if count]
+    sentences = []
+    if parts:
+        lost = (summary.get("lost_core_seconds") or 0.0) / 3600
+        cost = f"; {lost:,.0f} core-hours of their work were lost" if lost >= 1 else ""
+        sentences.append(f"Jobs were {_join(parts)}{cost}.")
+    if summary.get("waiting"):
+        sentences.append(f"{_jobs(summary['waiting'])} never started.")
+    return sentences
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _join(parts: Sequence[str]) -> str:
+    """Words in a row, with "and" before the last."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _size_sentence(result: Shown) -> list[str]:
@@ -162,4 +188,7 @@ def _cores(size: str) -> str:
 def _machine(summary: Mapping[str, Any]) -> str:
     clusters = summary.get("clusters") or {}
     total = sum(clusters.values())
-    return f"{total:,} core{'' if total == 1 else 's'}" + (f" in {len(clusters)} clusters" if len(clusters) > 1 else "")
+    unit = "place" if (summary.get("facts") or {}).get("shared_time") else "core"
+    return f"{total:,} {unit}{'' if total == 1 else 's'}" + (
+        f" in {len(clusters)} clusters" if len(clusters) > 1 else ""
+    )

@@ -151,7 +151,8 @@ const Chart = (() => {
       "aria-label",
       `${chart.title}${panel.title ? ", " + panel.title : ""}. Arrow keys read the values.`,
     );
-    const x = scale(panel.x, ...range(panel, "x"), left, width - right);
+    const across = Marks.widen(panel, range(panel, "x"), width - right - left),
+      x = scale(panel.x, ...across, left, width - right);
     const y = downward ? scale(panel.y, low, high, top, top + inner) : scale(panel.y, low, high, top + inner, top);
     if (panel.title)
       svg.append(make("text", { x: left, y: 15, class: "panel-title" }, fit(panel.title, width - left - right)));

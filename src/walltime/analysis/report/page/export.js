@@ -195,7 +195,8 @@ const Export = (() => {
   function writeAxes(gantt, svg) {
     const floor = gantt.margin.top + gantt.height;
     const style = { "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--soft") };
-    const middle = gantt.canvas.clientWidth / 2;
+    const middle = gantt.canvas.clientWidth / 2,
+      ink = Colouring.variable("--ink");
     svg.append(Chart.make("text", { ...style, x: middle, y: floor + 33, "text-anchor": "middle" }, gantt.span()));
     svg.append(Chart.make("text", { ...style, x: 4, y: 12 }, gantt.rowWords()));
     for (const [value, text] of Ticks.find(
@@ -206,6 +207,12 @@ const Export = (() => {
       gantt.plan.clock,
     ))
       svg.append(Chart.make("text", { ...style, x: gantt.x(value), y: floor + 15, "text-anchor": "middle" }, text));
+    gantt.nameBands((text, x, y) => svg.append(Chart.make("text", { ...style, x, y, fill: ink }, text)));
+    for (const { low } of gantt.plan.bands.slice(1))
+      if (low > gantt.view.low && low < gantt.view.high)
+        svg.append(
+          Chart.make("rect", { x: gantt.margin.left, y: gantt.y(low), width: gantt.width, height: 1, fill: ink }),
+        );
     for (const [value, text] of gantt.rowTicks())
       svg.append(
         Chart.make("text", { ...style, x: gantt.margin.left - 6, y: gantt.y(value) + 4, "text-anchor": "end" }, text),

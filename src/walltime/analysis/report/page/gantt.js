@@ -44,7 +44,7 @@ class Gantt {
   choose(number, way) {
     this.number = number;
     const ways = this.ways();
-    this.way = ways.includes(way) ? way : ways[0];
+    this.way = ways.includes(way) ? way : this.plan.way;
     this.colouring = Colouring.of(this.plan, this.way, this.schedules[0]);
     this.matches = null;
     this.current = this.outage = -1;
@@ -247,12 +247,33 @@ class Gantt {
     const { pen, plan } = this;
     pen.fillStyle = Colouring.variable("--ink");
     for (const band of plan.bands.slice(1)) pen.fillRect(this.margin.left, this.y(band.low), this.width, 1);
+    this.nameBands((text, x, y) => {
+      pen.globalAlpha = 0.8;
+      pen.fillStyle = Colouring.variable("--ground");
+      pen.fillRect(x - 4, y - 12, Chart.textWidth(text) + 8, 16);
+      pen.globalAlpha = 1;
+      pen.fillStyle = Colouring.variable("--ink");
+      pen.font = "12px system-ui, sans-serif";
+      pen.textAlign = "left";
+      pen.fillText(text, x, y);
+    });
     const nodes = plan.nodes,
       each = nodes.length > 1 ? this.y(nodes[0]) - this.y(nodes[1]) : 0;
     if (each < 12) return;
     pen.globalAlpha = 0.18;
     for (const low of nodes) pen.fillRect(this.margin.left, this.y(low), this.width, 1);
     pen.globalAlpha = 1;
+  }
+
+  // The names of the clusters, where there are several and room for them: fn(text, x, y).
+  nameBands(fn) {
+    const floor = this.margin.top + this.height;
+    if (this.plan.bands.length < 2) return;
+    for (const band of this.plan.bands) {
+      const top = Math.max(this.y(band.high), this.margin.top),
+        bottom = Math.min(this.y(band.low), floor);
+      if (bottom - top > 20) fn(Chart.fit(band.name, this.width / 2), this.margin.left + 6, top + 14);
+    }
   }
 
   drawAxes() {

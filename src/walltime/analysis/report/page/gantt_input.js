@@ -114,11 +114,7 @@ const Viewer = (() => {
         ),
     );
     ways.value = gantt.way;
-    rule.textContent =
-      gantt.plan.rule +
-      (gantt.plan.nodes.length
-        ? ""
-        : " The cluster is a number of cores: which of them a job had is the picture's choice.");
+    rule.textContent = `${gantt.plan.rule} ${gantt.plan.vague}`.trim();
     gantt.only = null;
     fillLegend(viewer);
     search(viewer, viewer.box.value);

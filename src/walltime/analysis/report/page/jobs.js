@@ -172,18 +172,20 @@ const Colouring = (() => {
     const column = schedule.jobs.labels[way],
       work = new Float64Array(column.names.length + 1);
     for (let i = 0; i < codes.length; i++) work[column.codes[i] + 1] += schedule.jobs.work[i];
-    const unnamed = column.codes.includes(-1);
-    const present = [...work.keys()].filter((i) => i > 0 || unnamed).sort((a, b) => work[b] - work[a] || a - b);
-    const many = present.length > MOST,
-      place = new Uint8Array(work.length);
+    const nameless = column.codes.includes(-1);
+    const present = [...work.keys()].slice(1).sort((a, b) => work[b] - work[a] || a - b);
+    const shown = present.length + nameless <= MOST ? present.length : MOST - 1,
+      rest = present.length - shown,
+      place = new Uint8Array(work.length).fill(shown + TONES - 1);
     present.forEach((label, i) => {
-      place[label] = many && i >= MOST - 1 ? MOST - 1 + (i % TONES) : i;
+      place[label] = i < shown ? i : shown + ((i - shown) % TONES);
     });
     for (let i = 0; i < codes.length; i++) codes[i] = place[column.codes[i] + 1];
-    const names = present.slice(0, many ? MOST - 1 : MOST).map((label) => (label ? column.names[label - 1] : "(none)"));
+    const names = present.slice(0, shown).map((label) => column.names[label - 1]);
     const colours = names.map((_, i) => variable(`--c${i}`));
-    if (many) {
-      names.push(`all others (${Ticks.grouped(present.length - MOST + 1)})`);
+    if (rest || nameless) {
+      const others = rest ? [`all others (${Ticks.grouped(rest)})`] : [];
+      names.push([...others, ...(nameless ? ["none"] : [])].join(" and "));
       colours.push(
         variable("--muted"),
         ...[0.3, 0.55].map((part) => mix(variable("--muted"), variable("--ground"), part)),

@@ -1,5 +1,9 @@
 // The marks of a chart as SVG.
 const Marks = (() => {
+  const WIDTH = 1.7, // of a line, as in page.css
+    FEW_LINES = 3, // beyond which all are of one width
+    MOST_VALUES = 60; // bars beyond which their values are not written
+
   // Colours between the stops of a scale: the stops are CSS variables, so that a change of theme needs no drawing.
   function blend(share, diverging) {
     const letter = diverging ? "d" : "s",
@@ -11,12 +15,16 @@ const Marks = (() => {
   }
 
   function draw(area, chart, panel, x, y) {
-    const rows = panel.marks.filter((mark) => mark.type === "bars" || mark.type === "boxes");
+    const rows = panel.marks.filter((mark) => mark.type === "bars" || mark.type === "boxes"),
+      plain = (mark) => mark.type === "line" && typeof mark.colour === "number";
+    const lines = panel.marks.filter(plain).length;
+    let after = lines <= FEW_LINES ? lines : 0;
     for (const mark of panel.marks) {
-      if (mark.type === "line") line(area, mark, x, y);
+      if (plain(mark)) after = Math.max(after - 1, 0);
+      if (mark.type === "line") line(area, mark, x, y, plain(mark) ? after : 0);
       else if (mark.type === "points") points(area, mark, x, y);
       else if (mark.type === "cells") cells(area, mark, x, y);
-      else if (mark.type === "bars") bars(area, mark, rows.indexOf(mark), rows.length, x, y);
+      else if (mark.type === "bars") bars(area, mark, rows.indexOf(mark), rows.length, x, y, panel);
       else boxes(area, mark, rows.indexOf(mark), rows.length, x, y);
     }
   }
@@ -45,7 +53,8 @@ const Marks = (() => {
     return out;
   }
 
-  function line(area, mark, x, y) {
+  // The more lines come after it the wider it is, so that it is seen where they lie upon it.
+  function line(area, mark, x, y, after) {
     const found = pieces(mark, x, y),
       colour = Chart.colour(mark.colour);
     if (mark.fill) {
@@ -63,7 +72,8 @@ const Marks = (() => {
       if (mark.base) return;
     }
     const d = found.map((piece) => `M${piece.map(([px, py]) => `${px},${py}`).join("L")}`).join("");
-    area.append(Chart.make("path", { d, class: mark.dashed ? "line dashed" : "line", style: `stroke:${colour}` }));
+    const style = `stroke:${colour}${after ? `;stroke-width:${WIDTH + 0.9 * after}px` : ""}`;
+    area.append(Chart.make("path", { d, class: mark.dashed ? "line dashed" : "line", style }));
   }
 
   function points(area, mark, x, y) {
@@ -79,7 +89,29 @@ const Marks = (() => {
     );
   }
 
-  function bars(area, mark, number, of, x, y) {
+  // Whether the values of bars are written at their ends, and where such an end is.
+  const values = (panel) =>
+    panel.y.categories.length * panel.marks.filter((m) => m.type === "bars").length <= MOST_VALUES;
+  const endOf = (mark, row) => Math.max(mark.values[row] ?? 0, mark.high?.[row] ?? mark.values[row] ?? 0);
+
+  // A range of values with room for what is written at the ends of its bars; the wider, the wider a text on it.
+  function widen(panel, [low, high], width) {
+    const bars = panel.marks.filter((mark) => mark.type === "bars");
+    if (!bars.length || !values(panel)) return [low, high];
+    for (let i = 0; i < 8; i++) {
+      const each = (high - low) / width;
+      for (const mark of bars)
+        mark.values.forEach((value, row) => {
+          const end = endOf(mark, row),
+            room = (Chart.textWidth(Ticks.tell(panel.x, value)) + 10) * each;
+          if (end < 0) low = Math.min(low, end - room);
+          else high = Math.max(high, end + room);
+        });
+    }
+    return [low, high];
+  }
+
+  function bars(area, mark, number, of, x, y, panel) {
     const thick = (0.74 * Math.abs(y(1) - y(0))) / of,
       zero = x(Math.max(x.low, Math.min(0, x.high)));
     mark.values.forEach((value, row) => {
@@ -95,6 +127,17 @@ const Marks = (() => {
             height: thick * 0.92,
             style: `fill:${fill}`,
           }),
+        );
+      }
+      if (values(panel)) {
+        const end = x(endOf(mark, row)),
+          left = endOf(mark, row) < 0;
+        area.append(
+          Chart.make(
+            "text",
+            { x: left ? end - 5 : end + 5, y: middle + 4, "text-anchor": left ? "end" : "start" },
+            Ticks.tell(panel.x, value),
+          ),
         );
       }
       if (mark.low && mark.low[row] !== null && mark.high[row] !== null) {
@@ -219,5 +262,5 @@ const Marks = (() => {
     svg.append(group);
   }
 
-  return { draw, drawScale, blend };
+  return { draw, drawScale, blend, widen };
 })();

@@ -2,6 +2,11 @@
 const Ticks = (() => {
   const DAY = 86400;
   const DURATIONS = [1, 10, 60, 600, 3600, 21600, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
+  const FINE_DURATIONS = [
+    ...[1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200],
+    ...[1, 2, 7, 14, 30, 90, 180, 365].map((days) => days * DAY),
+  ];
+  const ROOM = 0.8;
   const STEPS = [
     1,
     2,
@@ -132,17 +137,26 @@ const Ticks = (() => {
 
   function logTicks(axis, low, high, count) {
     if (low <= 0) return [];
-    let found;
-    if (axis.kind === "duration") found = DURATIONS.filter((v) => low * 0.999 <= v && v <= high * 1.001);
-    else {
-      found = [];
-      const last = Math.floor(Math.log10(high) + 1e-9);
-      for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= last; p++) found.push(10 ** p);
-    }
-    if (found.length < 2)
+    const [fine, coarse] = findRound(axis, low, high);
+    const roomy = (Math.log(2) / Math.log(high / low)) * count >= ROOM;
+    if (roomy && fine.length > 2) return fine.map((v) => [v, write(axis, v)]);
+    if (coarse.length < 2)
       return find({ ...axis, log: false }, low, high, Math.min(count, 3)).filter(([value]) => value > 0);
-    const every = Math.max(1, Math.ceil(found.length / Math.max(count, 1)));
-    return found.filter((_, i) => i % every === 0).map((v) => [v, write(axis, v)]);
+    const every = Math.max(1, Math.ceil(coarse.length / Math.max(count, 1)));
+    return coarse.filter((_, i) => i % every === 0).map((v) => [v, write(axis, v)]);
+  }
+
+  // Round values of a logarithmic axis, many and few of them.
+  function findRound(axis, low, high) {
+    let lists = [FINE_DURATIONS, DURATIONS];
+    if (axis.kind !== "duration") {
+      const powers = [],
+        last = Math.floor(Math.log10(high) + 1e-9);
+      for (let p = Math.floor(Math.log10(low)); p <= last; p++) powers.push(10 ** p);
+      const fine = powers.flatMap((power) => [power, 2 * power, 5 * power]);
+      lists = [fine.filter((v) => v >= 1 || axis.kind !== "count"), powers];
+    }
+    return lists.map((list) => list.filter((v) => low * 0.999 <= v && v <= high * 1.001));
   }
 
   function timeTicks(low, high, count, clock) {
@@ -157,8 +171,9 @@ const Ticks = (() => {
     if (step === null || step > 7 * DAY) found = monthStarts(begin, end, count);
     if (!found.length) found = multiples(begin, end, step ?? 28 * DAY);
     const fine = step !== null && step < DAY,
-      years = high - low > 300 * DAY;
-    return found.map((v) => [v - clock.shift, writeDate(v, fine, years)]);
+      years = high - low > 300 * DAY,
+      whole = found.every(isNewYear);
+    return found.map((v) => [v - clock.shift, writeDate(v, fine, years, whole)]);
   }
 
   function writeDay(value, step) {
@@ -166,15 +181,20 @@ const Ticks = (() => {
       rest = value - day * DAY,
       two = (n) => String(n).padStart(2, "0");
     if (step >= DAY) return grouped(value / DAY);
-    if (!rest) return `${grouped(day)} d`;
+    if (day && !rest) return `${grouped(day)} d`;
     const text = `${Math.floor(rest / 3600)}:${two(Math.floor((rest % 3600) / 60))}`;
     return step < 60 ? `${text}:${two(Math.round(rest % 60))}` : text;
   }
 
-  function writeDate(value, fine, years) {
+  function isNewYear(value) {
+    const d = new Date(1000 * value);
+    return d.getUTCMonth() === 0 && d.getUTCDate() === 1;
+  }
+
+  function writeDate(value, fine, years, whole) {
     const d = new Date(1000 * value),
       two = (n) => String(n).padStart(2, "0");
-    if (years) return `${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()}`;
+    if (years) return `${whole ? "" : `${MONTHS[d.getUTCMonth()]} `}${d.getUTCFullYear()}`;
     const [h, m, s] = [d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()];
     if (fine && (h || m || s)) return s ? `${two(h)}:${two(m)}:${two(s)}` : `${two(h)}:${two(m)}`;
     return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]}`;
@@ -184,7 +204,7 @@ const Ticks = (() => {
     const first = new Date(1000 * begin),
       months = (end - begin) / (30.4 * DAY),
       found = [];
-    const every = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((s) => months / s <= count) ?? 12000;
+    const every = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((s) => months / s <= count + 0.5) ?? 12000;
     let number = first.getUTCFullYear() * 12 + first.getUTCMonth();
     number += (every - (number % every)) % every;
     for (;;) {

@@ -1,0 +1,50 @@
+"""What is written at an axis: round values, never too many, words that say what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from walltime.analysis.charts.chart import Axis, Clock
+from walltime.analysis.charts.ticks import find_ticks
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "count", "expected"),
+    [
+        ("count", 0.9, 8.9, 5, ["1", "2", "5"]),
+        ("count", 0.5, 40, 9, ["1", "2", "5", "10", "20"]),
+        ("count", 1, 256, 5, ["1", "10", "100"]),
+        ("number", 0.04, 0.3, 5, ["0.05", "0.1", "0.2"]),
+        ("duration", 20, 4000, 8, ["30 s", "1 min", "2 min", "5 min", "10 min", "30 min", "1 h"]),
+        ("duration", 1, 90_000, 3, ["1 s", "10 min", "1 d"]),
+        ("number", 3, 7, 5, ["4", "6"]),
+    ],
+)
+def test_a_logarithmic_axis_has_round_values(
+    kind: str, low: float, high: float, count: int, expected: list[str]
+) -> None:
+    found = find_ticks(Axis("", kind, log=True), low, high, count)
+    assert [text for _, text in found] == expected
+    assert all(0.99 * low <= value <= 1.01 * high for value, _ in found)
+
+
+def test_many_years_are_told_by_their_numbers() -> None:
+    clock = Clock(1_704_067_200.0, "UTC")
+    assert [text for _, text in find_ticks(Axis("", "time"), 0, 15 * 365 * DAY, 3, clock)] == ["2025", "2030", "2035"]
+    assert find_ticks(Axis("", "time"), 0, 400 * DAY, 6, clock)[1][1] == "Apr 2024"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (0, 30 * DAY, "days since time zero of the trace"),
+        (3000, 2 * DAY, "days, hours:minutes since time zero of the trace"),
+        (0, 7200, "hours:minutes since time zero of the trace"),
+        (0, 90, "hours:minutes:seconds since time zero of the trace"),
+        (3 * DAY + 60, 3 * DAY + 7200, "hours:minutes on day 3 of the trace"),
+    ],
+)
+def test_an_axis_of_time_says_what_its_figures_are(first: float, last: float, words: str) -> None:
+    assert Clock().describe(first, last) == words
