@@ -421,6 +421,9 @@ def test_the_schedule_is_saved_as_a_picture(opened: Any, name: str, tmp_path: Pa
     else:
         assert target.suffix == ".svg"
         assert data.count(b"M") > 200
+        legend = page.tab.locator(".gantt .legend li:visible").all_inner_texts()
+        assert legend
+        assert all(f">{name}</text>".encode() in data for name in legend)
 
 
 @pytest.mark.parametrize("format", ["PNG", "SVG"])

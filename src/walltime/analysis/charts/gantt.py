@@ -10,7 +10,7 @@ import numpy as np
 from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Panel
 from walltime.analysis.charts.colouring import choose_way, colour_all, colour_by_shift
 from walltime.analysis.charts.lanes import shade
-from walltime.analysis.charts.layout import MOST_JOBS, Schedule, explain_rows, lay_out
+from walltime.analysis.charts.layout import MOST_JOBS, Schedule, explain_rows, lay_out, lay_out_all
 from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, find_unit, time_axis
@@ -63,7 +63,7 @@ def schedule_diff(
 def nodes(results: Sequence[Shown]) -> Chart:
     """How full each node was over time; where nodes are many, neighbours are shown together."""
     result = only_one(results, "nodes")
-    plan = lay_out(result.record, 1 << 62)
+    plan = lay_out_all(result.record)
     find_nodes(result, plan)
     cells = _map_rows(plan, (plan.start, plan.end, plan.low, plan.high), Axis("cores in use", "share", low=0, high=1))
     if result.record.facts.get("shared_time"):  # most places are never taken: how many tasks there were tells more
@@ -117,7 +117,7 @@ def node_load(results: Sequence[Shown]) -> Chart:
     """How much of the time each node's cores were in use: is the work spread evenly?"""
     marks = []
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        plan = lay_out(result.record, 1 << 62)
+        plan = lay_out_all(result.record)
         found = find_nodes(result, plan)
         edges = np.append(found, plan.rows)
         # A rectangle may reach over many nodes: sums by core first, then by node.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Chart, Line, Panel
-from walltime.analysis.charts.layout import Schedule, lay_out
+from walltime.analysis.charts.layout import Schedule, lay_out_all
 from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes
 from walltime.core.errors import InputError
@@ -22,7 +22,7 @@ def gaps(results: Sequence[Shown]) -> Chart:
     """How idle time is broken up: the share of idle core-hours in gaps of at most so long, on clusters of nodes."""
     marks, notes = [], []
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        plan = lay_out(result.record, 1 << 62)
+        plan = lay_out_all(result.record)
         find_nodes(result, plan)
         lengths = np.sort(find_gaps(plan))
         if not len(lengths):

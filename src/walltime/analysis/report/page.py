@@ -16,7 +16,7 @@ import numpy as np
 from walltime.analysis.charts import make_chart
 from walltime.analysis.charts.chart import Blocks, Chart
 from walltime.analysis.charts.colouring import describe_classes
-from walltime.analysis.charts.layout import Schedule, lay_out
+from walltime.analysis.charts.layout import Schedule, lay_out, lay_out_all
 from walltime.analysis.charts.palette import DARK, LIGHT, Theme
 from walltime.analysis.charts.quantities import Shown, find_clock
 from walltime.analysis.compare import distinct_labels
@@ -44,6 +44,7 @@ SCRIPTS = (
 """The page's scripts, in the order in which they build upon each other."""
 
 _Wish = tuple[str, dict[str, Any]]
+_WAITS = "Waits and slowdowns"
 _ALWAYS: dict[str, tuple[_Wish, ...]] = {
     "Over time": (
         ("utilization", {}),
@@ -61,17 +62,17 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("fairshare", {}),
         ("failures", {}),
     ),
-    "Waits and slowdowns": (
+    _WAITS: (
         ("cdf", {}),
         ("cdf", {"of": "slowdown"}),
         ("histogram", {}),
+        ("scatter", {}),
         ("boxes", {"by": "size"}),
         ("boxes", {"by": "size", "of": "slowdown"}),
         ("boxes", {"by": "queue"}),
         ("boxes", {"by": "queue", "of": "slowdown"}),
         ("boxes", {"by": "user"}),
         ("boxes", {"by": "user", "of": "slowdown"}),
-        ("scatter", {}),
         ("slowdown-map", {}),
     ),
     "Workflows": (("workflows", {}),),
@@ -79,6 +80,10 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
     "When people submit": (("arrivals", {}),),
     "The trace and the simulation": (("recorded", {}),),
 }
+_WHOLE = ("nodes", "node-load", "gaps")
+"""Pictures of the whole schedule, with every job."""
+_SHARED: tuple[_Wish, ...] = (("cdf", {"of": "response"}), ("boxes", {"by": "size", "of": "response"}))
+"""Where tasks share the time of cores jobs hardly wait, and take longer instead."""
 _OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
 """Pictures of one result; of several results the report shows the first one's, where it is the same for all."""
 _PEOPLE = ("user", "group", "account")
@@ -106,7 +111,10 @@ def make_report(
     charts: dict[str, dict[str, Any]] = {}
     lacking: list[str] = []
     rivals = _compare_section(results, charts, lacking) if len(results) > 1 else ""
-    sections = [_section(name, wishes, results, charts, lacking) for name, wishes in _ALWAYS.items()]
+    wanted = dict(_ALWAYS)
+    if any(result.record.facts.get("shared_time") for result in results):
+        wanted[_WAITS] = (*_SHARED, *wanted[_WAITS])
+    sections = [_section(name, wishes, results, charts, lacking) for name, wishes in wanted.items()]
     packer = Packer()
     header = {
         "labels": labels,
@@ -162,18 +170,25 @@ def _lay_out(results: Sequence[Shown], window: tuple[float | None, float | None]
     return [lay_out(result.record, each, window=window, only=only, tight=True) for result in results]
 
 
+def _lay_out_all(results: Sequence[Shown]) -> list[Schedule]:
+    """The whole schedules of clusters of nodes, to be held while pictures are drawn that share them."""
+    return [lay_out_all(result.record) for result in results if result.record.facts.get("nodes")]
+
+
 def _section(
     name: str, wishes: Sequence[_Wish], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]
 ) -> str:
     """A section with those of the pictures that the results have; nothing where they have none of them."""
     figures = []
     people = _find_people(results)
+    whole = _lay_out_all(results) if any(kind in _WHOLE for kind, _ in wishes) else []
     for kind, wished in wishes:
         options = wished | {"by": people} if wished.get("by") == "user" else wished
         if kind in _OF_ONE and len(results) > 1 and kind != "arrivals":
             continue
         shown = results[:1] if kind in _OF_ONE else results
         figures.append(_try(kind, options, shown, charts, lacking))
+    del whole  # a million jobs are large
     found = _fill(figures)
     return (
         f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>"

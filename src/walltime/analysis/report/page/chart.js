@@ -116,7 +116,8 @@ const Chart = (() => {
 
   function height(panel) {
     const rows = rowsOf(panel);
-    if (rows) return 26 + panel.y.categories.length * Math.max(22, 15 * rows);
+    const each = panel.marks.some((mark) => mark.type === "bars") ? 20 : 15; // values are written beside bars
+    if (rows) return 26 + panel.y.categories.length * Math.max(22, each * rows);
     return panel.y.kind === "category" ? 24 * panel.y.categories.length : 230;
   }
 

@@ -46,11 +46,12 @@ const Export = (() => {
     const panels = [...figure.querySelectorAll("svg.panel")],
       box = figure.querySelector(".panels").getBoundingClientRect();
     const title = figure.querySelector("h3").textContent,
-      items = [...figure.querySelectorAll(".legend li")],
-      top = 30 + (items.length ? 22 : 0);
+      items = [...figure.querySelectorAll(".legend li")].map((item) => [item.textContent, sampleOf(item)]);
     const width = Math.ceil(box.width),
-      height = Math.ceil(box.height) + top;
-    const whole = sheet(width, height);
+      words = legend(items, width, 28),
+      top = words.bottom + 4,
+      height = Math.ceil(box.height) + top,
+      whole = sheet(width, height);
     whole.append(
       Chart.make(
         "text",
@@ -62,26 +63,10 @@ const Export = (() => {
           "font-family": "sans-serif",
           fill: Colouring.variable("--ink"),
         },
-        title,
+        Chart.fit(title, (width - 16) * 0.8),
       ),
+      ...words.nodes,
     );
-    let at = 8;
-    for (const item of items) {
-      const colour = getComputedStyle(item.querySelector(".sample")).getPropertyValue("--sample").trim();
-      const name = /^var\((.*)\)$/.exec(colour),
-        text = Chart.fit(item.textContent, 160);
-      whole.append(
-        Chart.make("rect", { x: at, y: 32, width: 12, height: 8, fill: name ? Colouring.variable(name[1]) : colour }),
-      );
-      whole.append(
-        Chart.make(
-          "text",
-          { x: at + 16, y: 41, "font-size": 12, "font-family": "sans-serif", fill: Colouring.variable("--ink") },
-          text,
-        ),
-      );
-      at += 34 + Chart.textWidth(text);
-    }
     for (const panel of panels) {
       const place = panel.getBoundingClientRect(),
         group = Chart.make("g", { transform: `translate(${place.left - box.left} ${place.top - box.top + top})` });
@@ -89,6 +74,31 @@ const Export = (() => {
       whole.append(group);
     }
     return new XMLSerializer().serializeToString(whole);
+  }
+
+  // The colour of an entry of a legend.
+  function sampleOf(item) {
+    const colour = getComputedStyle(item.querySelector(".sample")).getPropertyValue("--sample").trim(),
+      name = /^var\((.*)\)$/.exec(colour);
+    return name ? Colouring.variable(name[1]) : colour;
+  }
+
+  // Entries [text, fill] in rows no wider than the picture; `bottom` is where the last row ends.
+  function legend(entries, width, top) {
+    const nodes = [],
+      fill = Colouring.variable("--ink");
+    let [x, y] = [8, top];
+    for (const [words, colour] of entries) {
+      const text = Chart.fit(words, Math.min(260, width - 40)),
+        need = 34 + Chart.textWidth(text);
+      if (x > 8 && x + need - 12 > width) [x, y] = [8, y + 18];
+      nodes.push(Chart.make("rect", { x, y: y + 4, width: 12, height: 9, fill: colour }));
+      nodes.push(
+        Chart.make("text", { x: x + 17, y: y + 13, "font-size": 12, "font-family": "sans-serif", fill }, text),
+      );
+      x += need;
+    }
+    return { nodes, bottom: entries.length ? y + 18 : top };
   }
 
   // A copy with the colours that are seen.
@@ -127,38 +137,66 @@ const Export = (() => {
       title = figure.querySelector("h3").textContent;
     const blob = new Blob([text], { type: "image/svg+xml" });
     if (format === "svg") return save(blob, fileName(title, "svg"));
-    const image = new Image();
-    image.onload = () => {
-      const canvas = document.createElement("canvas");
-      canvas.width = 2 * image.width;
-      canvas.height = 2 * image.height;
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((png) => save(png, fileName(title, "png")));
-    };
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    paint(text).then((canvas) => canvas.toBlob((png) => save(png, fileName(title, "png"))));
   }
 
-  function canvas({ gantt }) {
+  // An SVG on a canvas of twice its size, below what is drawn there before: `above` is a canvas of that size.
+  async function paint(text, above = null) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas"),
+      top = above?.height ?? 0;
+    canvas.width = 2 * image.width;
+    canvas.height = 2 * image.height + top;
+    const pen = canvas.getContext("2d");
+    if (above) pen.drawImage(above, 0, 0);
+    pen.drawImage(image, 0, top, canvas.width, 2 * image.height);
+    return canvas;
+  }
+
+  // What the colours and the hatching of a schedule mean.
+  function meanings(gantt) {
+    const { names, colours, codes } = gantt.colouring,
+      present = new Set(Array.from(codes, (code) => gantt.classOf(code))),
+      classes = [...names.keys()].filter((code) => present.has(code));
+    return [
+      ...classes.map((code) => [names[code], colours[code]]),
+      ...Outages.present(gantt.plan).map((kind) => [kind, `url(#${kind})`]),
+    ];
+  }
+
+  // The schedule as it is seen, with its legend below.
+  async function canvas({ gantt }) {
     gantt.draw(2);
-    gantt.canvas.toBlob((png) => {
-      save(png, fileName(`schedule ${gantt.plan.label}`, "png"));
-      gantt.redraw();
-    });
+    const words = legend(meanings(gantt), gantt.canvas.clientWidth, 4),
+      below = sheet(gantt.canvas.clientWidth, words.bottom + 6);
+    below.append(...patterns(gantt), ...words.nodes);
+    const whole = await paint(new XMLSerializer().serializeToString(below), gantt.canvas);
+    gantt.redraw();
+    whole.toBlob((png) => save(png, fileName(`schedule ${gantt.plan.label}`, "png")));
   }
 
   // The part of the schedule that is seen, as SVG.
   function schedule({ gantt }) {
-    const svg = sheet(gantt.canvas.clientWidth, gantt.canvas.clientHeight),
+    const tall = gantt.canvas.clientHeight,
+      words = legend(meanings(gantt), gantt.canvas.clientWidth, tall + 4),
+      svg = sheet(gantt.canvas.clientWidth, words.bottom + 6),
       { of } = gantt.plan.blocks,
       byColour = gantt.colouring.colours.map(() => []);
+    svg.append(...patterns(gantt), ...words.nodes);
     if (gantt.plan.outages) hatch(gantt, svg);
-    gantt.eachVisible(of.keys(), (i, ...box) => byColour[gantt.colouring.codes[of[i]]].push(outline(gantt, ...box)));
+    gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
+      const hair = w > 4 && h > 4 ? 1 : 0; // between neighbours of one colour, as on the screen
+      byColour[gantt.colouring.codes[of[i]]].push(outline(gantt, x, y, w - hair, h - hair));
+    });
     byColour.forEach((parts, code) => {
       if (!parts.length) return;
       const path = Chart.make("path", { d: parts.join(""), fill: gantt.colouring.colours[code] });
       path.append(Chart.make("title", {}, gantt.colouring.names[gantt.classOf(code)]));
       svg.append(path);
     });
+    if (gantt.marked) svg.append(edges(gantt));
     writeAxes(gantt, svg);
     save(
       new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }),
@@ -175,20 +213,39 @@ const Export = (() => {
     return `M${short(x)},${short(top)}h${short(wide)}v${short(tall)}h${-short(wide)}z`;
   }
 
-  // What was down or reserved, in patterns.
-  function hatch(gantt, svg) {
-    const { outages } = gantt.plan,
-      lines = { failure: "M0,0L7,7M7,0L0,7", maintenance: "M0,7L7,0", reservation: "M3,3h1M6,6h1" };
-    for (const kind of Outages.present(gantt.plan)) {
-      const pattern = Chart.make("pattern", { id: kind, width: 7, height: 7, patternUnits: "userSpaceOnUse" }),
-        mine = [...outages.blocks.of.keys()].filter((i) => Outages.kindOf(outages, outages.blocks.of[i]) === kind),
-        parts = [];
+  // Where a backfilled job starts and where an interrupted one stops, as on the screen.
+  function edges(gantt) {
+    const { of, start, cut } = gantt.plan.blocks,
+      { backfilled } = gantt.plan.jobs,
+      parts = [];
+    gantt.eachVisible(of.keys(), (i, x, y, w, h) => {
+      if (w <= 8 || h <= 1) return;
+      if (backfilled[of[i]] && start[i] >= gantt.view.left) parts.push(outline(gantt, x, y, 1.5, h));
+      if (cut?.[i] && x + w < gantt.margin.left + gantt.width) parts.push(outline(gantt, x + w - 1.5, y, 1.5, h));
+    });
+    return Chart.make("path", { d: parts.join(""), fill: Colouring.variable("--ink") });
+  }
+
+  // The hatchings of what was down or reserved.
+  function patterns(gantt) {
+    const lines = { failure: "M0,0L7,7M7,0L0,7", maintenance: "M0,7L7,0", reservation: "M3,3h1M6,6h1" };
+    return Outages.present(gantt.plan).map((kind) => {
+      const pattern = Chart.make("pattern", { id: kind, width: 7, height: 7, patternUnits: "userSpaceOnUse" });
       pattern.append(Chart.make("rect", { width: 7, height: 7, fill: Colouring.variable("--muted"), opacity: 0.28 }));
       pattern.append(Chart.make("path", { d: lines[kind], stroke: Colouring.variable("--soft"), fill: "none" }));
+      return pattern;
+    });
+  }
+
+  function hatch(gantt, svg) {
+    const { outages } = gantt.plan;
+    for (const kind of Outages.present(gantt.plan)) {
+      const mine = [...outages.blocks.of.keys()].filter((i) => Outages.kindOf(outages, outages.blocks.of[i]) === kind),
+        parts = [];
       gantt.eachVisible(mine, (i, ...box) => parts.push(outline(gantt, ...box)), outages.blocks);
       const path = Chart.make("path", { d: parts.join(""), fill: `url(#${kind})` });
       path.append(Chart.make("title", {}, kind));
-      svg.append(pattern, path);
+      svg.append(path);
     }
   }
 

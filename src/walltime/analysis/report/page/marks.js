@@ -103,7 +103,7 @@ const Marks = (() => {
       for (const mark of bars)
         mark.values.forEach((value, row) => {
           const end = endOf(mark, row),
-            room = (Chart.textWidth(Ticks.tell(panel.x, value)) + 10) * each;
+            room = (Chart.textWidth(Ticks.tell(panel.x, value)) + 14) * each;
           if (end < 0) low = Math.min(low, end - room);
           else high = Math.max(high, end + room);
         });
