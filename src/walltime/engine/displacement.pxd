@@ -1,6 +1,7 @@
 from walltime.engine.victims cimport Search
 from walltime.kernel.chains cimport Chains
 from walltime.kernel.jobs cimport RUNNING, SUSPENDED, WAITING, JobTable
+from walltime.kernel.lines cimport LinesQueue
 from walltime.kernel.source cimport Engine
 from walltime.policy.api cimport ARRIVAL, Pass
 from walltime.policy.preempt cimport Preempt
@@ -21,6 +22,7 @@ cdef class Displacer:
     cdef dict running
     cdef list order
     cdef list fresh
+    cdef long long base
     cdef dict hopeless
     cdef Search search
 
@@ -31,6 +33,8 @@ cdef class Displacer:
     cdef int runs(self, Py_ssize_t slot) except -1
     cdef int note(self, Py_ssize_t slot, long long rank) except -1
     cdef list urgent(self, Pass view)
+    cdef long long lowest(self) except *
+    cdef long long next_opening(self, LinesQueue lines) except *
     cdef int hear(self, Pass view, Py_ssize_t slot, list urgent) except -1
     cdef int serve(self, Pass view, Py_ssize_t slot) except -1
     cdef int pin(self, Pass view, Py_ssize_t slot) except -1

@@ -9,6 +9,7 @@ from walltime.engine.victims import Search
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.chains import Chains
 from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
+from walltime.kernel.lines import LinesQueue
 from walltime.kernel.source import Engine, Remedy
 from walltime.policy.api import Cause, Pass
 from walltime.policy.preempt import Preempt
@@ -47,6 +48,7 @@ class Displacer:
         self.made_way = {}  # for whom somebody was last told to go, by its number
         self.going = -1  # who is made to go at this moment
         self.fresh = []  # who has joined since the last pass
+        self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
         self.search = Search()
 
@@ -120,24 +122,16 @@ class Displacer:
         return True
 
     def urgent(self, view: Pass):
-        """Claimants, and those who may displace somebody, or go before somebody who is suspended.
+        """Claimants, and whoever has a higher rank than somebody who is here, be it only to go before those who wait.
 
-        Where nothing but arrivals has happened since the last pass, only who has come since: whom all of a lower rank
-        together could not help then, they cannot help now."""
+        Where nothing but arrivals has happened since the last pass, and none of a lower rank than all others, only who
+        has come since: whom all of a lower rank together could not help then, they cannot help now."""
         slot: cython.Py_ssize_t
-        chain: cython.Py_ssize_t
-        rank: cython.longlong
-        lowest: cython.longlong = NEVER
+        lowest: cython.longlong = self.lowest()
         urgent: list = list(self.claims)
-        for key in self.order:
-            chain = self.running[key]
-            if self.chains.first[chain] >= 0:
-                lowest = key[0]
-                break
-        for slot in self.suspended:
-            rank = self.part.rank(self.jobs, slot)
-            lowest = min(lowest, rank)
-        if view.causes == ARRIVAL:
+        fresh: cython.bint = view.causes == ARRIVAL and lowest >= self.base
+        self.base = lowest
+        if fresh:
             for slot in self.fresh:
                 if self.chains.chain(slot) >= 0 and self.jobs.at[slot].state == WAITING and self.rank[slot] > lowest:
                     self.hear(view, slot, urgent)
@@ -150,6 +144,38 @@ class Displacer:
                     slot = self.chains.after[slot]
         return urgent
 
+    def lowest(self):
+        """The lowest rank that somebody has who runs and was not told to leave, waits, or is suspended."""
+        slot: cython.Py_ssize_t
+        chain: cython.Py_ssize_t
+        rank: cython.longlong
+        lowest: cython.longlong = NEVER
+        for rank, chain in self.waiting.items():
+            if rank < lowest and self.chains.first[chain] >= 0:
+                lowest = rank
+        for key in self.order:
+            chain = self.running[key]
+            if self.chains.first[chain] >= 0:
+                lowest = min(lowest, key[0])
+                break
+        for slot in self.suspended:
+            rank = self.part.rank(self.jobs, slot)
+            lowest = min(lowest, rank)
+        return lowest
+
+    def next_opening(self, lines: LinesQueue):
+        """When time alone will let in somebody who may displace others; NEVER where it does not."""
+        slot: cython.Py_ssize_t
+        lowest: cython.longlong = self.lowest()
+        first: cython.longlong = NEVER
+        for rank, chain in self.waiting.items():
+            if rank > lowest:
+                slot = self.chains.first[chain]
+                while slot >= 0:
+                    first = min(first, lines.opens(slot))
+                    slot = self.chains.after[slot]
+        return first
+
     def hear(self, view: Pass, slot, urgent: list):
         """Whoever is longer than all that is left before everything will be shut need not ask."""
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
@@ -158,13 +184,9 @@ class Displacer:
         return 0
 
     def place(self, slot: cython.Py_ssize_t):
-        """Claimants first, then in the order of the queue."""
-        return (
-            slot not in self.claims,
-            self.tiers[self.jobs.at[slot].lane],
-            self.jobs.at[slot].key,
-            self.jobs.at[slot].seq,
-        )
+        """Claimants first, then the highest rank, and in each the order of the queue."""
+        order = self.tiers[self.jobs.at[slot].lane], self.jobs.at[slot].key, self.jobs.at[slot].seq
+        return (False, 0, *order) if slot in self.claims else (True, -self.rank[slot], *order)
 
     def precedence(self, slot: cython.Py_ssize_t):
         """Of the suspended, the highest rank first."""

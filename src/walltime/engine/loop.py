@@ -386,6 +386,8 @@ class Simulation(Engine):
             c.passed(island)
         if c.quotas is not None and c.quotas.timed:
             time = island.lines.next_opening()
+            if island.displacer is not None:
+                time = min(time, island.displacer.next_opening(island.lines))
             if time < NEVER:
                 self.timers.plan(c.index, time)
         return 0

@@ -391,8 +391,8 @@ class Gate:
         self._keep(self.gaps[-1], end, NEVER)
 
     def _keep(self, ghost: int, start: int, end: int) -> None:
-        if end > start:
-            self.ledger.keep_shut(ghost, self.nodes, start, end)
+        """The time between two occurrences; even where one follows the other at once, nobody is to stay for both."""
+        self.ledger.keep_shut(ghost, self.nodes, start, max(end, start + 1))
 
     def begin(self) -> None:
         self.inside = True

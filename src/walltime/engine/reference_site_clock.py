@@ -246,8 +246,7 @@ class Site:
         job.state = "waiting"
         if job.order.fair is not None:
             job.order.fair.meet(job, self.now)
-        if job.rank is None:
-            job.rank = job.order.rank(job, self.now)
+        job.rank = job.order.rank(job, self.now)
         self.queue.append(job)
         self.islands[job.island].joined = True
 

@@ -103,7 +103,7 @@ class Job:
 
     @property
     def estimate(self) -> int:
-        return self.requested
+        return self.wanted
 
     @property
     def wanted(self) -> int:

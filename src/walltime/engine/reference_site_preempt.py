@@ -46,6 +46,7 @@ class Preemption:
         self.first: str = parameters.get("victims", "youngest")
         self.ranks: dict[str, int] = parameters.get("ranks", {})
         self.claims: list[Claim] = []
+        self.lowest: dict[int, int | None] = {}  # the lowest rank in each island at its last pass
         self.fresh: list[Job] = []  # who has started in this step: nobody displaces them in it
         if self.mode not in MODES or self.first not in VICTIMS:
             raise InputError("unknown preemption", value=parameters)
@@ -93,16 +94,21 @@ class Preemption:
         return False
 
     def seekers(self, island: Any, only_arrivals: bool) -> list[Job]:
-        """Who may displace others, claimants first, in the order of the line. Where nothing but arrivals has happened
-        since the last pass, only who has come since."""
-        claimants = [job for job in island.line() if self.claim_of(job) is not None]
-        weakest = min((self.rank(job) for job in [*self.settled(island), *island.suspended()]), default=None)
-        if weakest is None:
+        """Who has a higher rank than somebody who is here: claimants first, then by rank, in the order of the line.
+        Where nothing but arrivals has happened since the last pass, and nobody has come of a lower rank than all who
+        were here, only who has come since."""
+        line = island.line()
+        claimants = [job for job in line if self.claim_of(job) is not None]
+        here = [*self.settled(island), *island.suspended(), *line]
+        lowest = min((self.rank(job) for job in here), default=None)
+        before, self.lowest[island.number] = self.lowest.get(island.number), lowest
+        if lowest is None:
             return claimants
-        stronger = [job for job in island.line() if self.rank(job) > weakest and self.site.admitting(job)]
-        if only_arrivals:
+        stronger = [job for job in line if self.rank(job) > lowest and self.site.admitting(job)]
+        if only_arrivals and before is not None and lowest >= before:
             stronger = [job for job in stronger if job.row not in island.considered]
-        return claimants + [job for job in stronger if job not in claimants]
+        rest = [job for job in stronger if job not in claimants]
+        return claimants + sorted(rest, key=lambda job: -self.rank(job))
 
     def settled(self, island: Any) -> list[Job]:
         """Who runs in the island and was not told to leave."""

@@ -339,6 +339,14 @@ class LinesQueue(Queue):
         self.opening = first
         return first
 
+    def opens(self, slot):
+        """When time alone may let in this job; NEVER where it does not, or where nothing refuses it."""
+        counter: cython.Py_ssize_t
+        if self.jobs.at[slot].choice >= 0:
+            return self.choice_opens(slot)
+        counter = self.quotas.refuser(slot)
+        return NEVER if counter < 0 else self.quotas.when(counter, self.quotas.work_of(slot))
+
     def choice_opens(self, slot):
         """When time alone may let in a job that has a choice of queues; NEVER for another, or one that none refuses."""
         k: cython.Py_ssize_t
