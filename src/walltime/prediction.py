@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,8 @@ def predict(
 ) -> Prediction:
     """When one more job, submitted at the scenario's `start`, would start: a distribution over `runs` simulations.
 
+    `scenario` is a file, a mapping or a Scenario.
+
     In each run the jobs that run and wait get run times drawn from the accuracies (run time / request) of the
     scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
     workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
@@ -97,9 +100,10 @@ def predict(
     from walltime.engine import native
     from walltime.policy import registry
     from walltime.scenario import load as load_scenario
-    from walltime.scenario import resolve
+    from walltime.scenario import parse, resolve
 
     made = load_scenario(scenario) if isinstance(scenario, str | Path) else scenario
+    made = parse(made, []) if isinstance(made, Mapping) else made
     if made.start is None:
         raise InputError("the scenario has no `start`: the running and waiting jobs to begin from")
     if runs < 1:

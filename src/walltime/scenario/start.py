@@ -13,7 +13,8 @@ from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
 from walltime.scenario.values import Model
-from walltime.workload.snapshot import Snapshot, Standing, read_snapshot, read_time, read_usage
+from walltime.workload.snapshot import read_snapshot, read_usage
+from walltime.workload.standing import Snapshot, Standing, read_time
 
 if TYPE_CHECKING:
     from walltime.scenario.model import Cluster, Scenario
@@ -79,7 +80,8 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
-    for number, job in enumerate(snapshot.jobs, 1):
+    first_running = sorted(enumerate(snapshot.jobs, 1), key=lambda one: not one[1].running)
+    for number, job in first_running:  # they have the places of their arrays
         limit = _limit(job, cluster, snapshot.source)
         begun = None
         if job.running:
@@ -101,6 +103,8 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
                 "cores": _cores(job, cluster),
                 "nodes": MISSING if job.nodes is None or cluster.nodes is None else job.nodes,
                 "priority": job.priority or 0,
+                "begin": MISSING if job.begin is None else microseconds(max(job.begin, submit) - zero),
+                "array": job.array,
                 **{kind: getattr(job, kind) for kind in ("user", "account", "group", "queue", "qos")},
             }
         )
@@ -115,8 +119,8 @@ def _limit(job: Standing, cluster: Cluster, source: str) -> float:
     if queue is not None and (queue.max_time or queue.default_time):
         return float(queue.max_time or queue.default_time or 0)
     raise InputError(
-        "a job's time limit is not told, and its queue has neither max_time nor default_time; ask for it: "
-        + RECOMMENDED,
+        "a job's time limit is not told or there is none, and its queue has neither max_time nor default_time: give it "
+        "one, or ask for the limits: " + RECOMMENDED,
         value=job.name,
         file=source,
     )
@@ -177,10 +181,24 @@ def with_usage(order: Part, scenario: Scenario) -> Part:
         key = f"{job.account}/{job.user}"
         if job.running and key in usage:
             begun = job.start if job.start is not None else moment - (job.elapsed or 0.0)
-            usage[key] = max(0.0, usage[key] - job.cores * max(0.0, moment - begun))
+            usage[key] = max(0.0, usage[key] - job.cores * _used(own, order.name, max(0.0, moment - begun)))
     own["usage"] = {key: amount * growth for key, amount in usage.items()}
     parameters = own if order.name == "fairshare" else dict(order.parameters) | {"fairshare": own}
     return Part(name=order.name, parameters=parameters)
+
+
+def _used(own: dict[str, Any], name: str, length: float) -> float:
+    """What is left at the end of so many seconds in which something was used all the time."""
+    half = _half_life(own, name)
+    return length if half is None else half / math.log(2) * -math.expm1(-math.log(2) * length / half)
+
+
+def _half_life(own: dict[str, Any], name: str) -> float | None:
+    """In seconds; None for a formula that forgets in steps, or where nothing is forgotten."""
+    if own.get("formula", "alea" if name == "fairshare" else "fair-tree") == "alea":
+        return None
+    half = parse_duration(own.get("half_life", "7d")) / SECOND
+    return half if half > 0 else None
 
 
 def _growth(own: dict[str, Any], name: str, ahead: float) -> float:
@@ -188,5 +206,5 @@ def _growth(own: dict[str, Any], name: str, ahead: float) -> float:
     if own.get("formula", "alea" if name == "fairshare" else "fair-tree") == "alea":
         decay, every = float(own.get("decay", 0.75)), parse_duration(own.get("decay_interval", "48h")) / SECOND
         return decay ** -math.floor(ahead / every) if decay > 0 and every > 0 else 1.0
-    half = parse_duration(own.get("half_life", "7d")) / SECOND
-    return float(2.0 ** (ahead / half)) if half > 0 else 1.0
+    half = _half_life(own, name)
+    return 1.0 if half is None else float(2.0 ** (ahead / half))

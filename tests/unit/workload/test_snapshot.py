@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from walltime.core.errors import InputError
-from walltime.workload.snapshot import read_snapshot, read_time, read_usage
+from walltime.workload.snapshot import read_snapshot, read_usage
+from walltime.workload.standing import read_time
 
 BARS = """\
 JOBID|STATE|USER|ACCOUNT|PARTITION|QOS|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|TIME|PRIORITY|REASON
@@ -54,8 +57,9 @@ def test_squeue_as_it_comes_tells_less(tmp_path):
     [
         ("", "empty", None),
         ("a b c\n1 2 3\n", "JOBID", 1),
+        ("JOBID USER\n1 ann\n", "no state", 1),
         (BARS.splitlines()[0] + "\n1|RUNNING\n", "fields", 2),
-        (BARS.splitlines()[0] + "\n1|RUNNING|a|b|c|d|1|1|soon|x|y|z|1|None\n", "duration", 2),
+        (BARS.splitlines()[0] + "\n1|RUNNING|a|b|c|d|1|1|soon|N/A|N/A|z|1|None\n", "duration", 2),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_line(tmp_path, text, message, line):
@@ -77,5 +81,135 @@ def test_usage_of_sshare(tmp_path):
         "root||||1000|||\n phys||1|0.5|900||| \n phys|ann|1|0.5|600|||\n phys|bo|1|0.5|300|||\n bio|cy|1|0.5|100|||\n"
     )
     assert read_usage(write(tmp_path, text)) == {"phys/ann": 600, "phys/bo": 300, "bio/cy": 100}
-    with pytest.raises(InputError, match="sshare -P"):
+    with pytest.raises(InputError, match="sshare -a"):
         read_usage(write(tmp_path, "Account User\n"))
+
+
+SSHARE = """\
+             Account       User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000        1000      1.000000
+ phys                                    1    0.500000         900      0.900000
+  phys                      ann          1    0.500000         600      0.666667   0.333333
+  phys                       bo          1    0.500000         300      0.333333   0.666667
+ bio                         cy          1    0.500000         100      0.100000   1.000000
+"""
+
+
+def test_usage_of_sshare_as_it_comes(tmp_path):
+    assert read_usage(write(tmp_path, SSHARE)) == {"phys/ann": 600, "phys/bo": 300, "bio/cy": 100}
+    with pytest.raises(InputError, match="cut off") as caught:
+        read_usage(write(tmp_path, SSHARE.replace("  phys                      ann", "  phys               annabel+")))
+    assert caught.value.line == 4
+
+
+LONG = """\
+Sun Nov 15 12:00:00 2026
+             JOBID PARTITION     NAME     USER    STATE       TIME TIME_LIMI  NODES NODELIST(REASON)
+          12_[3-5]      long my  job       cy  PENDING       0:00   2:00:00      2 (ReqNodeNotAvail, Unavailable:n7)
+               101      long      sim      ann  RUNNING 1-06:00:00 2-00:00:00      1 node7
+               102      long   a b c        di  RUNNING    INVALID UNLIMITED      4 node[1-4]
+               103      long      sim       di COMPLETI      10:00     30:00      1 node9
+"""
+COLUMNS = """\
+JOBID               USER                STATE               TIME_LIMIT          CPUS                SUBMIT_TIME
+7                   ann                 PENDING             1-12:00:00          1K                  2026-11-15T10:00:00
+8_4                 bo                  CONFIGURING         45:00               2-4                 2026-11-15T10:00:00
+"""
+PENDING = """\
+JOBID|STATE|USER|PARTITION|CPUS|TIME_LIMIT|SUBMIT_TIME|START_TIME|REASON
+1|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|Resources
+2|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|2026-11-16T10:00:00|BeginTime
+3|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|BeginTime
+4|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|Dependency
+5|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|DependencyNeverSatisfied
+6|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|(launch failed requeued held)
+7|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|JobHoldMaxRequeue
+8|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|AssocGrpCpuLimit
+9|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|QOSMaxJobsPerUserLimit
+10|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|BadConstraints
+11_[5-6%2]|PENDING|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|JobArrayTaskLimit
+11_3|RUNNING|a|p|1|1:00:00|2026-11-15T10:00:00|2026-11-15T11:00:00|None
+12|REQUEUE_HOLD|a|p|1|1:00:00|2026-11-15T10:00:00|N/A|None
+"""
+
+
+def test_squeue_with_l_has_a_date_a_cut_heading_and_names_of_several_words(tmp_path):
+    found = read_snapshot(write(tmp_path, LONG))
+    told = [(job.name, job.running, job.limit, job.elapsed, job.nodes, job.user) for job in found.jobs]
+    assert told[:3] == [(f"12_{task}", False, 7200, None, 2, "cy") for task in (3, 4, 5)]
+    assert told[3:] == [
+        ("101", True, 172_800, 108_000, 1, "ann"),
+        ("102", True, None, None, 4, "di"),
+        ("103", True, 1800, 600, 1, "di"),  # COMPLETING, which -l cuts off
+    ]
+
+
+def test_squeue_with_columns_of_its_own(tmp_path):
+    first, second = read_snapshot(write(tmp_path, COLUMNS)).jobs
+    assert (first.name, first.running, first.limit, first.cores) == ("7", False, 129_600, 1024)
+    assert (second.name, second.running, second.limit, second.cores) == ("8_4", True, 2700, 2)
+
+
+def test_whoever_waits_for_a_person_or_for_others_is_left_out_by_the_reason(tmp_path):
+    found = read_snapshot(write(tmp_path, PENDING))
+    assert [job.name for job in found.jobs] == ["1", "2", "8", "9", "11_5", "11_6", "11_3"]
+    assert found.skipped == {
+        "waiting for a begin time that is not told": 1,
+        "waiting for other jobs": 2,
+        "held": 2,
+        "can never start": 1,
+        "state requeue_hold": 1,
+    }
+    assert found.jobs[1].begin == read_time("2026-11-16T10:00:00")
+    assert [job.array for job in found.jobs[-3:]] == ["11%2"] * 3  # the one that runs counts for the limit
+
+
+@pytest.mark.parametrize("cut", ["12_[1-9,11,13,...]", "1234567_[1,3,5,7,"])
+def test_a_list_of_tasks_that_was_cut_off_is_told(tmp_path, cut):
+    with pytest.raises(InputError, match="cut off") as caught:
+        read_snapshot(write(tmp_path, PENDING.replace("11_[5-6%2]", cut)))
+    assert caught.value.line == 12
+
+
+def test_squeue_as_json(tmp_path):
+    def number(value, *, infinite=False):
+        return {"set": True, "infinite": infinite, "number": value}
+
+    newer = {
+        "job_id": 11,
+        "job_state": ["RUNNING"],
+        "time_limit": number(90),
+        "array_job_id": number(0),
+        "array_task_id": {"set": False, "infinite": False, "number": 0},
+        "array_task_string": "",
+        "state_reason": "None",
+        "cpus": number(6),
+        "node_count": number(1),
+        "priority": number(100),
+        "submit_time": number(1_763_000_000),
+        "start_time": number(1_763_003_600),
+        "user_name": "ann",
+        "account": "phys",
+        "partition": "long",
+        "qos": "normal",
+    }
+    array = newer | {
+        "job_state": ["PENDING"],
+        "array_job_id": number(20),
+        "array_task_string": "1-2%1",
+        "start_time": number(0),
+        "time_limit": number(0, infinite=True),
+    }
+    older = {"job_id": 12, "job_state": "PENDING", "time_limit": 30, "cpus": 2, "submit_time": 1_763_000_000}
+    text = json.dumps({"jobs": [newer, array, older], "meta": {}})
+    first, *tasks, last = read_snapshot(write(tmp_path, text, "squeue.json")).jobs
+    assert (first.name, first.running, first.cores, first.limit, first.user) == ("11", True, 6, 5400, "ann")
+    assert first.start - first.submit == 3600
+    assert [(job.name, job.limit, job.start, job.array) for job in tasks] == [
+        ("20_1", None, None, "20%1"),
+        ("20_2", None, None, "20%1"),
+    ]
+    assert (last.name, last.running, last.cores, last.limit, last.user) == ("12", False, 2, 1800, None)
+    with pytest.raises(InputError, match="squeue --json"):
+        read_snapshot(write(tmp_path, '{"jobs": [{}]}'))

@@ -1,0 +1,277 @@
+"""What `squeue` prints: as it comes, with -l, with any -o/--format or -O/--Format that has a header, or as JSON.
+
+The one to use has bars between its fields, as it loses nothing; JSON (`squeue --json`) is as good:
+
+    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r"
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.time import parse_duration
+from walltime.workload.standing import Snapshot, Standing, read_time
+
+HEADINGS = {
+    "JOBID": "id",
+    "STATE": "state",
+    "ST": "state",
+    "USER": "user",
+    "ACCOUNT": "account",
+    "PARTITION": "queue",
+    "QOS": "qos",
+    "CPUS": "cores",
+    "NODES": "nodes",
+    "TIME_LIMIT": "limit",
+    "TIME_LIMI": "limit",  # as -l cuts it off
+    "TIMELIMIT": "limit",
+    "SUBMIT_TIME": "submit",
+    "START_TIME": "start",
+    "TIME": "elapsed",
+    "TIME_LEFT": "left",
+    "PRIORITY": "priority",
+    "REASON": "reason",
+    "NODELIST(REASON)": "reason",
+    "END_TIME": "end",
+    "GROUP": "group",
+    "NAME": "title",
+    "NODELIST": "nodelist",
+}
+"""squeue's headings, and what they are here."""
+RUNNING = (
+    *("R", "RUNNING", "CG", "COMPLETING", "S", "SUSPENDED", "CF", "CONFIGURING", "ST", "STOPPED"),
+    *("RS", "RESIZING", "SI", "SIGNALING", "SO", "STAGE_OUT"),
+)
+WAITING = ("PD", "PENDING")
+OTHERS = (
+    *("BF", "BOOT_FAIL", "CA", "CANCELLED", "CD", "COMPLETED", "DL", "DEADLINE", "F", "FAILED", "NF", "NODE_FAIL"),
+    *("OOM", "OUT_OF_MEMORY", "PR", "PREEMPTED", "RD", "RESV_DEL_HOLD", "RF", "REQUEUE_FED", "RH", "REQUEUE_HOLD"),
+    *("RQ", "REQUEUED", "RV", "REVOKED", "SE", "SPECIAL_EXIT", "TO", "TIMEOUT"),
+)
+STATES = RUNNING + WAITING + OTHERS
+LEFT_OUT = {
+    "held": ("JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "launch failed requeued held"),
+    "waiting for other jobs": ("Dependency", "DependencyNeverSatisfied"),
+    "can never start": ("BadConstraints", "InvalidAccount", "InvalidQOS", "PartitionNodeLimit", "PartitionTimeLimit"),
+}
+"""Jobs that wait for a person, or for what is not in the snapshot, by the reason that squeue gives."""
+BEGIN = "BeginTime"
+UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
+NO_LIMIT = ("UNLIMITED", "INVALID", "PARTITION_LIMIT", "NOT_SET")
+_CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
+_ARRAY = re.compile(r"(\d+)_\[([^\]]*)\]?")
+
+
+def read_squeue(lines: list[str], target: Path, zone: str | None) -> Snapshot:
+    """The jobs of a text; raises InputError with file and line."""
+    first = next((i for i, line in enumerate(lines) if re.search(r"\bJOBID\b", line.upper())), None)
+    if first is None:
+        if not any(line.strip() for line in lines):
+            raise InputError("the file is empty; it should be squeue's output with its header", file=target)
+        raise InputError("not squeue's output: there is no header with JOBID", file=target, line=1)
+    bars = "|" in lines[first]
+    names = [name.strip().upper() for name in (lines[first].split("|") if bars else lines[first].split())]
+    fields = [HEADINGS.get(name) for name in names]
+    if "state" not in fields:
+        raise InputError("squeue's header has no state (ST or STATE)", file=target, line=first + 1, choices=names)
+    rows = _rows(lines[first + 1 :], first + 2, fields, bars, target)
+    return _collect(rows, target, zone)
+
+
+def _rows(
+    lines: list[str], number: int, fields: list[str | None], bars: bool, target: Path
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The fields of each line, with its number."""
+    for place, line in enumerate(lines, number):
+        if not line.strip():
+            continue
+        values = line.split("|") if bars else _split(line, fields)
+        if len(values) != len(fields):
+            raise InputError(f"{len(values)} fields where the header has {len(fields)}", file=target, line=place)
+        yield place, {field: value.strip() for field, value in zip(fields, values, strict=True) if field is not None}
+
+
+def _split(line: str, fields: list[str | None]) -> list[str]:
+    """The words of a line without bars. A job's name may be several words, and so may the last field be."""
+    size = len(fields)
+    plain = line.split(None, size - 1)
+    if "title" not in fields or fields[-1] == "title":
+        return plain
+    title, words = fields.index("title"), line.split()
+    for more in range(len(words) - size + 1):
+        name = " ".join(words[title : title + more + 1])
+        values = [*words[:title], name, *words[title + more + 1 :]]
+        values = [*values[: size - 1], " ".join(values[size - 1 :])]
+        if _plausible(dict(zip(fields, values, strict=True))):
+            return values
+    return plain
+
+
+def _plausible(row: dict[str | None, str]) -> bool:
+    clock = row.get("elapsed", "0:00").upper()
+    return (
+        _state(row["state"]) in STATES
+        and (clock in UNKNOWN + NO_LIMIT or _CLOCK.fullmatch(clock) is not None)
+        and row.get("nodes", "1")[:1].isdigit()
+    )
+
+
+def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Path, zone: str | None) -> Snapshot:
+    """The jobs that the rows stand for; whoever is left out is counted."""
+    jobs: list[Standing] = []
+    skipped: dict[str, int] = {}
+    for number, row in rows:
+        try:
+            found, reason = _job(row, zone)
+        except InputError as error:
+            raise InputError(error.what, value=error.value, file=target, line=number) from None
+        if reason is not None:
+            skipped[reason] = skipped.get(reason, 0) + 1
+        jobs += found
+    return Snapshot(tuple(_bind(jobs)), skipped, str(target))
+
+
+def _state(text: str) -> str:
+    """A state as Slurm spells it; -l cuts off the longer ones."""
+    upper = text.upper()
+    return next((state for state in STATES if len(upper) > 6 and state.startswith(upper)), upper)
+
+
+def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | None]:
+    """The jobs that one line stands for (a pending array is many), or why it is left out."""
+    state = _state(row["state"])
+    if state not in RUNNING + WAITING:
+        return [], f"state {state.lower()}"
+    running = state in RUNNING
+    reason = row.get("reason", "").strip("()")
+    for why, reasons in () if running else LEFT_OUT.items():
+        if reason.partition(",")[0].replace("_", " ") in reasons:
+            return [], why
+    start = _moment(row.get("start"), zone)
+    if not running and reason == BEGIN and start is None:
+        return [], "waiting for a begin time that is not told"
+    nodes = _number(row.get("nodes"))
+    one = Standing(
+        row["id"],
+        running,
+        _number(row.get("cores")) or nodes or 1,
+        _duration(row.get("limit")),
+        _moment(row.get("submit"), zone),
+        start if running else None,
+        _duration(row.get("elapsed")) if running else None,
+        nodes,
+        _number(row.get("priority")),
+        user=row.get("user") or None,
+        account=row.get("account") or None,
+        group=row.get("group") or None,
+        queue=row.get("queue") or None,
+        qos=row.get("qos") or None,
+        begin=start if not running and reason == BEGIN else None,
+    )
+    return _spread(one), None
+
+
+def _spread(one: Standing) -> list[Standing]:
+    """A pending array `12_[3-5,7%2]` as its tasks."""
+    match = _ARRAY.fullmatch(one.name)
+    if match is None:
+        return [one]
+    listed, _, most = match[2].partition("%")
+    if "..." in listed or not one.name.endswith("]"):
+        raise InputError(
+            "squeue has cut off the list of tasks; ask with -r, or with SLURM_BITSTR_LEN=0 in the environment",
+            value=one.name,
+        )
+    tasks: list[int] = []
+    for part in listed.split(","):
+        ends = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part.strip())
+        if ends is None:
+            raise InputError("not a list of tasks", value=one.name)
+        tasks += range(int(ends[1]), int(ends[2] or ends[1]) + 1, int(ends[3] or 1))
+    array = f"{match[1]}%{most}" if most.isdigit() else None
+    return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
+
+
+def _bind(jobs: list[Standing]) -> list[Standing]:
+    """Tasks that run count for the limit of their array, which squeue tells with those that wait."""
+    limits = {job.array.partition("%")[0]: job.array for job in jobs if job.array is not None}
+    return [replace(job, array=limits.get(job.name.partition("_")[0])) if "_" in job.name else job for job in jobs]
+
+
+def _number(text: str | None) -> int | None:
+    """A count; of a range such as 2-4 the lower end, and 1K is 1024."""
+    match = re.match(r"(\d+)(K?)", text or "")
+    return None if match is None else int(match[1]) * (1024 if match[2] else 1)
+
+
+def _duration(text: str | None) -> float | None:
+    """Seconds of [days-][hours:]minutes:seconds; None for UNLIMITED and the like."""
+    value = (text or "").strip().upper()
+    if value in UNKNOWN + NO_LIMIT:
+        return None
+    match = _CLOCK.fullmatch(value)
+    if match is not None:
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return float(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
+    return parse_duration(value) / 1e6
+
+
+def _moment(text: str | None, zone: str | None) -> float | None:
+    value = (text or "").strip()
+    return None if value.upper() in UNKNOWN else read_time(value, zone)
+
+
+# --------------------------------------------------------------------------------------------------------- JSON
+
+
+def read_json(text: str, target: Path, zone: str | None) -> Snapshot:
+    """The jobs of `squeue --json`; raises InputError with the file."""
+    try:
+        listed = json.loads(text)["jobs"]
+        rows = [(None, _from_json(job)) for job in listed]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"not the output of squeue --json: {error}", file=target) from None
+    return _collect(rows, target, zone)
+
+
+def _from_json(job: dict[str, Any]) -> dict[str, str]:
+    """A job as a line would tell it."""
+    state = job["job_state"]
+    limit = _value(job.get("time_limit"))
+    array, task = _value(job.get("array_job_id")), _value(job.get("array_task_id"))
+    name = str(job["job_id"])
+    if job.get("array_task_string"):
+        name = f"{array}_[{job['array_task_string']}]"
+    elif array and task is not None:
+        name = f"{array}_{task}"
+    row = {
+        "id": name,
+        "state": str(state[0] if isinstance(state, list) else state),
+        "limit": "UNLIMITED" if limit is None else f"{limit}:00",
+        "reason": str(job.get("state_reason") or ""),
+        "cores": _text(job.get("cpus")),
+        "nodes": _text(job.get("node_count")),
+        "priority": _text(job.get("priority")),
+    }
+    moments = {"submit": "submit_time", "start": "start_time"}
+    row |= {field: _text(_value(job.get(key)) or None) for field, key in moments.items()}  # 0 is no moment
+    people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
+    return row | {field: str(job.get(key) or "") for field, key in people.items()}
+
+
+def _value(told: Any) -> int | None:
+    """A number, which newer versions wrap up with whether it is set and finite."""
+    if isinstance(told, dict):
+        return int(told["number"]) if told.get("set", True) and not told.get("infinite") else None
+    return None if told is None else int(told)
+
+
+def _text(told: Any) -> str:
+    value = _value(told)
+    return "" if value is None else str(value)

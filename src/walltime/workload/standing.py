@@ -1,0 +1,61 @@
+"""A job of a system as it stands, and the system at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from walltime.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One job of the system, times in seconds since 1970 or on the table's own clock; None where not known."""
+
+    name: str
+    running: bool
+    cores: int
+    limit: float | None
+    submit: float | None
+    start: float | None
+    elapsed: float | None
+    nodes: int | None = None
+    priority: int | None = None
+    user: str | None = None
+    account: str | None = None
+    group: str | None = None
+    queue: str | None = None
+    qos: str | None = None
+    begin: float | None = None
+    array: str | None = None
+    """The array of which it is a task, where only so many run at once: `12%4`."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The jobs of a system at one moment, and what was left out, in counts by reason."""
+
+    jobs: tuple[Standing, ...]
+    skipped: dict[str, int]
+    source: str
+
+
+def read_time(value: str | float, zone: str | None = None) -> float:
+    """Seconds from a number, or from a date and time such as 2026-11-15T12:00:00 (of the zone, else UTC)."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    text = str(value).strip()
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=ZoneInfo(zone or "UTC"))
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        raise InputError("not a time (seconds, or a date such as 2026-11-15T12:00:00)", value=value) from None
+    except ZoneInfoNotFoundError:
+        raise InputError("no such time zone", value=zone) from None
