@@ -67,8 +67,9 @@ def read_data_set(path: str | Path) -> DataSet:
             limits += [_quota(kind, owner) for owner in owners]
             found.files.append(file)
             if len({owner.share for owner in owners}) > 1:  # else all are equal, as they are without shares
-                for name, share in ((name, owner.share) for owner in owners for name in (owner.name, owner.number)):
-                    shares.setdefault(name, share)
+                for owner in owners:
+                    for name in (owner.name, owner.number):  # users and groups may have the same numbers
+                        shares.setdefault(f"group:{name}" if kind == "group" else name, owner.share)
     if limits:
         found.cluster["limits"] = limits
     if shares:

@@ -152,7 +152,8 @@ class Cluster(Model):
     shares: dict[Name, Shares] = Field(
         default_factory=dict,
         description="Of fair share: what is due to users (or groups) by name, in proportion to the others in the same "
-        "account; who is not named has 1. In a file: the name of a text file with a name and a number in each line.",
+        "account; who is not named has 1. A group that has the name of a user is `group:NAME`. In a file: the name of "
+        "a text file with a name and a number in each line.",
     )
     limits: tuple[Limit, ...] = Field(default=(), description="Limits and quotas of users, groups, accounts and QOS.")
     reservations: tuple[Reservation, ...] = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import walltime
 from walltime.core.errors import InputError
 from walltime.scenario import Cluster, load_cluster
 from walltime.scenario.alea import find_data_set, read_data_set
@@ -66,6 +67,50 @@ def test_queues_and_quotas(files):
     ]
     assert [path.suffix for path in found.files] == [".machines", ".queues", ".users", ".groups"]
     assert found.remarks == []
+
+
+JOBS = "".join(
+    f"{number} 0 -1 100 4 -1 -1 4 100 -1 1 {owner} {owner} -1 -1 -1 -1 -1\n"
+    for number, owner in enumerate([1, 1, 1, 1, 2, 2, 2, 2], 1)
+)
+OWNERS = {"users": "1 ann 3 64\n2 bo 1 64\n", "groups": "1 physics 1 64\n2 biology 3 64\n"}
+
+
+@pytest.mark.parametrize(
+    ("by", "order"),
+    [
+        # One job at a time, 100 s each. u / S of ann and bo: 0 0, 1.33 0, 0.67 2, 0.89 1.33, 1 1 (in order), 1.07 0.8
+        ("user", "A B A A A B B B"),
+        # and of physics and biology: 0 0, 4 0, 2 0.67, 1.33 0.89, 1 1, 1.6 0.8, and biology has no more
+        ("group", "A B B B A B A A"),
+    ],
+)
+def test_shares_of_users_and_of_groups_decide_who_is_next(files, tmp_path, by, order):
+    """Both are numbered from 1, and the shares of the one are not those of the other."""
+    (tmp_path / "log.swf").write_text(JOBS)
+    path = files(machines="0 farm 1 4 1\n", **OWNERS)
+    fair = {"order": {"name": "fairshare", "by": by, "interval": 0}, "backfill": "none"}
+    cluster = load_cluster(path) | {"scheduler": fair}
+    result = walltime.simulate({"workload": {"trace": str(tmp_path / "log.swf")}, "cluster": cluster})
+    begun = result.jobs.sort("start")
+    assert begun["start"].to_list() == [100.0 * number for number in range(8)]
+    assert begun["user"].replace_strict({"ann": "A", "bo": "B"}).to_list() == order.split()
+    shown = {"user": {"ann": 0.75, "bo": 0.25}, "group": {"physics": 0.25, "biology": 0.75}}[by]
+    for job in (3, 6):
+        parts = walltime.explain(result, job).standings[-1].parts
+        assert parts["shares"] == shown[begun.filter(begun["job_id"] == job)[by][0]]
+
+
+def test_shares_are_by_name_and_by_number_and_equal_ones_are_none(files):
+    cluster = read_data_set(files(machines=WAGAP, **OWNERS)).cluster
+    assert cluster["shares"] == {
+        **{"ann": 3, "1": 3, "bo": 1, "2": 1},
+        **{"group:physics": 1, "group:1": 1, "group:biology": 3, "group:2": 3},
+    }
+    equal = read_data_set(files(machines=WAGAP, users="1 ann 2 64\n2 bo 2 64\n", groups="1 physics 5 64\n")).cluster
+    assert "shares" not in equal
+    with pytest.raises(InputError, match=r"users:2"):
+        read_data_set(files(machines=WAGAP, users="1 ann 2 64\n2 bo much 64\n"))
 
 
 def test_failures_are_part_of_the_cluster_and_checked(files):

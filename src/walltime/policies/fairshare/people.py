@@ -74,8 +74,13 @@ class People:
         if (account, name) not in self.leaf_node:
             above = 0 if account is None else self._account(account)
             shown = name if account is None else f"{account}/{name}"
-            self.leaf_node[account, name] = self._add(above, self.shares.get(name, 1.0), self.usage.add(), shown)
+            self.leaf_node[account, name] = self._add(above, self._shares(name), self.usage.add(), shown)
         return self.leaf_node[account, name]
+
+    def _shares(self, name: str) -> float:
+        """What is due to somebody; a group may stand apart from a user of the same name."""
+        plain = self.shares.get(name, 1.0)
+        return self.shares.get(f"group:{name}", plain) if KINDS[self.kind] == "group" else plain
 
     def _add(self, above: int, shares: float, charged: int, name: str) -> int:
         self.names.append(name)
