@@ -168,7 +168,7 @@ def test_no_victim_too_many_and_none_of_equal_rank(kind, monkeypatch):
         return victims
 
     monkeypatch.setattr(Preemption, "find_victims", find)
-    for seed in range(60):
+    for seed in range(80):
         scenario = scenario_of(seed, kind)
         if scenario.clusters[0].scheduler.preempt is not None:
             run_slowly(scenario)
@@ -191,6 +191,7 @@ def test_other_policies_see_the_same_failures(kind):
 
 
 # ---- the engine
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_agrees_with_its_twin(kind):

@@ -459,7 +459,7 @@ class Simulation(Engine):
             reason = self.dispatch.enter(slot)
             if reason is not None:
                 return self.reject(slot, reason)
-        elif not self.only.ledger.possible(slot):
+        elif not self.only.ledger_of(slot).possible(slot):
             return self.reject(slot, self.impossible(slot))
         elif self.only.quotas is not None:
             reason = self.exceeds(self.only, slot)
@@ -486,7 +486,7 @@ class Simulation(Engine):
         """Why the only cluster could never run the job."""
         i: cython.Py_ssize_t = slot
         job = self.jobs.at[i]
-        return self.only.ledger.refuse(job.cores, job.nodes, job.per_node)
+        return self.only.ledger_of(i).refuse(job.cores, job.nodes, job.per_node)
 
     def exceeds(self, cluster: Cluster, slot):
         """Which limit keeps the job out of the system for good, in words; None, and it is counted, where none does."""
@@ -781,7 +781,7 @@ class Simulation(Engine):
                 f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}"
             )
         self.jobs.at[slot].state = state
-        if self.ranked:
+        if self.ranked and self.jobs.at[slot].cluster != NOWHERE:
             cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
             island = cython.cast(Island, cluster.islands[self.jobs.at[slot].island])
             if island.displacer is not None:

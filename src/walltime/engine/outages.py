@@ -213,9 +213,9 @@ class FailureSource(Source):
 
     def _expect(self, number: int, group: int, start: int, end: int, after: int) -> None:
         self.finite += (number, group) not in self.futures
-        notice = microseconds(self.sources[number].notice)
-        if notice:
-            heapq.heappush(self.heap, (max(start - notice, after), self.NOTICE, number, group, 0))
+        told = max(start - microseconds(self.sources[number].notice), after)
+        if told < start:
+            heapq.heappush(self.heap, (told, self.NOTICE, number, group, 0))
         heapq.heappush(self.heap, (start, self.DOWN, number, group, end))
 
     def fire(self, now: int) -> None:

@@ -421,6 +421,7 @@ class ResourceLedger(Future):
             return 0
         for h in range(self.holds):
             if (self.island < 0 or self.jobs.at[self.held_slot[h]].island == self.island) and not self.is_pinned(h):
+                self.jobs.at[self.held_slot[h]].promise = -1  # also of one who has come to a limit since
                 self.lines.forget(self.held_first[h])
             else:
                 self.held_slot[k] = self.held_slot[h]

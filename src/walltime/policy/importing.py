@@ -79,8 +79,8 @@ def summary_of(thing: Any) -> str:
 def _documented_signature(thing: Any) -> inspect.Signature:
     """The signature in the first line of a compiled class's documentation: `Easy(int depth: cython.int = 1)`; of the
     class that has the constructor, where it is inherited."""
-    makers = [one for one in getattr(thing, "__mro__", ()) if "__init__" in vars(one)]
-    first = (getattr(makers[0] if makers else thing, "__doc__", None) or "").partition("\n")[0]
+    makers = [one for one in getattr(thing, "__mro__", ()) if "__init__" in vars(one) and one is not object]
+    first = (getattr((makers or [thing])[0], "__doc__", None) or "").partition("\n")[0]
     match = _SIGNATURE.fullmatch(first.strip())
     found = [_parameter(text) for text in _split(match[1])] if match else []
     return inspect.Signature([parameter for parameter in found if parameter is not None])
