@@ -158,16 +158,16 @@ def compare(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]:
 def measure_real(traces: int, runs: int, first: int) -> None:
     """All real runs at once: they wait more than they compute. Then each in virtual time, with the same clock."""
     seeds = range(first, first + traces)
-    held = 0
+    found = []
     with ProcessPoolExecutor(traces * runs) as pool:
         waiting = {seed: [pool.submit(run_real_trace, seed, LEAD + STEP * i) for i in range(runs)] for seed in seeds}
         for seed in seeds:
-            found = [one.result() for one in waiting[seed]]
-            late = statistics.mean(lateness for _, lateness, _, _ in found)
+            real = [one.result() for one in waiting[seed]]
+            late = statistics.mean(lateness for _, lateness, _, _ in real)
             print(f"sleeps were late by {1e3 * late:.2f} ms on average (virtual: {SLACK / 1e3:.2f} ms)")
-            virtual = [run_virtual_trace(seed, epoch, lead, late) for _, late, epoch, lead in found]
-            held += report_real(seed, virtual, [one for one, _, _, _ in found])
-    print(f"virtual time is no farther from the real runs than these are from each other on {held} of {traces}")
+            virtual = [run_virtual_trace(seed, epoch, lead, late) for _, late, epoch, lead in real]
+            found.append(report_real(seed, virtual, [one for one, _, _, _ in real]))
+    report_all(found)
 
 
 class Lateness(threading.Thread):
@@ -204,21 +204,46 @@ def run_virtual_trace(seed: int, epoch: int, lead: float, late: float) -> np.nda
     return starts(run_virtual(small_site(), jobs, options))
 
 
-def report_real(seed: int, virtual: list[np.ndarray], real: list[np.ndarray]) -> bool:
-    """Whether by each measure virtual runs are as near to the real ones as the farthest of these is to the others."""
+MEASURES = ("starts apart", "means apart", "swapped")
+
+
+def report_real(seed: int, virtual: list[np.ndarray], real: list[np.ndarray]) -> np.ndarray:
+    """How far virtual runs are from real ones, and these from each other; for each measure whether virtual holds.
+
+    Every real run has a mean distance to the other real runs. Its virtual twin, with the same clock, has one to these
+    same others. Virtual time holds on a trace if the twins' mean is not above the largest of the real runs' own: it is
+    no farther from the rest than a real run can be. Returns the distances: twins and real runs, by measure and run.
+    """
     means = [float(np.mean([one.mean() for one in group])) for group in (virtual, real)]
     print(f"trace {seed}: {len(real[0])} jobs; mean start: virtual {means[0]:.2f} s, real {means[1]:.2f} s")
-    apart = [[compare(a, b) for b in real if b is not a] for a in real]
-    rows = {
-        "real against real": [pair for pairs in apart for pair in pairs],
-        "virtual against real": [compare(a, b) for a in virtual for b in real],
-        "with the same clock": [compare(a, b) for a, b in zip(virtual, real, strict=True)],
-    }
-    for name, pairs in rows.items():
-        cells = [f"{np.mean([one[i] for one in pairs]):7.2f} ({max(one[i] for one in pairs):6.2f})" for i in range(3)]
-        print(f"  {name:26s} starts apart {cells[0]} s   means apart {cells[1]} s   swapped {cells[2]}", flush=True)
-    theirs, ours = ([float(np.mean([one[i] for one in rows[name]])) for i in range(3)] for name in list(rows)[:2])
-    return all(mine <= other for mine, other in zip(ours, theirs, strict=True))
+    size = range(len(real))
+    own, twins = (
+        np.array([np.mean([compare(runs[i], real[j]) for j in size if j != i], axis=0) for i in size]).T
+        for runs in (real, virtual)
+    )
+    same = np.array([compare(a, b) for a, b in zip(virtual, real, strict=True)]).T
+    for name, theirs, ours, near in zip(MEASURES, own, twins, same, strict=True):
+        verdict = "holds" if ours.mean() <= theirs.max() else "does not hold"
+        told = (f"{one.mean():6.2f} ({one.min():6.2f} to {one.max():6.2f})" for one in (theirs, ours))
+        print(f"  {name:13s} real {next(told)}   virtual {next(told)}   to its twin {near.mean():6.2f}   {verdict}",
+              flush=True)  # fmt: skip
+    return np.array([twins, own])
+
+
+def report_all(found: list[np.ndarray]) -> None:
+    """Over all traces: is a virtual twin farther from the others than the real run is? With the chance of as much.
+
+    If virtual and real are alike, each twin could as well be the real run: signs of the differences are random.
+    """
+    draw = np.random.default_rng(0)
+    for i, name in enumerate(MEASURES):
+        apart = np.concatenate([twins[i] - own[i] for twins, own in found])
+        signs = draw.choice([-1, 1], (20_000, len(apart)))
+        chance = float(np.mean((signs * np.abs(apart)).mean(axis=1) >= apart.mean()))
+        held = sum(twins[i].mean() <= own[i].max() for twins, own in found)
+        ours, theirs = (np.mean([pair[k][i] for pair in found]) for k in (0, 1))
+        print(f"{name:13s} holds on {held} of {len(found)} traces; virtual {ours:.2f}, real {theirs:.2f}, difference "
+              f"{apart.mean():+.2f} (by chance as large: {chance:.2f})")  # fmt: skip
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:
@@ -345,12 +370,12 @@ FINE = "bf_continue,bf_max_job_test=1000,bf_window=10080,bf_interval=1,bf_resolu
 """As near to backfilling at every instant as the controller can be."""
 
 
-def measure_native(days: int, fine: bool) -> None:
+def measure_native(days: int, fine: bool, only: str | None) -> None:
     """The configurations on both engines, each on so many days; beside it, how far native is from itself if every job
     is submitted up to a second later: what a difference of no importance does."""
     columns = ("mean wait", "starts apart", "native from itself", "utilization")
     print("| configuration | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
-    for name in native_cases(0):
+    for name in native_cases(0) if not only else [only]:
         rows = []
         for day in range(1, days + 1):
             jobs, settings = native_cases(day)[name]
@@ -395,12 +420,18 @@ def native_cases(seed: int) -> dict[str, tuple[Workload, dict[str, Any]]]:
         "long": {"nodes": ["n[0-11]"], "default": True},
         "short": {"nodes": ["n[4-15]"], "max_time": "1h", "priority": 1},
     }
+    order = {"name": "multifactor", "weights": {"age": 1000, "fairshare": 100_000}, "fairshare": {"half_life": "1d"}}
+    fair = {"nodes": "16x8", "shares": {"ann": 4, "bo": 2}, "scheduler": {"order": order}}
+    tiers = {"long": {"default": True}, "short": {"max_time": "1h", "priority": 1}}
+    preempt = {"nodes": "16x8", "queues": tiers, "scheduler": {"preempt": "queue"}}
     none = {"scheduler": {"backfill": "none"}}
     return {
         "whole nodes (select/linear)": (day, {"cluster": whole}),
         "shared nodes (select/cons_tres)": (day, {"cluster": {"nodes": "16x8"}}),
         "one pool of cores": (day, {"cluster": {"cores": 128}}),
+        "fair share": (day, {"cluster": fair}),
         "limits": (day, {"cluster": {"nodes": "16x8", "limits": limits}}),
+        "preemption": (queues, {"cluster": preempt}),
         "GPUs": (cards, {"cluster": {"nodes": gpus}}),
         "two overlapping partitions": (queues, {"cluster": {"nodes": "16x8", "queues": two}}),
         "whole nodes, no backfilling": (day, {"cluster": whole | none, "policy": "fcfs"}),
@@ -420,12 +451,13 @@ def main() -> None:
     repeat.add_argument("--busy", type=int, default=2, help="processes that compute beside it")
     native = commands.add_parser("native")
     native.add_argument("--days", type=int, default=5)
+    native.add_argument("--only", choices=list(native_cases(0)), help="one of the configurations")
     native.add_argument("--fine", action="store_true", help="on a controller that plans as finely as it can")
     options = parser.parse_args()
     if options.command == "real":
         measure_real(options.traces, options.runs, options.first)
     elif options.command == "native":
-        measure_native(options.days, options.fine)
+        measure_native(options.days, options.fine, options.only)
     else:
         measure_repeat(options.runs, options.busy)
 

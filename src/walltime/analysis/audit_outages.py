@@ -155,15 +155,16 @@ def _check_reservations(tables: Tables, number: int, cluster: Cluster, bonds: np
         own = bonds[tables.row[mine]] == reservation.name
         strangers, guests = mine[~own], mine[own]
         nodes = reserved_nodes(reservation, cluster)
+        begins = np.minimum(times[:, 0] + tables.slack, times[:, 1])  # whoever is ended late is there a little longer
         what = f"maintenance {reservation.name}" if reservation.maintenance else f"reservation {reservation.name}"
         if nodes is None:
-            away = (times[:, 0], times[:, 1], np.full(len(times), reserved_cores(reservation, cluster)))
+            away = (begins, times[:, 1], np.full(len(times), reserved_cores(reservation, cluster)))
             message = f"runs on cores that {what} has"
             yield from _check_pool(tables, number, "reservation", away, strangers, message)
         else:
             placed = Placements(tables.texts, strangers)
             kept = np.repeat(nodes, len(times))
-            away = (kept, np.tile(times[:, 0], len(nodes)), np.tile(times[:, 1], len(nodes)))
+            away = (kept, np.tile(begins, len(nodes)), np.tile(times[:, 1], len(nodes)))
             bad = _meets((placed.node, tables.begin[placed.of], tables.stop[placed.of]), away)
             yield from _blame(tables, "reservation", placed.of[bad], f"runs on a node that {what} has")
             there = Placements(tables.texts, guests)
@@ -172,7 +173,7 @@ def _check_reservations(tables: Tables, number: int, cluster: Cluster, bonds: np
         place = np.searchsorted(times[:, 0], tables.begin[guests], "right") - 1
         outside = place < 0
         if len(times):
-            outside |= tables.stop[guests] > times[np.maximum(place, 0), 1]
+            outside |= tables.stop[guests] > times[np.maximum(place, 0), 1] + tables.slack
         yield from _blame(tables, "reservation", guests[outside], f"is bound to {what}, and runs outside of it")
 
 

@@ -76,6 +76,17 @@ class Registration:
     tmp_disk: int
     features: str | None = None
     gres: tuple[tuple[str, str | None, int], ...] = ()
+    jobs: tuple[int, ...] = ()
+    """Numbers of the jobs that run on it; one that the controller misses counts as lost."""
+
+
+@dataclass(frozen=True)
+class End:
+    """A request to end a job on some nodes; the state is the one that the controller has given it."""
+
+    job: int
+    state: int
+    nodes: str
 
 
 @dataclass(frozen=True)
@@ -120,6 +131,8 @@ class Dialect:
               "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY")  # fmt: skip
     """By the low byte of a job's state."""
     REQUEUE = 0x0400
+    BATCH_SCRIPT = 0xFFFFFFFB
+    """The number of the step that a job's script is."""
     SELECT_LINEAR, SELECT_CONS_TRES = 102, 109
 
     # ---- envelopes
@@ -171,7 +184,9 @@ class Dialect:
             (
                 u64(node.time) + u64(node.booted) + u32(0) + names + text(None) + text("Linux") + shape,
                 u64(node.memory) + u32(node.tmp_disk) + u32(max(0, node.time - node.booted)) + u32(NO_VAL) + u32(0),
-                u64(node.memory) + u32(0) + u16(0),
+                u64(node.memory) + u32(len(node.jobs)),
+                *(u32(job) + u32(self.BATCH_SCRIPT) + u32(NO_VAL) for job in node.jobs),
+                u16(0),
                 self._pack_gres(node.gres),
                 energy + text(self.product) + u8(0) + text(None) + text(None),
             )
@@ -249,8 +264,8 @@ class Dialect:
             tuple(environment),
         )
 
-    def read_end(self, body: bytes) -> tuple[int, int]:
-        """(job, state) of a request to end a job; the state is the one that the controller has given it.
+    def read_end(self, body: bytes) -> End:
+        """What a request to end a job says.
 
         A credential comes first, which is of no interest here; it begins with the same three numbers that stand in
         front of the state, and these three are not found further on.
@@ -259,7 +274,9 @@ class Dialect:
         reader = Reader(body, body.rindex(step))
         job = reader.u32()
         reader.take(12)
-        return job, reader.u32()
+        state = reader.u32()
+        reader.take(8)
+        return End(job, state, reader.text() or "")
 
     def read_suspension(self, body: bytes) -> tuple[int, bool]:
         """(job, whether it is stopped rather than continued)."""

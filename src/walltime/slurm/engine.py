@@ -22,8 +22,9 @@ from walltime.scenario import Cluster, Scenario
 from walltime.slurm import conf
 from walltime.slurm.associations import read_associations
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
+from walltime.slurm.outages import Outages
 from walltime.slurm.packages import find_installation
-from walltime.slurm.record import LIMIT_SLACK, build_tables
+from walltime.slurm.record import LIMIT_SLACK, build_tables, count_disruptions
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.routing import route
 from walltime.slurm.savedstate import save
@@ -40,6 +41,8 @@ WARM_UP = 120 * SECOND + SECOND // 2
 
 The half second: traces count whole seconds, and a controller's beat has no relation to them; so it falls in the middle.
 """
+SETTLED = 60 * SECOND
+"""After this time from its start a controller has all of its nodes."""
 TRIES = 5
 
 __all__ = ["NAME", "Options", "Run", "choose_options", "complete", "freeze", "make_site", "run", "start", "unsupported"]
@@ -74,10 +77,11 @@ class Run:
     workload: Workload
     base: int
     people: People
+    outages: Outages | None = None
 
     def record(self, scenario: Scenario, began: tuple[float, float]) -> Record:
         """What has happened so far, as a result keeps it."""
-        self.simulation.note_backfilled()
+        self.simulation.note_reasons()
         durations = {
             "wall": time.perf_counter() - began[0],
             "cpu": time.process_time() - began[1],
@@ -86,7 +90,8 @@ class Run:
         }
         name = scenario.clusters[0].name
         jobs, allocations = build_tables(self.jobs, self.workload, self.site, name, self.base)
-        return Record(jobs, allocations, self._facts(scenario), durations)
+        down = None if self.outages is None else self.outages.table()
+        return Record(jobs, allocations, self._facts(scenario), durations, down)
 
     def _facts(self, scenario: Scenario) -> dict[str, Any]:
         notes, origin, name = self.workload.notes, self.workload.origin, scenario.clusters[0].name
@@ -107,6 +112,7 @@ class Run:
             "perfect_estimates": notes.get("perfect_estimates", 0),
             "oracle": False,
             "ignored": self._ignored(),
+            "disruptions": count_disruptions(self.jobs, 0 if self.outages is None else self.outages.count_failures()),
             "overrun": scenario.execution.overrun,
             "rounded_cores": True,
             "own_places": True,
@@ -126,7 +132,9 @@ class Run:
             honoured = sum(key in job.request or "tres_per_job" in job.request for job in self.jobs)
             if asked and not honoured:
                 counts[label] = asked
-        return counts
+        names, code = self.workload.label_names("reservation"), self.workload.column("reservation")
+        lost = sum(names[one] not in self.site.reservations for one in code[code >= 0])
+        return counts | ({"reservations": lost} if lost else {})
 
 
 def run(
@@ -144,14 +152,17 @@ def freeze(
     scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
 ) -> Iterator[Run]:
     """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context."""
-    from walltime.slurm.frozen import Frozen, ask_reasons, read_events
+    from walltime.slurm.frozen import Frozen, ask_reasons, find_reservations, read_events
 
     given = scenario.slurm
     options = options or choose_options(scenario)
     events = read_events(given.events) if given is not None and given.events is not None else []
     if given is None or given.conf is None:
         workload = route(scenario.clusters[0], workload)
-    started = start(make_site(scenario, workload), workload, observer, options)
+    site = make_site(scenario, workload)
+    if events:
+        site = replace(site, reservations={**site.reservations, **find_reservations(events)})
+    started = start(site, workload, observer, options)
     with started.controller:
         if events:
             administrator = Frozen(started, folder="administrator")
@@ -160,11 +171,38 @@ def freeze(
                 started.simulation.plan_command(
                     started.base + when, functools.partial(administrator.execute, command, place)
                 )
+        if given is None or given.conf is None:
+            _plan_outages(started, scenario, workload)
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until)
         if until is None and any(job.state == "waiting" for job in started.jobs):
             ask_reasons(started)
         yield started
+
+
+def _plan_outages(run: Run, scenario: Scenario, workload: Workload) -> None:
+    """Have the scenario's failures and reservations happen, from before the first job on."""
+    from walltime.slurm.frozen import Frozen
+
+    cluster, simulation = scenario.clusters[0], run.simulation
+    if not cluster.failures and not cluster.reservations:
+        return
+    outages = run.outages = Outages(scenario, run.site, workload, run.base)
+    keeper = Frozen(run, folder="keeper")
+    simulation.expects = lambda: outages.pending
+    simulation.patience += outages.patience
+    first = min(simulation.link.now + SETTLED, run.jobs[0].submit if run.jobs else run.base)
+
+    def follow() -> None:
+        if outages.next is not None:
+            simulation.plan_command(max(run.base + outages.next, first), act, background=True)
+
+    def act() -> None:
+        for command in outages.fire():
+            keeper.execute(command, {})
+        follow()
+
+    follow()
 
 
 def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:

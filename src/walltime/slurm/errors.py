@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+NO_RESERVATION = 2053
 REFUSALS = {
     2000: "no such partition",
     2001: "no partition was asked for, and none is the default",
@@ -21,6 +22,7 @@ REFUSALS = {
     2050: "beyond a limit of the account or the quality of service",
     2051: "asks for more time than it may",
     2052: "the user may not use the reservation",
+    NO_RESERVATION: "the reservation is over, or there is none of that name",
     2066: "the user may not use this quality of service",
     2069: "an impossible number of cores",
     2070: "the partition is not available",

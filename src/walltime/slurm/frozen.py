@@ -8,6 +8,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,12 @@ def _find_user(run: Run, name: str) -> int:
     if name not in numbers:
         raise InputError("neither the trace nor the site has such a user", value=name, choices=list(numbers)[:50])
     return numbers[name]
+
+
+def find_reservations(events: Iterable[tuple[int, str, int]]) -> dict[str, str]:
+    """The reservations that are made in the course of events: jobs of the trace that name one are bound to it."""
+    made = (re.search(r"\bcreate\b.*\breservation(?:name)?=(\S+)", command, re.IGNORECASE) for _, command, _ in events)
+    return {match[1]: match[1] for match in made if match}
 
 
 def read_events(path: str | Path) -> list[tuple[int, str, int]]:

@@ -121,8 +121,8 @@ def _minutes(duration: Any) -> int:
     return int(length // 60)
 
 
-def write_rhythm(cluster: Cluster, places: int) -> str:
-    """SchedulerParameters: how often and how far it looks, and for how many jobs it keeps a place (0: all)."""
+def write_rhythm(cluster: Cluster, places: int, others: list[str]) -> str:
+    """SchedulerParameters: how often and how far it looks, for how many jobs it keeps a place (0: all), and others."""
     rhythm = cluster.scheduler.rhythm
     given = dict(INSTANT) if rhythm.name == "instant" else dict(rhythm.parameters)
     words = ["bf_continue"]
@@ -132,7 +132,7 @@ def write_rhythm(cluster: Cluster, places: int) -> str:
         elif name != "bf_continue":
             words.append(f"{name}={value}")
     words += [f"bf_job_part_count_reserve={places}"] if places else []
-    return f"SchedulerParameters={','.join(words)}"
+    return f"SchedulerParameters={','.join([*words, *others])}"
 
 
 def qos_priorities(cluster: Cluster) -> dict[str, int]:

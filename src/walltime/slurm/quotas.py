@@ -15,6 +15,7 @@ from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 from walltime.scenario.rules import Caps
+from walltime.slurm import preemption
 from walltime.slurm.associations import Association, Associations, Quality
 from walltime.slurm.priority import is_weighted, qos_priorities
 from walltime.slurm.routing import Accounts
@@ -282,9 +283,11 @@ class Quotas:
         entries = [*self._write_accounts(), *self._write_users()]
         strict = {"Flags": "DenyOnLimit"}
         first = {name: {"Priority": str(value)} for name, value in qos_priorities(self.cluster).items()}
-        qualities = [Quality(self.base, strict)]
+        named = [(self.base, None), *((name, name) for name in self.qualities)]
+        displaces = {name: preemption.write_quality(self.cluster, name, named) for _, name in named}
+        qualities = [Quality(self.base, displaces[None] | strict)]
         for name in self.qualities:
-            qualities.append(Quality(name, self._write("qos", name) | first.get(name, {}) | strict))
+            qualities.append(Quality(name, self._write("qos", name) | first.get(name, {}) | displaces[name] | strict))
         for queue in self.cluster.queues:
             if limits := self._write("queue", queue) | self._write_sizes(queue):
                 qualities.append(Quality(name_quality(queue), limits | strict))
@@ -334,9 +337,9 @@ class Quotas:
             limits = _for_association(self._write("account", account))
             above = "root" if parent is None else self.spelled[parent]
             given = self.cluster.accounts.get(account)
-            if priority := getattr(given, "priority", 0):
-                limits["Priority"] = str(priority)
-            share = self._whole(f"cluster.accounts.{account}.shares", getattr(given, "shares", 1.0))
+            if given is not None and given.priority:
+                limits["Priority"] = str(given.priority)
+            share = self._whole(f"cluster.accounts.{account}.shares", 1.0 if given is None else given.shares)
             yield Association(self.spelled[account], parent=above, share=share, limits=limits, qos=self._everyone)
 
         for account in [*self.accounts.parents, *used]:
@@ -359,7 +362,7 @@ class Quotas:
             name = People.spell(user) if user else "unknown"
             limits = _for_association(self._write("user", f"{user}\0{account}"))
             known = self.spelled[account]
-            share = self._whole(f"cluster.shares.{user}", getattr(self.cluster, "shares", {}).get(user, 1.0))
+            share = self._whole(f"cluster.shares.{user}", self.cluster.shares.get(user, 1.0))
             yield Association(known, name, known, share, limits, self._everyone, self.base,
                               is_default=name not in first)  # fmt: skip
             first.add(name)

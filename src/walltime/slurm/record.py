@@ -89,6 +89,7 @@ def _measure(job: Job, base: int) -> dict[str, int]:
     start = job.attempts[0].start - base if job.attempts else -1
     end = job.end - base if job.end is not None and job.state != "rejected" else -1
     useful = closed[-1:] if job.state in ("completed", "timeout", "failed", "cancelled") else []
+    useful = [attempt for attempt in useful if attempt.outcome not in ("preempted", "failed")]
     used = sum(attempt.held for attempt in useful)
     cores = int(job.request.get("min_cpus", 1))
     running = job.state == "running"
@@ -102,6 +103,21 @@ def _measure(job: Job, base: int) -> dict[str, int]:
         "restarts": len(job.attempts) - (1 if job.attempts and job.state != "waiting" else 0),
         "lost": (held - used) * cores,
     }
+
+
+def count_disruptions(jobs: Sequence[Job], failures: int) -> dict[str, int]:
+    """How often which of them happened to the jobs; `failures` of nodes. Nothing where there was none."""
+    attempts = [
+        (attempt, attempt is job.attempts[-1] and job.end is not None) for job in jobs for attempt in job.attempts
+    ]
+    counts = {
+        "preemptions": sum(attempt.outcome == "preempted" for attempt, _ in attempts),
+        "suspensions": sum(len(attempt.pauses) for attempt, _ in attempts),
+        "interruptions": sum(attempt.outcome in ("requeued", "failed") for attempt, _ in attempts),
+        "requeues": sum(attempt.outcome in ("requeued", "preempted") and not last for attempt, last in attempts),
+        "failures": failures,
+    }
+    return counts if any(counts.values()) else {}
 
 
 class _Places:

@@ -7,6 +7,7 @@ from typing import Any
 
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.values import Model
+from walltime.slurm import outages, preemption
 from walltime.slurm.priority import find_problems
 
 MOST_CPUS = 65_000
@@ -33,8 +34,9 @@ HONOURED = {
     "execution.": {"model", "overrun"},
     "cluster.": {
         *("name", "cores", "nodes", "sharing", "licences", "queues", "routes", "accounts", "limits", "scheduler"),
-        "shares",
+        *("shares", "reservations", "failures", "interrupted"),
     },
+    "conf": {"name", "cores", "nodes", "sharing"},
     "cluster.scheduler.": {"order", "backfill", "estimate", "place", "admit", "preempt", "rhythm"},
     "cluster.queues.": {
         *("running_jobs", "running_cores", "running_gpus", "running_memory", "running_core_minutes", "submitted_jobs"),
@@ -81,8 +83,10 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
     cluster = scenario.clusters[0]
     if scenario.slurm is None or scenario.slurm.conf is None:
         yield from _find_in_cluster(cluster)
-    elif "scheduler" in cluster.model_fields_set:
-        yield "cluster.scheduler", "slurm.conf says how it schedules"
+        yield from outages.find_problems(scenario)
+    else:
+        for key, _ in _find_unused(cluster, "cluster.", "conf"):
+            yield key, "slurm.conf says it, or slurm.events"
 
 
 def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -96,11 +100,12 @@ def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.backfill", "of its parameters only depth"
     if scheduler.estimate.name != "request":
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
-    for key in ("place", "preempt", "admit"):
-        part = getattr(scheduler, key)
-        if part and not (key == "place" and part == TOPOLOGY):
-            name = part.name if isinstance(part, Part) else ", ".join(one.name for one in part)
-            yield f"cluster.scheduler.{key}", f"{name}: the controller has its own"
+    if scheduler.place is not None and scheduler.place != TOPOLOGY:
+        yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
+    if scheduler.admit:
+        names = ", ".join(part.name for part in scheduler.admit)
+        yield "cluster.scheduler.admit", f"{names}: the controller has its own"
+    yield from preemption.find_problems(cluster)
     yield from _find_in_queues(cluster)
     yield from _find_in_nodes(cluster)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from walltime.core.errors import InputError
@@ -9,6 +11,15 @@ from walltime.core.time import microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 from walltime.scenario.rules import Queue, Route
+
+
+@dataclass(frozen=True)
+class Members:
+    """Some users, groups or accounts; None says nothing."""
+
+    users: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    accounts: tuple[str, ...] | None = None
 
 
 class Accounts:
@@ -78,7 +89,9 @@ def _find_routed(rule: Route, workload: Workload, accounts: Accounts, charged: l
     return mask & _among(workload, "queue", rule.named) if rule.named is not None else mask
 
 
-def find_members(rule: Queue | Route, workload: Workload, accounts: Accounts, charged: list[str | None]) -> np.ndarray:
+def find_members(
+    rule: Queue | Route | Members, workload: Workload, accounts: Accounts, charged: list[str | None]
+) -> np.ndarray:
     """Rows whose user, group and account are among those that a queue or a route names."""
     mask = np.ones(len(workload), np.bool_)
     for kind, names in (("user", rule.users), ("group", rule.groups)):

@@ -5,18 +5,20 @@ from __future__ import annotations
 import heapq
 import re
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Protocol
 
 from walltime.core.time import SECOND
 from walltime.slurm.controller import Controller
-from walltime.slurm.dialect import Dialect, Launch, Registration, Request
-from walltime.slurm.errors import explain
+from walltime.slurm.dialect import Dialect, End, Launch, Registration, Request
+from walltime.slurm.errors import NO_RESERVATION, explain
 from walltime.slurm.hostlist import expand
 from walltime.slurm.link import Link
+from walltime.slurm.logbook import Logbook
 from walltime.slurm.site import Node, Site
-from walltime.slurm.submission import Attempt, Job, group_arrays, task_of
+from walltime.slurm.submission import MINUTE, Attempt, Job, group_arrays, task_of
 
 PATIENCE = 2 * 86_400 * SECOND
 """Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""
@@ -37,8 +39,9 @@ class Rank(IntEnum):
     REGISTRATION = 0
     END = 1
     CANCELLATION = 2
-    COMMAND = 3
-    SUBMISSION = 4
+    BACKGROUND = 3
+    COMMAND = 4
+    SUBMISSION = 5
 
 
 class Progress(Protocol):
@@ -71,14 +74,18 @@ class Simulation:
         self.arrays: dict[tuple[int, int], Job] = {}
         self.foreign: dict[int, Job] = {}
         self.left = 0
+        self.patience = PATIENCE
+        self.expects: Callable[[], bool] = lambda: False  # whether waiting jobs may yet be helped by what will happen
         self.running = 0
         self._labels = {job.label: job for job in jobs}
         self._progress = progress
         self._told = 0.0
         self._agenda: list[tuple[int, Rank, int, Callable[..., None], tuple[Any, ...]]] = []
         self._entries = 0
+        self._background = 0
         self._registering = False
-        self._finished_read = 0
+        self._logbook = Logbook(controller)
+        self._records: Counter[int] = Counter()
         for group in group_arrays(jobs, site.max_array):
             self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
 
@@ -88,23 +95,26 @@ class Simulation:
         """Go on until every job has left, or to `until` (microseconds since 1970)."""
         quiet_since = None
         while until is None or self.link.now < until:
-            if self._do_due():
-                quiet_since = None
+            if (did := self._do_due()) is not None:
+                quiet_since = quiet_since if did in (Rank.BACKGROUND, Rank.REGISTRATION) else None
                 continue
-            if not self._agenda and not self.running:
+            if len(self._agenda) == self._background and not self.running:
                 self._read_finished()
                 if self.left >= len(self.jobs) + len(self.foreign):
                     return
-                quiet_since = self.link.now if quiet_since is None else quiet_since
-                if until is None and self.link.now - quiet_since >= PATIENCE:
+                quiet_since = self.link.now if quiet_since is None or self.expects() else quiet_since
+                if until is None and self.link.now - quiet_since >= self.patience:
                     return
             following = self._agenda[0][0] if self._agenda else self.link.now + STEP
             self.link.advance(following if until is None else min(following, until))
             self._tell()
 
-    def plan_command(self, at: int, act: Callable[[], None]) -> None:
-        """Something that an administrator does at an instant (microseconds since 1970)."""
-        self._plan(at, Rank.COMMAND, act)
+    def plan_command(self, at: int, act: Callable[[], None], background: bool = False) -> None:
+        """Something that an administrator does at an instant (microseconds since 1970).
+
+        What is done in the background is not waited for when no job is left."""
+        self._background += background
+        self._plan(at, Rank.BACKGROUND if background else Rank.COMMAND, act)
 
     def report_nodes(self, at: int) -> None:
         """All nodes report for service at an instant, asked or not."""
@@ -114,13 +124,14 @@ class Simulation:
         """Bring the controller up; it asks its nodes to report at once."""
         self.link.start()
 
-    def _do_due(self) -> bool:
-        """Do the first thing on the agenda if its time has come."""
+    def _do_due(self) -> Rank | None:
+        """Do the first thing on the agenda if its time has come: what it was."""
         if not self._agenda or self._agenda[0][0] > self.link.now:
-            return False
-        _, _, _, act, arguments = heapq.heappop(self._agenda)
+            return None
+        _, rank, _, act, arguments = heapq.heappop(self._agenda)
+        self._background -= rank is Rank.BACKGROUND
         act(*arguments)
-        return True
+        return rank
 
     def _plan(self, at: int, rank: Rank, act: Callable[..., None], *arguments: Any) -> None:
         self._entries += 1
@@ -148,8 +159,9 @@ class Simulation:
             number, code = 0, self.dialect.read_return_code(answer.body)
         for job in group:
             job.submitted = self.link.now
-            if number == 0:
-                job.state, job.reason = "rejected", explain(code)
+            if number == 0:  # who comes too late for a reservation waits for it in vain
+                job.state = "waiting" if code == NO_RESERVATION else "rejected"
+                job.reason = explain(code)
                 self.left += 1
                 continue
             job.state = "waiting"
@@ -213,7 +225,7 @@ class Simulation:
         elif kind == dialect.BATCH_LAUNCH:
             self._launch(dialect.read_launch(request.body))
         elif kind in (dialect.TERMINATE_JOB, dialect.KILL_TIME_LIMIT, dialect.KILL_PREEMPTED, dialect.ABORT_JOB):
-            self._terminate(*dialect.read_end(request.body))
+            self._terminate(dialect.read_end(request.body))
             code = dialect.ALREADY_COMPLETE
         elif kind == dialect.SUSPEND:
             self._suspend(*dialect.read_suspension(request.body))
@@ -226,19 +238,27 @@ class Simulation:
             self._plan(self.link.now, Rank.REGISTRATION, self._register)
 
     def _register(self) -> None:
+        there = self._find_running()
         for node in self.site.nodes:
+            jobs = tuple(there[node.name])
             body = self.dialect.pack_registration(
-                _describe(node, self.link.now // SECOND, self.base // SECOND - UPTIME)
+                _describe(node, self.link.now // SECOND, self.base // SECOND - UPTIME, jobs)
             )
             self.link.call(self.dialect.NODE_REGISTRATION, body)
         self._registering = False
 
+    def _find_running(self) -> defaultdict[str, list[int]]:
+        """The numbers of the jobs on each node, those that are stopped included."""
+        there: defaultdict[str, list[int]] = defaultdict(list)
+        for number, job in self.numbered.items():
+            if job.attempts and job.attempts[-1].end is None:
+                for name in job.attempts[-1].nodes:
+                    there[name].append(number)
+        return there
+
     def _launch(self, launch: Launch) -> None:
         job = self._find(launch)
         attempt = Attempt(self.link.now, expand(launch.nodes), launch.cpus, launch.partition)
-        if job.end is not None:  # it was ended with a failed node, and put back into the queue
-            job.end = None
-            self.left -= 1
         job.attempts.append(attempt)
         job.state = "running"
         self.running += 1
@@ -274,16 +294,31 @@ class Simulation:
         job.state = "waiting"
         self.running -= 1
 
-    def _terminate(self, number: int, state: int) -> None:
-        """The controller ends a job: at its limit, for another job, because a node fails, at somebody's request."""
-        job = self.numbered.get(number)
+    def _terminate(self, end: End) -> None:
+        """The controller ends a job: at its limit, for another job, because a node fails, at somebody's request.
+
+        A node that was away hears late of jobs that have long been put elsewhere.
+        """
+        job = self.numbered.get(end.job)
         if job is None or not job.attempts or job.attempts[-1].end is not None:
             return
-        name = self.dialect.STATES[state & 0xFF] if state & 0xFF < len(self.dialect.STATES) else "FAILED"
-        again = bool(state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
-        self._close(job, job.attempts[-1], "requeued" if again else OUTCOMES[name])
+        attempt = job.attempts[-1]
+        if end.nodes and set(expand(end.nodes)).isdisjoint(attempt.nodes):
+            return
+        code = end.state & 0xFF
+        name = self.dialect.STATES[code] if code < len(self.dialect.STATES) else "FAILED"
+        again = bool(end.state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
+        if name == "NODE_FAIL" and not again:  # whether it comes back, the message does not say
+            failed = sum(other.failed for other in job.attempts)
+            again = attempt.failed = self._logbook.count_returns(end.job) > failed
+        if name == "TIMEOUT" and job.request.get("reservation") and not self._is_at_limit(job, attempt):
+            name = "FAILED"  # its reservation is over
+        self._close(job, attempt, "requeued" if again else "preempted" if name == "PREEMPTED" else OUTCOMES[name])
         if not again:
             self._leave(job, OUTCOMES[name])
+
+    def _is_at_limit(self, job: Job, attempt: Attempt) -> bool:
+        return self.link.now - attempt.start - attempt.stopped >= int(job.request["time_limit"]) * MINUTE
 
     def _suspend(self, number: int, stop: bool) -> None:
         """The controller stops a running job, or lets it go on: its end moves by the time in between."""
@@ -302,28 +337,30 @@ class Simulation:
     # ---- the end
 
     def _read_finished(self) -> None:
-        """Jobs that left without a word to a node (cancelled while they waited, say), by the controller's record."""
-        path = self.controller.folder / "jobs"
-        if not path.exists():
-            return
-        with path.open() as file:
-            file.seek(self._finished_read)
-            text = file.read()
-            self._finished_read = file.tell()
-        for match in re.finditer(r"^JobId=(\d+) .*?JobState=(\w+)", text, re.MULTILINE):
-            job = self.numbered.get(int(match[1]))
-            if job is not None and job.state == "waiting" and match[2] in OUTCOMES:
-                self._leave(job, OUTCOMES[match[2]])
+        """Jobs that left without a word to a node (cancelled while they waited, say), by the controller's record.
 
-    def note_backfilled(self) -> None:
-        """Mark the jobs that the backfill scheduler started, by the controller's log."""
-        for match in re.finditer(r"backfill: _start_job: Started JobId=(?:\d+_\d+\()?(\d+)", self.controller.log()):
-            job = self.numbered.get(int(match[1]))
-            if job is not None:
-                job.backfilled = True
+        Of an attempt that was put back into the queue there is a record too.
+        """
+        for number, state in self._logbook.read_finished():
+            self._records[number] += 1
+            job = self.numbered.get(number)
+            if job is None or job.state != "waiting" or state not in OUTCOMES:
+                continue
+            if self._records[number] > sum(attempt.outcome == "requeued" for attempt in job.attempts):
+                self._leave(job, OUTCOMES[state])
+
+    def note_reasons(self) -> None:
+        """Mark the jobs that the backfill scheduler started, and the attempts that ended for another job."""
+        for number in self._logbook.find_backfilled():
+            if number in self.numbered:
+                self.numbered[number].backfilled = True
+        for number, at in self._logbook.find_preempted():
+            for attempt in self.numbered[number].attempts if number in self.numbered else ():
+                if attempt.outcome == "requeued" and attempt.end is not None and abs(attempt.end - at) < SECOND:
+                    attempt.outcome = "preempted"
 
 
-def _describe(node: Node, now: int, booted: int) -> Registration:
+def _describe(node: Node, now: int, booted: int, jobs: tuple[int, ...]) -> Registration:
     return Registration(
         name=node.name,
         time=now,
@@ -337,6 +374,7 @@ def _describe(node: Node, now: int, booted: int) -> Registration:
         tmp_disk=node.tmp_disk,
         features=node.features,
         gres=node.gres,
+        jobs=jobs,
     )
 
 

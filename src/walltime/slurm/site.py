@@ -77,6 +77,8 @@ class Site:
     """How an account of the trace is spelled here, where it is spelled otherwise."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Groups of users that partitions let in."""
+    reservations: Mapping[str, str] = field(default_factory=dict)
+    """What the controller calls a reservation to which jobs of the trace may be bound; others do not bind."""
     queues: Mapping[str, str] = field(default_factory=dict)
     """The partition for a queue of the trace that is none; `*` for all others."""
     file: str | None = None

@@ -31,6 +31,8 @@ class Attempt:
     outcome: str = "running"
     stopped: int = 0
     """Microseconds for which it was suspended."""
+    failed: bool = False
+    """Whether it was put back into the queue because a node failed."""
     pauses: list[list[int]] = field(default_factory=list)
     """From when to when it was, each; the last may have no end."""
 
@@ -96,7 +98,7 @@ class People:
         return f"@users:{FIRST_USER}:\n{others}{users}"
 
 
-_LABELS = ("user", "group", "account", "queue", "qos", "constraint", "licences", "resources")
+_LABELS = ("user", "group", "account", "queue", "qos", "constraint", "licences", "resources", "reservation")
 _NUMBERS = (
     *("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "cores_per_node", "memory", "gpus"),
     *("memory_per_node", "memory_per_core", "gpus_per_node", "begin", "cancel", "exclusive"),
@@ -210,7 +212,8 @@ def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
         dialect.DEFAULT_KEY: None,
     }
     flags = sum(flag for flag, given in defaults.items() if given is None)
-    return {"partition": queue, "account": account, "qos": qos, "flags": flags}
+    reservation = site.reservations.get(rows.label("reservation", row) or "")
+    return {"partition": queue, "account": account, "qos": qos, "flags": flags, "reservation": reservation}
 
 
 def _pooled(cores: int) -> dict[str, int]:
@@ -273,7 +276,7 @@ _SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_tas
 
 
 def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
-    """GPUs and whatever else the nodes have of generic resources."""
+    """GPUs and other generic resources: those that the nodes have; from a scenario with nodes all, as natively."""
     asked = [_gpus(rows, row, site)]
     for text in (rows.label("resources", row) or "").split(","):
         amount, _, per = text.partition("/")
@@ -281,7 +284,7 @@ def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
         asked.append((per.strip() or "node", name.strip(), int(count) if count.strip().isdigit() else 1))
     wanted: dict[str, list[str]] = {}
     for per, name, number in asked:
-        if number > 0 and site.has(name):
+        if name and number > 0 and (site.has(name) or (site.even and not site.pool)):
             wanted.setdefault(_SCOPES.get(per, _SCOPES["node"]), []).append(f"gres:{name}:{number}")
     return {scope: ",".join(parts) for scope, parts in wanted.items()}
 

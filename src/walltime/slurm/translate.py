@@ -12,7 +12,9 @@ from itertools import groupby
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
+from walltime.slurm import preemption
 from walltime.slurm.hostlist import compress
+from walltime.slurm.outages import find_guests, spell
 from walltime.slurm.priority import is_weighted, write_order, write_rhythm
 from walltime.slurm.quotas import Quotas, has_quotas, name_quality
 from walltime.slurm.refusals import RESERVATIONS, TOPOLOGY
@@ -27,8 +29,10 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     """The site of a resolved scenario for a workload; raises UnsupportedError for limits that Slurm cannot say."""
     cluster = scenario.clusters[0]
     jobs = Workload.from_columns(submit=[], run_time=[]) if workload is None else workload
-    quotas = Quotas(cluster, jobs) if has_quotas(cluster) or is_weighted(cluster) else None
+    ruled = has_quotas(cluster) or is_weighted(cluster) or preemption.by_quality(cluster)
+    quotas = Quotas(cluster, jobs) if ruled else None
     access, problems = _find_access(cluster, jobs)
+    problems += find_guests(cluster, jobs)[1]
     if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
         raise UnsupportedError("slurm", problems)
     nodes = _make_nodes(cluster)
@@ -44,6 +48,8 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
             if quotas is not None and any(group.gpus for group in cluster.nodes or ())
             else []
         ),
+        *preemption.write_preemption(cluster),
+        f"JobRequeue={0 if cluster.interrupted == 'fail' else 1}",
         f"OverTimeLimit={'UNLIMITED' if extend else 0}",
         "EnforcePartLimits=ANY",  # a job that names several queues may run in those that take it
         "ReturnToService=1",
@@ -71,6 +77,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         charges="account" if quotas is None else quotas.charges,
         accounts={} if quotas is None else quotas.spelled,
         groups=access,
+        reservations={one.name: spell(one.name) for one in cluster.reservations if not one.maintenance},
         files=_write_topology(cluster) if cluster.scheduler.place == TOPOLOGY else {},
         queues={} if cluster.queues else {"*": PARTITION},
         overtime=float("inf") if extend else 0.0,
@@ -146,7 +153,7 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
         words = [f"PartitionName={name}", f"Nodes={nodes}", f"Default={'YES' if queue.default else 'NO'}"]
         words.append(f"PriorityTier={queue.priority - least + 1}")
         if "job_factor" in queue.model_fields_set:
-            words.append(f"PriorityJobFactor={getattr(queue, 'job_factor', 1)}")
+            words.append(f"PriorityJobFactor={queue.job_factor}")
         words.append(f"MaxTime={_minutes(queue.max_time) if queue.max_time is not None else 'INFINITE'}")
         if queue.default_time is not None:
             words.append(f"DefaultTime={_minutes(queue.default_time)}")
@@ -154,6 +161,7 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
             words.append(f"AllowGroups={name_quality(name)}")
         if quotas is not None:
             words += quotas.write_partition(name)
+        words += preemption.write_partition(cluster)
         lines.append(" ".join([*words, "State=UP"]))
     return lines
 
@@ -198,12 +206,14 @@ def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
     """The order, with or without a backfill scheduler that keeps so many places."""
     backfill = cluster.scheduler.backfill
     order = write_order(cluster, counts_minutes)
+    others = preemption.parameters(cluster)
     if backfill.name == "none":
-        return [*order, "SchedulerType=sched/builtin"]
+        said = [f"SchedulerParameters={','.join(others)}"] if others else []
+        return [*order, "SchedulerType=sched/builtin", *said]
     places = RESERVATIONS[backfill.name]
     if places is None:
         places = int(backfill.parameters.get("depth", 1))
-    return [*order, "SchedulerType=sched/backfill", write_rhythm(cluster, places)]
+    return [*order, "SchedulerType=sched/backfill", write_rhythm(cluster, places, others)]
 
 
 def write_nodes(nodes: tuple[Node, ...]) -> list[str]:

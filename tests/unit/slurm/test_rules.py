@@ -57,7 +57,7 @@ def test_no_backfilled_job_delays_the_one_before_it():
         cores=[12, 16, 4, 4],
     )[0]
     assert head.began - first.ended <= 60 + 30  # bf_resolution, and one interval
-    assert fits.backfilled is False  # noted only by note_backfilled
+    assert fits.backfilled is False  # noted only by note_reasons
     assert fits.ended < head.began  # it overtook
     assert too_long.began >= head.began  # it would have been in the way
 
