@@ -42,7 +42,7 @@ def measure_failures(setting: Setting) -> Iterator[Figure]:
     jobs = generate(setting.jobs // 10, 240_000, 0.6, 1)
     month = float(jobs.column("submit").max()) / SECOND
     costs, failed = [], 0
-    for mean in (10_000 * month, 10_000 * month / 100_000):
+    for mean in (100 * month, 10_000 * month / 100_000):
         cluster = {"nodes": "10000x24", "interrupted": "fail"}
         cluster["failures"] = [{"between": {"mean": mean}, "repair": {"mean": month / 720}}]
         scenario = parse({"workload": jobs, "cluster": cluster, "until": month})

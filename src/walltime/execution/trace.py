@@ -27,6 +27,7 @@ class TraceExecution(Execution):
         Execution.__init__(self)
         self.ends = EventHeap()
         self.interval = self.cost = self.restart = 0
+        self.kept = {}  # of those who restart: up to where they were saved, and the time that this took
         self.unfinished = {}  # what jobs have to do before they go on: seq, attempt, how long, whether they write
         self.leading = {}  # the same of those who run
 
@@ -115,6 +116,8 @@ class TraceExecution(Execution):
     def restore(self, slot):
         jobs: JobTable = self.engine.jobs
         saved: cython.longlong = jobs.at[slot].saved
+        before: cython.longlong = 0
+        kept: cython.longlong = 0
         jobs.at[slot].progress = saved
         if jobs.at[slot].attempt == 0:
             jobs.at[slot].requested += self.restart
@@ -122,7 +125,13 @@ class TraceExecution(Execution):
         if saved == 0:
             return 0
         self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt + 1, self.restart, False)
-        return time_for(saved, jobs.at[slot].speed) + saved // self.interval * self.cost
+        seq, attempt, before, kept = self.kept.get(slot, (-1, 0, 0, 0))
+        if seq != jobs.at[slot].seq or attempt != jobs.at[slot].attempt:  # of another job, or all was lost since
+            before = kept = 0
+        kept += time_for(saved - before, jobs.at[slot].speed)
+        kept += (saved // self.interval - before // self.interval) * self.cost
+        self.kept[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt + 1, saved, kept)
+        return kept
 
     def fire(self, now):
         jobs: JobTable = self.engine.jobs

@@ -110,9 +110,11 @@ class Quotas:
     # ---- asking
 
     def work_of(self, slot):
-        """Cores times the requested time; beyond any cap where that is a number too large to count with."""
+        """Cores times the requested time, without what it has used of it before it was interrupted or suspended; beyond
+        any cap where that is a number too large to count with."""
         cores: cython.longlong = self.jobs.at[slot].cores
-        return cores * self.jobs.at[slot].requested if self.jobs.at[slot].requested < LARGEST // cores else LARGEST
+        left: cython.longlong = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
+        return cores * left if left < LARGEST // cores else LARGEST
 
     def work(self, c):
         """The work in use at this moment."""
@@ -200,11 +202,7 @@ class Quotas:
         if kind < 0:
             return 0
         if self.timed:
-            left = self.jobs.at[slot].requested
-            if sign < 0:
-                left = self.jobs.at[slot].start + left - self.now
-            if left < 0:
-                left = 0
+            left = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
         for k in range(self.first[kind], self.first[kind + 1]):
             c = self.member[k]
             if self.at[c].most_work < NEVER:
