@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,20 @@ from walltime.analysis.explanation import Cause, Explanation, Foreseen, Overtake
 from walltime.analysis.holding import tell_holds
 from walltime.analysis.wording import Words
 from walltime.core.errors import InputError, UnsupportedError
-from walltime.core.time import SECOND, format_duration, microseconds
+from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 
 SAMPLES = 200
 """How often the job's place and its foreseen start are noted over its wait."""
 
 
-def explain(result: api.Result | str | Path, job: str | int) -> Explanation:
+def explain(
+    result: api.Result | str | Path, job: str | int, *, at: str | float | Sequence[str | float] = ()
+) -> Explanation:
     """Why the job waited: simulates the result's scenario again and watches the job.
 
-    `result` is a Result or its folder, `job` the job's name or number. Raises InputError for a job that the result does
-    not have, or a result of another engine.
+    `result` is a Result or its folder, `job` the job's name or number; `at` are moments at which its place in the order
+    and every part of its priority is wanted, in seconds of the result. Raises InputError for a job that the result does
+    not have, one that did not wait then, or a result of another engine.
     """
     done = result if isinstance(result, api.Result) else api.load(result)
     if done.scenario is None:
@@ -30,7 +34,21 @@ def explain(result: api.Result | str | Path, job: str | int) -> Explanation:
     if done.scenario.engine != "native":
         raise InputError("only what the native engine simulated can be explained", value=done.scenario.engine)
     row = _find_job(done, job)
-    return _account(done, row, _watch(done, row))
+    moments = [at] if isinstance(at, str | int | float) else list(at)
+    times = tuple(parse_duration(moment) for moment in moments)
+    told = _account(done, row, _watch(done, row, times), times)
+    for time in times:
+        _check_moment(told, time / SECOND)
+    return told
+
+
+def _check_moment(told: Explanation, time: float) -> None:
+    """The job has been seen waiting at that time; else InputError."""
+    if any(one.time == time for one in told.asked):
+        return
+    spans = [(one.start, one.end) for one in told.causes if told.eligible is not None and one.start >= told.eligible]
+    waits = [f"{start:,.10g} s to {end:,.10g} s" for start, end in spans]
+    raise InputError(f"job {told.job} did not wait for the scheduler at", value=f"{time:,.10g} s", choices=waits)
 
 
 def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
@@ -59,10 +77,10 @@ class _Watched:
     until: float
 
 
-def _watch(done: api.Result, row: dict[str, Any]) -> _Watched:
+def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Watched:
     """Simulate again with a witness of the job."""
     from walltime.engine import native
-    from walltime.engine.witness import Witness
+    from walltime.engine.witness import Alarm, Witness
     from walltime.scenario import resolve
 
     scenario = done.scenario
@@ -70,10 +88,10 @@ def _watch(done: api.Result, row: dict[str, Any]) -> _Watched:
     if problems := native.unsupported(scenario):
         raise UnsupportedError(native.NAME, problems)
     wait = row["wait"] if row["wait"] is not None else 86_400.0
-    witness = Witness(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES)
+    witness = Witness(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
     workload = scenario.read_workload()
     resolved = resolve(native.complete(scenario), workload)
-    clock = _Clock()
+    clock = _Clock(Alarm([time for time in times if time >= 0]))
     record = native.run(resolved, workload, clock, observers=[witness])
     until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
     witness.finish(until)
@@ -81,18 +99,24 @@ def _watch(done: api.Result, row: dict[str, Any]) -> _Watched:
 
 
 class _Clock:
-    """Keeps hold of the simulation, to know when it ended."""
+    """Keeps hold of the simulation, to know when it ended, and has an instant where one is wanted."""
 
-    simulation: Any = None
+    def __init__(self, alarm: Any) -> None:
+        self.alarm = alarm
+        self.simulation: Any = None
 
     def attach(self, simulation: Any) -> None:
+        from walltime.engine.loop import Rank
+
         self.simulation = simulation
+        if self.alarm.times:
+            simulation.add_source(Rank.TIMERS, self.alarm)
 
     def progress(self, now: int, submitted: int, ended: int) -> None:
         pass
 
 
-def _account(done: api.Result, row: dict[str, Any], watched: _Watched) -> Explanation:
+def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
     witness, again = watched.witness, watched.again
     names = {int(number): str(name) for number, name in _names(again)}
     words = Words(names, _node_names(again, row))
@@ -132,10 +156,15 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched) -> Explan
             for one in witness.passed
         ),
         tuple(Foreseen(time / SECOND, start / SECOND, how) for time, start, how in seen),
-        tuple(Standing(one.time / SECOND, one.ahead, one.waiting, one.parts) for one in witness.samples),
+        tuple(_standing(one) for one in witness.samples),
+        tuple(_standing(one) for one in witness.samples if one.time in times),
         tuple(_notes(done, again, seen, witness)),
         dict(done.record.facts.get("origin") or {}),
     )
+
+
+def _standing(sample: Any) -> Standing:
+    return Standing(sample.time / SECOND, sample.ahead, sample.waiting, sample.parts)
 
 
 def _about(row: dict[str, Any]) -> dict[str, Any]:
@@ -191,7 +220,7 @@ def _facts(one: Any) -> dict[str, Any]:
 
 def _notes(done: api.Result, again: api.Result, seen: list[Any], witness: Any) -> list[str]:
     notes = []
-    if again.digest != done.digest:
+    if again.digest != done.digest and not again.jobs.equals(done.jobs):
         version = done.provenance.get("version")
         notes.append(
             f"simulated again, the schedule is another one than the result's (made by version {version}, digest "

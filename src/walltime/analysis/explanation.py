@@ -101,7 +101,8 @@ class Explanation:
     """The life of one job in one result.
 
     `causes` and `runs` together follow each other without a gap from `submit` to its end, or to where the simulation
-    ended; `eligible` is when it first began to wait for the scheduler, `start` its first start.
+    ended; `eligible` is when it first began to wait for the scheduler, `start` its first start. `asked` are the
+    standings at the moments that were asked for.
     """
 
     job: str
@@ -116,6 +117,7 @@ class Explanation:
     overtakers: tuple[Overtaker, ...]
     foreseen: tuple[Foreseen, ...]
     standings: tuple[Standing, ...]
+    asked: tuple[Standing, ...] = ()
     notes: tuple[str, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
 
@@ -169,6 +171,9 @@ def _tell(told: Explanation) -> Iterator[str]:
     yield from _tell_overtakers(told)
     yield from _tell_foreseen(told)
     yield from _tell_standings(told)
+    for one in told.asked:
+        yield ""
+        yield from _tell_parts(one)
 
 
 def _tell_life(told: Explanation) -> Iterator[str]:
@@ -275,9 +280,29 @@ def _tell_standings(told: Explanation) -> Iterator[str]:
         return
     lines: list[tuple[str, str]] = []
     for one in told.standings:
-        parts = ", ".join(f"{name} {value:.6g}" for name, value in one.parts.items())
+        parts = ", ".join(f"{name} {value:.6g}" for name, value in one.parts.items() if counts(one, name))
         line = f"{one.ahead:,} before it, of {one.waiting:,} waiting{'; ' + parts if parts else ''}"
         if not lines or lines[-1][1] != line:
             lines.append((format_duration(one.time - told.submit), line))
     yield ""
     yield from _listed("Its place in the order", _thinned([f"after {when:>9}: {line}" for when, line in lines]))
+
+
+def counts(one: Standing, name: str) -> bool:
+    """Whether a part is worth a word in a line: not the factors and weights, and not what adds nothing."""
+    return not name.endswith((".factor", ".weight")) and (f"{name}.factor" not in one.parts or one.parts[name] != 0)
+
+
+def _tell_parts(one: Standing) -> Iterator[str]:
+    """All that a priority is made of: what each factor adds, and its weight and value where it has them."""
+    yield f"At {one.time:,.10g} s: {one.ahead:,} before it, of {one.waiting:,} waiting"
+    parts = one.parts
+    if not parts:
+        yield "  the order has no parts to tell"
+    for name, value in parts.items():
+        if name.endswith((".factor", ".weight")):
+            continue
+        line = f"  {name:<20}{value:>16,.6g}"
+        if f"{name}.factor" in parts:
+            line += f"  = {parts[f'{name}.weight']:,.6g} x {parts[f'{name}.factor']:.6g}"
+        yield line

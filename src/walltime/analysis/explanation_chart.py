@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Chart, Clock, Line, Panel, Points
-from walltime.analysis.explanation import ORDER, Explanation
+from walltime.analysis.explanation import ORDER, Explanation, counts
 from walltime.core.time import format_duration
 
 
@@ -85,7 +85,7 @@ def _began(told: Explanation, number: int) -> float:
 
 
 def _draw_parts(told: Explanation, time: Axis) -> Panel:
-    names = list(dict.fromkeys(name for one in told.standings for name in one.parts))
+    names = list(dict.fromkeys(name for one in told.standings for name in one.parts if counts(one, name)))
     x = np.array([one.time for one in told.standings])
     marks = tuple(
         Line(name, x, np.array([one.parts.get(name, np.nan) for one in told.standings]), number, step=True)

@@ -12,6 +12,15 @@ from walltime.cli.console import emit, say
 def explain(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="A result folder.")],
     job: Annotated[str, typer.Option("--job", metavar="ID", help="The job's name or number.")],
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="Tell its place and every part of its priority at this time (seconds, or such as 2h). Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     picture: Annotated[
         str | None,
@@ -29,7 +38,7 @@ def explain(
 
     if picture is not None:
         check_picture(picture, force=force)
-    told = inquire(result, job)
+    told = inquire(result, job, at=at or ())
     if as_json:
         emit(told.as_data())
     else:

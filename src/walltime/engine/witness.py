@@ -16,7 +16,7 @@ from walltime.core.time import NEVER
 from walltime.engine.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.outlook import Outlook
-from walltime.kernel.source import Engine, Observer
+from walltime.kernel.source import Engine, Observer, Source
 
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
@@ -75,12 +75,28 @@ def _sameness(kind: str, detail: dict[str, Any]) -> tuple[Any, ...]:
     return kind, detail.get("who"), detail.get("begins"), detail.get("nodes"), detail.get("draining")
 
 
-class Witness(Observer):
-    """Watches the job with this number, the first of them; `step` are the microseconds between two samples."""
+class Alarm(Source):
+    """Nothing happens at these times, but there is an instant, at which observers look."""
 
-    def __init__(self, job_id: int, step: int) -> None:
+    def __init__(self, times: list[int]) -> None:
+        super().__init__()
+        self.times = sorted(times, reverse=True)
+        self.next = self.times[-1] if self.times else NEVER
+
+    def fire(self, now: int) -> None:
+        while self.times and self.times[-1] <= now:
+            self.times.pop()
+        self.next = self.times[-1] if self.times else NEVER
+
+
+class Witness(Observer):
+    """Watches the job with this number, the first of them; `step` are the microseconds between two samples, `times`
+    moments at which one is wanted whatever happens then."""
+
+    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = ()) -> None:
         self.job_id = job_id
         self.step = max(step, 1)
+        self.times = frozenset(times)
         self.slot = -1
         self.seq = -1
         self.moves: list[tuple[int, str]] = []
@@ -166,7 +182,7 @@ class Witness(Observer):
         elif "free" in detail:
             self.open.detail["most_free"] = max(self.open.detail["most_free"], detail["free"])
             self.open.detail["free"] = min(self.open.detail["free"], detail["free"])
-        if now >= self.due:
+        if now >= self.due or now in self.times:
             self._sample(engine)
             self.due = now + self.step
 
@@ -310,6 +326,8 @@ class Witness(Observer):
         ahead = self._ahead(engine, island)
         cluster = engine.clusters[int(jobs.cluster[self.slot])]
         order = cluster.orders[int(jobs.lane[self.slot]) if island.lines is not None else 0]
+        if now in self.times and order.periodic:  # what is asked for is that of this moment, not of the last pass
+            order.renew(now)
         parts = {name: float(value) for name, value in order.parts(jobs, self.slot, now).items()}
         parked = 0 if island.lines is None else int(island.lines.parked)
         self.samples.append(Sample(now, len(ahead), int(island.queue.size) + parked, parts))
