@@ -1,10 +1,11 @@
 """Local users wait longer than the grid: do other quotas help, or fair share, or both?
 
-python examples/fairness_study/study.py
+python examples/fairness_study/study.py [PICTURE.png]
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import polars as pl
@@ -32,8 +33,9 @@ SETUPS: dict[str, dict[str, Any]] = {
 }
 
 
-def main() -> None:
+def main(picture: str | None = None) -> None:
     jobs = make_jobs()
+    results = []
     print(f"{len(jobs):,} jobs on {CORES:,} cores\n")
     print(f"{'':<29}{'mean wait':>20}{'95 % wait':>22}{'local /':>10}")
     print(f"{'':<29}{'local':>11}{'grid':>11}{'local':>10}{'grid':>10}{'grid':>10}{'used':>8}")
@@ -42,6 +44,9 @@ def main() -> None:
         if violations := result.audit():
             raise SystemExit(f"{name}: {violations[0]}")
         print(describe(result))
+        results.append(result)
+    if picture is not None:
+        walltime.plot("boxes", *results, of="wait", by="queue").save(picture, force=True)
 
 
 def simulate(jobs: walltime.Workload, name: str, setup: dict[str, Any]) -> walltime.Result:
@@ -68,4 +73,4 @@ def describe(result: walltime.Result) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])
