@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Chart, Clock, Line, Panel, Points
-from walltime.analysis.explanation import ORDER, Explanation, counts
+from walltime.analysis.explanation import ORDER, Cause, Explanation, Run, counts
 from walltime.core.time import format_duration
+
+NAMED = 3
+"""Jobs, limits or reservations that the legend names of each kind."""
 
 
 def draw(told: Explanation) -> Chart:
@@ -33,20 +37,32 @@ def _draw_causes(told: Explanation, time: Axis) -> Panel:
         x = np.array([value for cause in held for value in (cause.start, cause.end, cause.end)])
         y = np.array([value for _ in held for value in (row + 0.35, row + 0.35, np.nan)])
         base = np.where(np.isnan(y), np.nan, row - 0.35)
-        marks.append(Line(kind, x, y, ORDER.index(kind), step=False, fill=True, base=base))
+        marks.append(Line(_name(kind, held), x, y, row, step=False, fill=True, base=base))
     last = told.causes[-1].end if told.causes else told.submit
     between = [run for run in told.runs if run.start < last]
     if between:
         x = np.array([value for run in between for value in (run.start, run.end or last, run.end or last)])
         y = np.array([value for _ in between for value in (len(kinds) + 0.35, len(kinds) + 0.35, np.nan)])
         base = np.where(np.isnan(y), np.nan, len(kinds) - 0.35)
-        marks.append(Line("it ran", x, y, "muted", step=False, fill=True, base=base))
+        marks.append(Line(_name("it ran", between), x, y, "muted", step=False, fill=True, base=base))
         kinds.append("it ran")
     if told.overtakers:
         at = np.array([one.time for one in told.overtakers])
         marks.append(Points("somebody overtook", at, np.full(len(at), float(len(kinds))), "ink"))
         kinds.append("overtaken")
     return Panel(time, Axis("", "category", categories=tuple(kinds)), tuple(marks), "What it waited for")
+
+
+def _name(kind: str, spans: Sequence[Cause | Run]) -> str:
+    """The kind, and who or what it was: the jobs that were waited for, or that displaced it, limits, reservations."""
+    found: list[str] = []
+    for span in spans:
+        who = span.facts.get("jobs") or [span.facts.get("who")]
+        left = "until " if isinstance(span, Run) else ""
+        found += [f"{left}job {one}" if isinstance(one, int) else f"{left}{one}" for one in who if one is not None]
+    names = list(dict.fromkeys(found))
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{kind} ({', '.join(names[:NAMED])}{more})" if names else kind
 
 
 def _draw_standing(told: Explanation, time: Axis) -> Panel:
