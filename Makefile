@@ -26,8 +26,9 @@ checked: build
 	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
 browser:
 	@tools/bootstrap browser
-pictures: build
+pictures: build validation
 	$(PY) tools/pictures.py
+	$(PY) examples/workstations.py docs/pictures/workstations.png
 validation: build
 	$(PY) tools/validation.py
 bench: build
