@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from browser import Page, open_browser
@@ -68,6 +69,29 @@ def disturb(result: walltime.Result) -> walltime.Result:
         facts=record.facts | {"clusters": {"cluster": 20}},
     )
     return walltime.Result(result.scenario, changed, "disturbed")
+
+
+def site(backfill: str) -> walltime.Result:
+    """Two clusters with fair shares, failures, maintenance, workflows, and urgent jobs that displace others."""
+    work = jobs()
+    queued = work.replace(
+        dict(work.columns) | {"queue": (np.arange(len(work)) % 20 == 0).astype(np.int32)},
+        labels=dict(work.labels) | {"queue": ["normal", "urgent"]},
+    )
+    tasks = [Task("first", 4, 900, 1200), Task("second", 8, 300, 600, ("first",))]
+    mixed = add_workflows(queued, Mix([Workflow.of(HOSTILE[0], tasks)], "multi", every=900.0), 1)
+    cluster = {
+        "queues": {"urgent": {"priority": 1}, "normal": {"default": True}},
+        "failures": [{"between": {"mean": 20_000.0}, "repair": 1500.0}],
+        "reservations": [{"name": "update", "start": 5000, "length": 600}],
+        "scheduler": {
+            "order": {"name": "fairshare", "interval": 300},
+            "backfill": backfill,
+            "preempt": {"name": "queue", "mode": "requeue"},
+        },
+    }
+    clusters = [{"name": "<b>north</b>", "nodes": "6x4", **cluster}, {"name": "south", "nodes": "4x2", **cluster}]
+    return walltime.simulate({"workload": mixed, "clusters": clusters, "broker": "first", "seed": 3}, label=backfill)
 
 
 @pytest.fixture(scope="module")
@@ -406,6 +430,33 @@ def test_another_theme_changes_the_colours_of_everything(opened: Any) -> None:
     assert light[0] != dark[0]
     assert light[1] != dark[1]
     assert opened("one.html", scheme="dark").ask(look) == dark
+
+
+def test_a_large_map_is_an_image_in_the_colours_of_the_theme(opened: Any) -> None:
+    page = opened("site.html", scheme="light")
+    look = "() => document.querySelector('figure[data-kind=failures] svg image').getAttribute('href')"
+    light = page.ask(look)
+    assert light.startswith("data:image/png")
+    page.tab.locator("#theme").click()
+    assert page.ask(look) != light
+
+
+def test_all_that_a_site_has_is_shown(opened: Any) -> None:
+    page = opened("site.html")
+    kinds = page.ask("() => [...document.querySelectorAll('figure[data-kind]')].map(figure => figure.dataset.kind)")
+    assert {"fairshare", "failures", "workflows", "utilization", "winners"} <= set(kinds)
+    assert kinds.count("fairshare") == 2
+    words = page.ask("() => document.getElementById('figures').innerText")
+    assert "Jobs interrupted by failures" in words
+    assert "Jobs displaced by others" in words
+    assert "Core-hours lost" in words
+    legend = page.tab.locator(".gantt .legend li:visible").all_inner_texts()
+    assert {"ann", "bo", "cy", "none", "failure", "maintenance"} == set(legend)
+    drawn = "() => { const names = []; walltime.viewer.gantt.nameBands(text => names.push(text)); return names; }"
+    assert page.ask(drawn) == ["<b>north</b>", "south"]
+    page.tab.get_by_label("Colour").select_option("size")
+    seen = page.tab.locator(".gantt .legend li:visible").all_inner_texts()
+    assert "512+ cores" not in seen  # there are none
 
 
 @pytest.mark.parametrize("name", ["Save as PNG", "Save as SVG"])
