@@ -43,7 +43,7 @@ def measure_failures(setting: Setting) -> Iterator[Figure]:
     month = float(jobs.column("submit").max()) / SECOND
     costs, failed = [], 0
     for mean in (100 * month, 10_000 * month / 100_000):
-        cluster = {"nodes": "10000x24", "interrupted": "fail"}
+        cluster = {"nodes": "10000x24", "interrupted": "requeue"}
         cluster["failures"] = [{"between": {"mean": mean}, "repair": {"mean": month / 720}}]
         scenario = parse({"workload": jobs, "cluster": cluster, "until": month})
         timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))

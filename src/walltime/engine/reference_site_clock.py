@@ -302,9 +302,10 @@ class Site:
     def displace(self, job: Job) -> None:
         """The job has to go for another's sake."""
         mode = self.preemption.mode
+        end = job.expected_end if job.leave_at is None else job.planned_end
         self.stop(job, "suspended" if mode == "suspend" else "preempted")
         if mode == "suspend":
-            job.state = "suspended"
+            job.state, job.rest = "suspended", max(end - self.now, 1)
         else:
             self.end_attempt(job, mode, "cancelled")
 
@@ -320,7 +321,7 @@ class Site:
         else:
             job.course.start_over()
         job.course.attempt += 1
-        job.corrections = 0
+        job.corrections, job.rest = 0, None
         job.runs_in = job.queues[0]
         self.enqueue(job)
 
@@ -395,7 +396,7 @@ class Site:
         self.running.append(job)
         for order in self.fair_orders():
             order.fair.started(job, self.now)
-        wanted, job.state = job.wanted, "running"
+        wanted, job.state, job.rest = job.wanted, "running", None
         job.own_end = job.course.begin(self.now, speed)
         job.expected_end = self.now + wanted
         job.kill_at = None if self.options.extend else job.expected_end

@@ -95,7 +95,9 @@ class Job:
     taken: dict[int, dict[str, int]] = field(default_factory=dict)  # by node, where the ledger counts more than cores
     course: Any = None  # how it unfolds: its attempts, what is done and what is lost
     rank_to_preempt: int = 0
-    leave_at: int | None = None  # it was told to leave by then
+    leave_at: int | None = None  # it was told to leave by then,
+    planned_end: int | None = None  # and would have ended then as far as was known
+    rest: int | None = None  # suspended: for how long it would have run on as far as was known
 
     @property
     def eligible(self) -> int:
@@ -108,6 +110,8 @@ class Job:
     @property
     def wanted(self) -> int:
         """For how long it may still run, counted from its next start."""
+        if self.rest is not None:
+            return self.rest
         return self.requested if self.course is None else int(self.course.wanted)
 
     @property

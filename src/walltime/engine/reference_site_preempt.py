@@ -190,7 +190,7 @@ class Preemption:
         """The victims have to leave; the job has a claim on what they leave."""
         time = self.site.now + self.grace
         for victim in victims:
-            victim.leave_at = time
+            victim.leave_at, victim.planned_end = time, victim.expected_end
             victim.expected_end = min(victim.expected_end, time)
         self.claims.append(Claim(job, queue, time))
         self.pin(self.claims[-1])

@@ -429,21 +429,20 @@ class CoreLedger(Ledger):
         """The scalar bounds, from the first hold."""
         i: cython.Py_ssize_t
         first: cython.longlong = NEVER
-        own: cython.longlong = 0
+        own: cython.longlong = 0  # whoever holds something for good is not in its own way
         self.extra = self.free
         self.longest = self.closing = NEVER
+        for i in range(self.holds if self.pins > 0 else 0):
+            if self.jobs.at[self.held_slot[i]].pinned and self.jobs.at[self.held_slot[i]].seq >= 0:
+                own = max(own, self.held_cores[i])
         for i in range(self.holds):
             if self.held_start[i] < first:
                 first = self.held_start[i]
-                self.extra = self.held_spare[i] if self.held_spare[i] < self.free else self.free
-            if self.pins > 0 and self.jobs.at[self.held_slot[i]].pinned:
-                if self.jobs.at[self.held_slot[i]].seq >= 0:
-                    own = max(own, self.held_cores[i])
-                elif self.held_spare[i] <= 0:
-                    self.longest = min(self.longest, self.held_start[i] - self.now)  # from then on nothing is left
-                    if self.held_cores[i] >= self.size:
-                        self.closing = min(self.closing, self.held_start[i] - self.now)
-        self.extra = min(self.extra + own, self.free)  # whoever holds something for good is not in its own way
+                self.extra = min(self.held_spare[i] + own, self.free)
+            if self.pins > 0 and self.held_spare[i] + own <= 0 and self.jobs.at[self.held_slot[i]].pinned:
+                self.longest = min(self.longest, self.held_start[i] - self.now)  # from then on nothing is left
+                if self.held_cores[i] >= self.size:
+                    self.closing = min(self.closing, self.held_start[i] - self.now)
         self.window = first - self.now if first < NEVER else NEVER
         return 0
 
