@@ -16,6 +16,8 @@ from benchmarks.setting import Setting
 CASE = "report"
 CPU, MEMORY, SIZE = at_most(20), at_most(2000), at_most(10)
 OPEN, FRAME = at_most(2), at_most(33)
+NODES = "1032x32"
+"""With nodes there is more to show: every core has its place, and there is a map of all nodes over time."""
 _FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 _FRAMES = """() => { const gantt = walltime.viewer.gantt, spent = [];
   for (let i = 0; i < 30; i++) {
@@ -36,7 +38,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     the page's own thread tells on a busy one what it has to do until it is ready.
     """
     folder, page = setting.folder / "reported", setting.folder / "report.html"
-    walltime.simulate(setting.trace(), policy="easy").save(folder)
+    walltime.simulate(setting.trace(), nodes=NODES, policy="easy").save(folder)
     command = [sys.executable, "-m", "walltime", "report", str(folder), "-o", str(page), "--force"]
     usage = time_command(command, setting.repeats)
     what = f"walltime report, {setting.jobs:,} jobs"

@@ -117,6 +117,15 @@ def test_the_jobs_with_the_most_work_are_shown_and_the_rule_says_so() -> None:
     assert lay_out(made, 5, only=np.array([1, 3])).jobs["job_id"].to_list() == [1, 3]
 
 
+def test_jobs_in_many_pieces_are_fewer() -> None:
+    rows = [job(number, 0, 10 * number, 10 * number + 9, 20 - number, nodes=10) for number in range(1, 9)]
+    taken = [allocation(row, nodes=",".join(f"{2 * node}:{row['cores'] // 10}" for node in range(10))) for row in rows]
+    facts = {"nodes": {"cluster": {"cores": [[20, 4]], "sharing": "shared"}}}
+    plan = lay_out(record(*rows, cores=80, allocations=taken, **facts), 6)
+    assert plan.jobs["job_id"].to_list() == [1, 2, 3, 4]  # of six, those with at most 6 x 8 rectangles in all
+    assert len(plan.of) == 40
+
+
 def test_an_illegal_schedule_is_drawn_as_far_as_the_machine_goes() -> None:
     plan = lay_out(record(job(1, 0, 0, 10, 3), job(2, 0, 0, 10, 3), cores=4))
     assert plan.high.max() == 4

@@ -132,7 +132,7 @@ def _check_label(jobs: pl.DataFrame, by: str) -> None:
 
 
 def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
-    """The heaviest ones in colours, the others in tones of grey, who has no such label in the faintest of them."""
+    """The heaviest ones in colours, the others, and who has no such label, in tones of grey."""
     table = pl.DataFrame({"name": jobs[by].cast(pl.String), "work": jobs["core_seconds"]})
     ranked = table.drop_nulls("name").group_by("name", maintain_order=True).agg(pl.col("work").sum())
     ranked = ranked.sort("work", "name", descending=[True, False], maintain_order=True)
@@ -141,9 +141,9 @@ def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
     shown = len(names) if len(names) + nameless <= MOST else MOST - 1
     place: dict[str | None, int] = {name: number for number, name in enumerate(names[:shown])}
     place |= {name: shown + number % TONES for number, name in enumerate(names[shown:])}
-    place[None] = shown + TONES - 1
-    codes = np.array([place[name] for name in table["name"]], np.int64)
     rest = len(names) - shown
+    place[None] = shown + TONES - 1 if rest else shown
+    codes = np.array([place[name] for name in table["name"]], np.int64)
     others = [f"all others ({rest:,})"] if rest else []
     grey = [" and ".join([*others, *(["none"] if nameless else [])])] if others or nameless else []
     return Colouring(by, codes, (*short_names(names[:shown], 40), *grey), grey=bool(grey))

@@ -21,7 +21,7 @@ from walltime.core.time import SECOND
 
 MOST_JOBS = 50_000
 """Jobs that are shown one by one; of more, those that hold the most core-seconds."""
-MOST_BLOCKS = 4
+MOST_BLOCKS = 8
 """Rectangles for each job that may be shown: jobs scattered over many nodes are shown in smaller number."""
 _SHADE = (640, 160)
 _MADE: list[tuple[ref[Record], ref[Schedule]]] = []
@@ -101,6 +101,7 @@ def lay_out(
     candidates = np.zeros(record.jobs.height, bool)
     candidates[rows[inside]] = True
     order = _rank(record, candidates, used, only)[:limit]
+    order = order[: floor.count_affordable(rows, order, MOST_BLOCKS * limit)]
     while True:
         shown = np.zeros(record.jobs.height, bool)
         shown[order] = True
@@ -170,6 +171,14 @@ class _Floor:
 
     def _times(self, owned: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.ascontiguousarray(self.held.start[owned]), np.ascontiguousarray(self.held.end[owned])
+
+    def count_affordable(self, rows: np.ndarray, order: np.ndarray, most: int) -> int:
+        """How many of these jobs (by row), from the first on, have at most `most` rectangles on nodes; at least one."""
+        pieces = np.zeros(len(rows) and int(rows.max()) + 1, np.int64)
+        for fixed in self.fixed:
+            if fixed is not None:
+                pieces += np.bincount(rows[fixed[0]], minlength=len(pieces))
+        return max(1, int(np.searchsorted(np.cumsum(pieces[order]), most, side="right")))
 
     def place(self, shown: np.ndarray) -> _Blocks:
         """The rectangles of those allocations that are shown: whose, lowest row, the row above the highest."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.charts import make_chart
-from walltime.analysis.charts.chart import Blocks, Chart
+from walltime.analysis.charts.chart import Blocks, Chart, shorten
 from walltime.analysis.charts.colouring import describe_classes
 from walltime.analysis.charts.layout import Schedule, lay_out, lay_out_all
 from walltime.analysis.charts.palette import DARK, LIGHT, Theme
@@ -85,7 +85,9 @@ _WHOLE = ("nodes", "node-load", "gaps")
 _SHARED: tuple[_Wish, ...] = (("cdf", {"of": "response"}), ("boxes", {"by": "size", "of": "response"}))
 """Where tasks share the time of cores jobs hardly wait, and take longer instead."""
 _OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
-"""Pictures of one result; of several results the report shows the first one's, where it is the same for all."""
+"""Pictures of one result."""
+_EACH = ("fairshare", "failures")
+"""Those that a report of several results shows for each of them."""
 _PEOPLE = ("user", "group", "account")
 """Whose waits are shown: the first of these that the jobs tell."""
 
@@ -184,10 +186,10 @@ def _section(
     whole = _lay_out_all(results) if any(kind in _WHOLE for kind, _ in wishes) else []
     for kind, wished in wishes:
         options = wished | {"by": people} if wished.get("by") == "user" else wished
-        if kind in _OF_ONE and len(results) > 1 and kind != "arrivals":
-            continue
-        shown = results[:1] if kind in _OF_ONE else results
-        figures.append(_try(kind, options, shown, charts, lacking))
+        if kind in _OF_ONE and len(results) > 1:
+            figures += _one_by_one(kind, options, results, charts)
+        else:
+            figures.append(_try(kind, options, results, charts, lacking))
     del whole  # a million jobs are large
     found = _fill(figures)
     return (
@@ -195,6 +197,19 @@ def _section(
         if found
         else ""
     )
+
+
+def _one_by_one(kind: str, options: dict[str, Any], results: Sequence[Shown], charts: dict[str, Any]) -> list[str]:
+    """A picture of one result for each of several, where it differs and there is room; else the first one's or none."""
+    if kind == "arrivals":
+        return [_try(kind, options, results[:1], charts, [])]
+    if kind not in _EACH:
+        return []
+    first, *others = [result.record.outages for result in results]
+    same = kind == "failures" and all(
+        first is not None and table is not None and table.equals(first) for table in others
+    )
+    return [_try(kind, options, [result], charts, [], result.label) for result in (results[:1] if same else results)]
 
 
 def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> str:
@@ -228,15 +243,22 @@ def _fill(figures: Sequence[str]) -> str:
 
 
 def _try(
-    kind: str, options: dict[str, Any], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]
+    kind: str,
+    options: dict[str, Any],
+    results: Sequence[Shown],
+    charts: dict[str, Any],
+    lacking: list[str],
+    label: str = "",
 ) -> str:
-    """A figure of the chart, or nothing and a line about why not."""
+    """A figure of the chart, or nothing and a line about why not; `label` is whose it is, where it is not all's."""
     try:
         chart = make_chart(kind, results, **options)
     except InputError as error:
         words = " ".join([kind, *(f"{key} {value}" for key, value in options.items())])
         lacking.append(f"{words}: {error.what}")
         return ""
+    if label:
+        chart = replace(chart, title=f"{chart.title} – {shorten(label, 40)}")
     name = f"c{len(charts)}"
     charts[name] = encode_chart(chart)
     return _figure(name, chart)

@@ -195,19 +195,9 @@ const Chart = (() => {
     group.append(
       make("line", { x1: frame.left, x2: frame.width - frame.right, y1: floor, y2: floor, class: "baseline" }),
     );
-    const across = panel.x.label;
-    group.append(
-      make(
-        "text",
-        {
-          x: (frame.left + frame.width - frame.right) / 2,
-          y: floor + 34,
-          class: "axis-label",
-          "text-anchor": "middle",
-        },
-        fit(across, frame.width - 20),
-      ),
-    );
+    const across = fit(panel.x.label, frame.width - 20),
+      centre = clampText((frame.left + frame.width - frame.right) / 2, across, frame.width);
+    group.append(make("text", { x: centre, y: floor + 34, class: "axis-label", "text-anchor": "middle" }, across));
     if (panel.y.label && !rowsOf(panel)) {
       const middle = frame.top + frame.inner / 2;
       group.append(

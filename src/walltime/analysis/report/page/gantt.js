@@ -145,7 +145,7 @@ class Gantt {
       ink = packed(Colouring.variable("--ink"));
     const apart = 4 * ratio,
       edge = Math.max(1, Math.round(1.5 * ratio)),
-      least = matches ? 1 + Math.round(ratio) : this.countVisible() > 10000 ? 0 : 1;
+      least = matches ? 1 + Math.round(ratio) : this.showsMany() ? 0 : 1;
     for (let i = 0; i < of.length; i++) {
       const job = of[i];
       if (
@@ -156,10 +156,11 @@ class Gantt {
         (matches && !matches.has(job))
       )
         continue;
-      const x0 = Math.ceil((start[i] - view.left) * sx - 0.5),
-        y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
-      let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5)),
-        y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
+      const x0 = Math.ceil((start[i] - view.left) * sx - 0.5);
+      let x1 = Math.max(x0 + least, Math.ceil((end[i] - view.left) * sx - 0.5));
+      if (x1 <= x0) continue; // most of many: the rest need not be looked at
+      const y0 = Math.ceil((view.high - upper[i]) * sy - 0.5);
+      let y1 = Math.max(y0 + least, Math.ceil((view.high - low[i]) * sy - 0.5));
       const edged =
         marked && x1 - x0 > 2 * apart && y1 - y0 > ratio && (only === null || only === this.classOf(codes[job]));
       const notch = edged && backfilled[job] && x0 >= 0,
@@ -182,12 +183,13 @@ class Gantt {
     }
   }
 
-  countVisible() {
+  // Whether more blocks are in view than can be told apart.
+  showsMany() {
     const { of, start, end } = this.plan.blocks,
       { left, right } = this.view;
-    let count = 0;
-    for (let i = 0; i < of.length; i++) if (end[i] > left && start[i] < right) count++;
-    return count;
+    let rest = 10000;
+    for (let i = 0; i < of.length && rest >= 0; i++) if (end[i] > left && start[i] < right) rest--;
+    return rest < 0;
   }
 
   // The grey of the jobs that are not in the detail.

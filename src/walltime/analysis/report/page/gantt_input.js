@@ -39,7 +39,7 @@ const Viewer = (() => {
     const help = element(
       "p",
       { class: "note" },
-      `Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job,${outages ? " o next outage," : ""} 0 all, / search, Esc clears. An edge at its start marks a backfilled job${cut ? ", one at its end a job that was interrupted and ran again later" : ""}.`,
+      `Drag to move; Ctrl and wheel, or the wheel after a click, to zoom (with Shift: rows). Keys: arrows move, + − zoom, [ ] zoom rows, n p next and previous job,${outages ? " o next outage," : ""} 0 all, / search, Esc clears. An edge at its start marks a backfilled job${cut ? ", one at its end a job that was interrupted and ran again later" : ""}.${schedules.length > 1 ? " Choose another result and the colour “change” to see what starts earlier or later." : ""}`,
     );
     const gantt = new Gantt(canvas, schedules);
     const viewer = { gantt, canvas, legend, status, rule, place, matches: [], match: -1 };

@@ -149,13 +149,15 @@ const Colouring = (() => {
     return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
   }
 
-  function ordered(count) {
-    return Array.from({ length: count }, (_, i) => {
-      const place = (0.12 + (0.88 * i) / Math.max(count - 1, 1)) * 5,
-        first = Math.min(Math.floor(place), 4);
-      return mix(variable(`--s${first}`), variable(`--s${first + 1}`), place - first);
-    });
+  // A colour of a scale, for a share from 0 to 1.
+  function shade(share, diverging) {
+    const [letter, steps] = diverging ? ["d", 6] : ["s", 5],
+      place = share * steps,
+      first = Math.min(Math.floor(place), steps - 1);
+    return mix(variable(`--${letter}${first}`), variable(`--${letter}${first + 1}`), place - first);
   }
+
+  const ordered = (count) => Array.from({ length: count }, (_, i) => shade(0.12 + (0.88 * i) / Math.max(count - 1, 1)));
 
   function change(schedule, base, codes) {
     const before = new Map(),
@@ -176,7 +178,7 @@ const Colouring = (() => {
     const present = [...work.keys()].slice(1).sort((a, b) => work[b] - work[a] || a - b);
     const shown = present.length + nameless <= MOST ? present.length : MOST - 1,
       rest = present.length - shown,
-      place = new Uint8Array(work.length).fill(shown + TONES - 1);
+      place = new Uint8Array(work.length).fill(rest ? shown + TONES - 1 : shown);
     present.forEach((label, i) => {
       place[label] = i < shown ? i : shown + ((i - shown) % TONES);
     });
@@ -194,5 +196,5 @@ const Colouring = (() => {
     return { codes, names, colours };
   }
 
-  return { of, variable };
+  return { of, variable, shade };
 })();

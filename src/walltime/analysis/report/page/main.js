@@ -17,10 +17,13 @@
     caption.append(bar);
   }
 
-  function watchTheme(viewer) {
+  function watchTheme(viewer, redraw) {
     const dark = window.matchMedia("(prefers-color-scheme: dark)"),
       isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-    const recolour = () => viewer && viewer.recolour();
+    const recolour = () => {
+      redraw();
+      if (viewer) viewer.recolour();
+    };
     document.getElementById("theme").addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
       recolour();
@@ -63,7 +66,7 @@
     if (place && !viewer) place.textContent = "No job ever ran.";
     const tables = document.getElementById("tables");
     if (tables) Tables.build(tables, data.groups, data.labels);
-    watchTheme(viewer);
+    watchTheme(viewer, () => figures.filter((figure) => figure.querySelector("svg image")).forEach(redraw));
     watchPrinting(() => figures.forEach(redraw), viewer);
     window.walltime = { Ticks, viewer, data };
     root.dataset.ready = "yes";

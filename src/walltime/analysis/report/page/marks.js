@@ -2,6 +2,7 @@
 const Marks = (() => {
   const WIDTH = 1.7, // of a line, as in page.css
     FEW_LINES = 3, // beyond which all are of one width
+    MOST_CELLS = 2000, // of a map, beyond which it is an image
     MOST_VALUES = 60; // bars beyond which their values are not written
 
   // Colours between the stops of a scale: the stops are CSS variables, so that a change of theme needs no drawing.
@@ -204,27 +205,54 @@ const Marks = (() => {
     return mark.scale.log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
   }
 
-  // A map of few cells is made of rectangles, one of many of a picture for each row of equal colours.
+  // A map of few cells is made of rectangles, one of many (evenly spaced ones) is an image.
   function cells(area, mark, x, y) {
+    if (mark.values.length * mark.values[0].length > MOST_CELLS) return area.append(picture(mark, x, y));
     mark.values.forEach((row, i) => {
       const [a, b] = [y(mark.y[i]), y(mark.y[i + 1])];
-      for (let j = 0; j < row.length; j++) {
-        if (row[j] === null) continue;
-        const level = Math.round(24 * share(mark, row[j])),
-          first = j;
-        if (row.length > 60)
-          while (j + 1 < row.length && row[j + 1] !== null && Math.round(24 * share(mark, row[j + 1])) === level) j++;
-        const [c, d] = [x(mark.x[first]), x(mark.x[j + 1])];
+      row.forEach((value, j) => {
+        if (value === null) return;
+        const [c, d] = [x(mark.x[j]), x(mark.x[j + 1])];
         area.append(
           Chart.make("rect", {
             x: round(c),
             y: round(Math.min(a, b)),
             width: round(d - c + 0.3),
             height: round(Math.abs(b - a) + 0.3),
-            style: `fill:${blend(row.length > 60 ? level / 24 : share(mark, row[j]), mark.diverging)}`,
+            style: `fill:${blend(share(mark, value), mark.diverging)}`,
           }),
         );
-      }
+      });
+    });
+  }
+
+  // A pixel for each cell: tens of thousands of rectangles would take seconds. Another theme needs another image.
+  function picture(mark, x, y) {
+    const rows = mark.values.length,
+      columns = mark.values[0].length,
+      canvas = document.createElement("canvas"),
+      pen = canvas.getContext("2d");
+    canvas.width = columns;
+    canvas.height = rows;
+    const image = pen.createImageData(columns, rows),
+      pixels = new Uint32Array(image.data.buffer),
+      colours = Array.from({ length: 65 }, (_, i) => packed(Colouring.shade(i / 64, mark.diverging)));
+    mark.values.forEach((row, i) => {
+      const line = (rows - 1 - i) * columns; // the first row is the lowest
+      row.forEach((value, j) => {
+        if (value !== null) pixels[line + j] = colours[Math.round(64 * Math.min(Math.max(share(mark, value), 0), 1))];
+      });
+    });
+    pen.putImageData(image, 0, 0);
+    const [left, right, top, bottom] = [x(mark.x[0]), x(mark.x[columns]), y(mark.y[rows]), y(mark.y[0])];
+    return Chart.make("image", {
+      x: round(left),
+      y: round(top),
+      width: round(right - left),
+      height: round(bottom - top),
+      preserveAspectRatio: "none",
+      "image-rendering": "pixelated",
+      href: canvas.toDataURL(),
     });
   }
 

@@ -85,7 +85,7 @@ const Tables = (() => {
       cell.column = column;
       head.append(cell);
     };
-    heading(group.key, null);
+    heading(group.key === "size" ? "cores" : group.key, null);
     list.forEach((column) => heading(column.words, column));
 
     function fill() {
