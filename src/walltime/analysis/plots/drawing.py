@@ -35,7 +35,7 @@ def draw(chart: Chart, theme: Theme, width: float | None = None, height: float |
     columns = _columns(chart, wide)
     lines = math.ceil(len(chart.panels) / columns)
     words = _Words(chart, wide)
-    high = height or words.above + words.below + _height(chart, lines)
+    high = height or words.above + words.below + _height(chart, lines, wide)
     with matplotlib.rc_context(settings(theme)), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a user's name may hold what no font has
         rect = (0.0, words.below / high, 1.0, 1 - (words.above + words.below) / high)
@@ -113,10 +113,11 @@ def _columns(chart: Chart, width: float) -> int:
     return max(1, min(2, len(chart.panels), int(width / 3.4)))
 
 
-def _height(chart: Chart, lines: int) -> float:
-    """Inches of all panels: as many as the rows of bars and boxes ask for, or what looks well."""
+def _height(chart: Chart, lines: int, width: float) -> float:
+    """Inches of all panels: as many as the rows of bars and boxes ask for, or what looks well at that width."""
     rows = max((_count_rows(panel) for panel in chart.panels), default=0)
-    one = max(1.1, 0.75 + _ROW * rows) if rows else _PANEL if lines > 1 else 3.2
+    grown = max(1.0, math.sqrt(width / WIDTH))
+    one = max(1.1, 0.75 + _ROW * rows) if rows else grown * (_PANEL if lines > 1 else 3.2)
     return min(one * lines, 40.0)
 
 
