@@ -213,6 +213,9 @@ def test_who_gains_and_who_loses() -> None:
     chart = make_chart("winners", [small(), small("late", 60)])
     bars = chart.marks[0]
     assert dict(zip(chart.panels[0].y.categories, bars.values.tolist(), strict=True)) == {"ann": 30.0, "bo": 30.0}
+    assert np.isnan(bars.low).all()  # two jobs are too few to judge
+    other = make_chart("winners", [small(), small("late", 60)], of="p95_wait").marks[0]
+    assert other.low is None
     with pytest.raises(InputError, match="alike"):
         make_chart("winners", [small(), small("same")])
 

@@ -103,7 +103,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar for each category, with an interval where `low` and `high` are given."""
+    """A bar for each category, with an interval where `low` and `high` are given (NaN for none).
+
+    Of changes (the colour "change") those are pale whose interval has zero in it, or that have none.
+    """
 
     label: str
     values: np.ndarray

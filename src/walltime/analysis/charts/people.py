@@ -15,6 +15,7 @@ from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, 
 from walltime.analysis.compare import compare_by, distinct_labels
 from walltime.analysis.metrics import KEYS
 from walltime.analysis.metrics import by as figures_by
+from walltime.analysis.winners import find_winners
 from walltime.core.errors import InputError
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -73,23 +74,44 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
         raise InputError(f"the plot winners compares two results; {len(results)} were given")
     words, kind = _figure(of)
     _check_key(results, by)
-    other = distinct_labels(results)[1]
-    table = compare_by(results, by, metric=of).filter(pl.col(f"{other} difference").is_not_null())
+    table = _find_paired(results, by) if of == "mean_wait" else _find_differences(results, by, of)
     total = table.height
-    if not (table[f"{other} difference"] != 0).any():
+    if not (table["difference"] != 0).any():
         raise InputError(f"nobody gains or loses by {by}: the results are alike")
     if total > most:
         table = table.head(most // 2).vstack(table.tail(most - most // 2))
-    change = table[f"{other} difference"].to_numpy()
-    bars = Bars("change", change, "change")
+    if by != "size":
+        table = table.sort("difference", by)
+    known = {side: table[side].cast(pl.Float64).to_numpy() for side in ("low", "high") if side in table.columns}
+    bars = Bars("change", table["difference"].to_numpy(), "change", **known)
     y = Axis(by, "category", categories=_names(table[by].to_list(), by))
     old, new = find_labels(results)
     panel = Panel(Axis(f"change of {words}", kind), y, (bars,))
     notes = ["Below zero: better than before."]
+    if known:
+        notes.append(
+            "Jobs that started in both. Lines: 95 % intervals over days of submission. Pale: may be noise, or few jobs."
+        )
     if total > most:
-        notes.append(f"{most} of {total:,}: those who gain most and those who lose most.")
+        rule = "whose waits change most, added up over their jobs" if known else "who gain most and those who lose most"
+        notes.append(f"{most} of {total:,}: those {rule}.")
     title = f"Who gains and who loses by {by}, {new} against {old}"
     return Chart("winners", title, (panel,), find_clock(results), tuple(notes))
+
+
+def _find_paired(results: Sequence[Shown], by: str) -> pl.DataFrame:
+    """Each group's change of the mean wait, job by job, with its interval where it can be judged; by their sums."""
+    table = find_winners(results[0], results[1], by).table.filter(pl.col("difference").is_not_null())
+    judged = pl.col("verdict") != "few jobs"
+    sides = [pl.when(judged).then(pl.col(side)).alias(side) for side in ("low", "high")]
+    return table.select(by, "difference", *sides)
+
+
+def _find_differences(results: Sequence[Shown], by: str, of: str) -> pl.DataFrame:
+    """Each group's change of a figure, the smallest first."""
+    column = f"{distinct_labels(results)[1]} difference"
+    table = compare_by(results, by, metric=of).filter(pl.col(column).is_not_null())
+    return table.select(by, pl.col(column).alias("difference"))
 
 
 def arrivals(results: Sequence[Shown]) -> Chart:

@@ -111,7 +111,9 @@ def draw_bars(axes: Axes, mark: Bars, number: int, of: int, panel: Panel, theme:
     place = np.arange(len(mark.values)) + (number - (of - 1) / 2) * thick
     colours: Any = theme.colour(mark.colour)
     if mark.colour == "change":
-        colours = [theme.diverging[1] if value < 0 else theme.diverging[-2] for value in mark.values]
+        sure = [True] * len(mark.values) if mark.low is None else (mark.low > 0) | (np.asarray(mark.high) < 0)
+        shades = [theme.diverging[1 if value < 0 else -2] for value in mark.values]
+        colours = [(shade, 1.0 if clear else 0.45) for shade, clear in zip(shades, sure, strict=True)]
         axes.axvline(0, color=theme.soft, linewidth=0.8)
     axes.barh(place, np.nan_to_num(mark.values), thick * 0.92, color=colours)
     if mark.low is not None and mark.high is not None:
@@ -132,7 +134,9 @@ def write_values(axes: Axes, groups: Sequence[Bars], panel: Panel, theme: Theme,
     written: list[tuple[float, float, str]] = []
     for number, mark in enumerate(groups):
         place = np.arange(len(mark.values)) + (number - (len(groups) - 1) / 2) * 0.74 / len(groups)
-        ends = np.nan_to_num(mark.values if mark.high is None else np.fmax(mark.values, mark.high))
+        ends = np.nan_to_num(mark.values)
+        if mark.low is not None and mark.high is not None:
+            ends = np.where(ends < 0, np.fmin(ends, mark.low), np.fmax(ends, mark.high))
         texts = [tell_value(panel.x, value) for value in mark.values]
         written += zip(place.tolist(), ends.tolist(), texts, strict=True)
     low, high = axes.get_xlim()

@@ -93,7 +93,13 @@ const Marks = (() => {
   // Whether the values of bars are written at their ends, and where such an end is.
   const values = (panel) =>
     panel.y.categories.length * panel.marks.filter((m) => m.type === "bars").length <= MOST_VALUES;
-  const endOf = (mark, row) => Math.max(mark.values[row] ?? 0, mark.high?.[row] ?? mark.values[row] ?? 0);
+  const endOf = (mark, row) => {
+    const value = mark.values[row] ?? 0;
+    return value < 0 ? Math.min(value, mark.low?.[row] ?? value) : Math.max(value, mark.high?.[row] ?? value);
+  };
+
+  // Whether a change is more than noise, as far as the chart tells: its interval leaves out zero.
+  const isSure = (mark, row) => !mark.low || (mark.low[row] !== null && (mark.low[row] > 0 || mark.high[row] < 0));
 
   // A range of values with room for what is written at the ends of its bars; the wider, the wider a text on it.
   function widen(panel, [low, high], width) {
@@ -127,6 +133,7 @@ const Marks = (() => {
             width: Math.max(Math.abs(end - zero), 0.5),
             height: thick * 0.92,
             style: `fill:${fill}`,
+            ...(mark.colour !== "change" || isSure(mark, row) ? {} : { "fill-opacity": 0.45 }),
           }),
         );
       }
