@@ -18,6 +18,8 @@ import walltime
 from walltime.analysis.charts.chart import Axis, Clock
 from walltime.analysis.charts.ticks import find_ticks
 from walltime.core.tables import OUTAGES
+from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.workflow import Task, Workflow
 
 HOSTILE = (
     "<script>window.hacked=1</script>",
@@ -110,6 +112,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     attack = walltime.simulate(jobs(users=HOSTILE), cores=16, policy="easy", label=label)
     attack.report(place / "hostile.html", title="<b onclick=window.hacked=1>title</b>")
     disturb(easy).report(place / "disturbed.html")
+    site("none").report(place / "site.html", site("easy"))
     idle = [walltime.simulate(jobs(10, users=("ann",)), nodes="8x16", policy=policy) for policy in ("fcfs", "easy")]
     idle[0].report(place / "idle.html", idle[1])  # nobody waits: figures that are zero everywhere
     easy.plot.schedule(by="queue").save(place / "schedule.html")
@@ -134,7 +137,7 @@ def opened(browser: Any, folder: Path) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["one.html", "two.html", "hostile.html", "disturbed.html", "schedule.html", "cdf.html"]
+    "name", ["one.html", "two.html", "hostile.html", "disturbed.html", "site.html", "schedule.html", "cdf.html"]
 )
 def test_a_page_opens_without_a_complaint_or_a_request(opened: Any, name: str) -> None:
     page = opened(name)
@@ -151,6 +154,8 @@ def test_a_page_opens_without_a_complaint_or_a_request(opened: Any, name: str) -
         ("idle.html", 400, "light"),
         ("hostile.html", 400, "dark"),
         ("disturbed.html", 400, "light"),
+        ("site.html", 1280, "light"),
+        ("site.html", 400, "dark"),
     ],
 )
 def test_nothing_is_wider_than_the_window_and_no_texts_touch(opened: Any, name: str, width: int, scheme: str) -> None:
@@ -531,6 +536,8 @@ def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
         (1, 300),
         (3, 7),
         (0, 4.8e8),
+        (4e5, 3e6),
+        (4e5, 9e6),
     ]
     for kind, log, (low, high), count in itertools.product(
         ("number", "count", "share", "duration", "time"), (False, True), ranges, (2, 5, 9)

@@ -36,6 +36,14 @@ def test_many_years_are_told_by_their_numbers() -> None:
     assert find_ticks(Axis("", "time"), 0, 400 * DAY, 6, clock)[1][1] == "Apr 2024"
 
 
+@pytest.mark.parametrize("days", [20, 30, 45, 70, 100, 200, 400, 800, 2000])
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_an_axis_of_dates_has_two_ticks_at_least(days: float, count: int) -> None:
+    found = find_ticks(Axis("", "time"), 5 * DAY, (5 + days) * DAY, count, Clock(1_704_067_200.0, "UTC"))
+    assert 2 <= len(found) <= count + 1
+    assert len({text for _, text in found}) == len(found)
+
+
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [

@@ -135,7 +135,9 @@ def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]
     begin, end = low + clock.shift, high + clock.shift
     if step is None or step > 2 * _DAY:
         found = _month_starts(begin, end, count) if step is None or step > 7 * _DAY else []
-        found = found or _multiples(begin, end, float(step or 28 * _DAY))
+        place = len(_STEPS) - 1 if step is None else _STEPS.index(step)
+        for size in _STEPS[place : place - 2 : -1]:  # too short for months: days with equal distances
+            found = found if len(found) > 1 else _multiples(begin, end, float(size)) or found
     else:
         found = _multiples(begin, end, float(step))
     fine = step is not None and step < _DAY
@@ -169,9 +171,16 @@ def _write_date(value: float, fine: bool, years: bool, whole: bool) -> str:
 
 def _month_starts(begin: float, end: float, count: int) -> list[float]:
     """First days of months, every so many of them."""
-    first = datetime.fromtimestamp(begin, UTC)
     months = (end - begin) / (30.4 * _DAY)
-    every = next((step for step in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / step <= count + 0.5), 12_000)
+    steps = (1, 2, 3, 6, 12, 24, 60, 120, 1200, 12_000)
+    place = next((number for number, step in enumerate(steps) if months / step <= count + 0.5), len(steps) - 1)
+    found = _months(begin, end, steps[place])
+    return found if len(found) > 1 or not place else _months(begin, end, steps[place - 1])
+
+
+def _months(begin: float, end: float, every: int) -> list[float]:
+    """The first days of every so many months, counted from the year zero."""
+    first = datetime.fromtimestamp(begin, UTC)
     found: list[float] = []
     number = first.year * 12 + first.month - 1
     number += -number % every

@@ -169,7 +169,12 @@ const Ticks = (() => {
       end = high + clock.shift;
     let found = [];
     if (step === null || step > 7 * DAY) found = monthStarts(begin, end, count);
-    if (!found.length) found = multiples(begin, end, step ?? 28 * DAY);
+    const last = step === null ? STEPS.length - 1 : STEPS.indexOf(step);
+    // Too short for months: days with equal distances.
+    for (const size of step === null || step > 2 * DAY ? [STEPS[last], STEPS[last - 1]] : [step]) {
+      const days = found.length > 1 ? [] : multiples(begin, end, size);
+      if (days.length) found = days;
+    }
     const fine = step !== null && step < DAY,
       years = high - low > 300 * DAY,
       whole = found.every(isNewYear);
@@ -201,10 +206,17 @@ const Ticks = (() => {
   }
 
   function monthStarts(begin, end, count) {
+    const length = (end - begin) / (30.4 * DAY),
+      steps = [1, 2, 3, 6, 12, 24, 60, 120, 1200, 12000],
+      fitting = steps.findIndex((s) => length / s <= count + 0.5),
+      place = fitting < 0 ? steps.length - 1 : fitting,
+      found = months(begin, end, steps[place]);
+    return found.length > 1 || !place ? found : months(begin, end, steps[place - 1]);
+  }
+
+  function months(begin, end, every) {
     const first = new Date(1000 * begin),
-      months = (end - begin) / (30.4 * DAY),
       found = [];
-    const every = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((s) => months / s <= count + 0.5) ?? 12000;
     let number = first.getUTCFullYear() * 12 + first.getUTCMonth();
     number += (every - (number % every)) % every;
     for (;;) {
