@@ -13,6 +13,7 @@ import numpy as np
 from walltime.cluster.failures import renewals
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.kernel.jobs import Outcome, State
+from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.source import Remedy, Source
 from walltime.scenario import Cluster, Failures, Reservation
 from walltime.scenario.outages import (
@@ -66,6 +67,9 @@ class Machine:
         layout = self.cluster.layout()
         self.cores = None if layout is None else layout.cores()
         self.remedy = REMEDIES[self.cluster.interrupted]
+        for ledger in self.ledgers():
+            if isinstance(ledger, CoreLedger):
+                ledger.profile()
 
     @property
     def ledger(self) -> Any:

@@ -64,7 +64,7 @@ cdef class CoreLedger(Ledger):
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
     cpdef bint foresee(self, Outlook outlook) except? -1
-    cdef int profile(self) except -1
+    cpdef int profile(self) except -1
     cdef int bound(self) noexcept
     cdef long long available(self, long long time) noexcept
     cdef bint clear_of_holds(self, Py_ssize_t slot, long long start) noexcept

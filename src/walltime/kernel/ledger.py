@@ -456,7 +456,8 @@ class CoreLedger(Ledger):
         return True
 
     def profile(self):
-        """Begin to keep the running jobs by expected end."""
+        """Begin to keep the running jobs by expected end. Of several ledgers of a cluster each has to do it before
+        anybody runs: later it could not tell whose they are."""
         s: cython.Py_ssize_t
         self.profiled = True
         for s in self.jobs.slots():
