@@ -78,6 +78,9 @@ class Requests:
         place = self.cluster.scheduler.place
         return bool(
             not self.layout.plain
+            or self.cluster.reservations
+            or self.cluster.failures
+            or self.cluster.scheduler.preempt is not None
             or self.layout.features()
             or any(queue.nodes is not None for queue in self.cluster.queues.values())
             or (place is not None and place.name == "topology")

@@ -68,6 +68,8 @@ class Site:
     """Whether its nodes stand for single cores, so that nobody can ask for nodes."""
     even: bool = False
     """Whether a job with GPUs that tells no nodes is on the fewest over which it can be divided evenly."""
+    strict: bool = False
+    """Whether a job that asks for what no node has is turned away, and not run without it."""
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()

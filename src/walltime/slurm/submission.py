@@ -276,7 +276,7 @@ _SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_tas
 
 
 def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
-    """GPUs and other generic resources: those that the nodes have; from a scenario with nodes all, as natively."""
+    """GPUs and other generic resources: those that the nodes have, or all of them at a strict site."""
     asked = [_gpus(rows, row, site)]
     for text in (rows.label("resources", row) or "").split(","):
         amount, _, per = text.partition("/")
@@ -284,7 +284,7 @@ def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
         asked.append((per.strip() or "node", name.strip(), int(count) if count.strip().isdigit() else 1))
     wanted: dict[str, list[str]] = {}
     for per, name, number in asked:
-        if name and number > 0 and (site.has(name) or (site.even and not site.pool)):
+        if name and number > 0 and (site.has(name) or site.strict):
             wanted.setdefault(_SCOPES.get(per, _SCOPES["node"]), []).append(f"gres:{name}:{number}")
     return {scope: ",".join(parts) for scope, parts in wanted.items()}
 

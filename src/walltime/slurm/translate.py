@@ -73,6 +73,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         linear=linear,
         pool=pool,
         even=True,
+        strict=_is_strict(cluster, jobs),
         associations=None if quotas is None else quotas.associations(),
         charges="account" if quotas is None else quotas.charges,
         accounts={} if quotas is None else quotas.spelled,
@@ -85,6 +86,19 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         licences=bool(cluster.licences),
         max_array=MOST_TASKS,
     )
+
+
+def _is_strict(cluster: Cluster, jobs: Workload) -> bool:
+    """Whether more than cores is looked at on the nodes, by the native engine's rule; else GPUs are anybody's."""
+    layout, scheduler = cluster.layout(), cluster.scheduler
+    if layout is None:
+        return False
+    if cluster.reservations or cluster.failures or scheduler.preempt is not None or scheduler.place == TOPOLOGY:
+        return True
+    if not layout.plain or layout.features() or any(queue.nodes is not None for queue in cluster.queues.values()):
+        return True
+    asked = any((jobs.column(name) >= 0).any() for name in ("constraint", "resources", "licences"))
+    return asked or bool((jobs.column("exclusive") > 0).any())
 
 
 def _counts_memory(cluster: Cluster) -> bool:

@@ -200,6 +200,14 @@ def test_windows_are_kept_free_and_courses_have_their_guests():
     ]
 
 
+@pytest.mark.parametrize("engine", ["native", "slurm"])
+def test_what_no_node_has_is_refused_by_both_engines(engine):
+    failures = [{"nodes": "n3", "at": 5000, "length": 60, "known": False}]
+    result = simulate(two(gpus=[0, 1]), engine=engine, cluster={"nodes": "4x2", "failures": failures})
+    assert result.jobs["state"].to_list() == ["completed", "rejected"]
+    assert result.audit() == []
+
+
 def test_jobs_of_a_trace_are_bound_to_what_an_administrator_reserves(tmp_path):
     (tmp_path / "slurm.conf").write_text("NodeName=n[1-2] CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n")
     made = "10 scontrol create reservation=talk starttime=now+600seconds duration=60 nodes=n2 users=bo\n"
