@@ -168,7 +168,8 @@ class Outages:
         for part, (start, end, _) in enumerate(told):
             self._expect(number, part, start, end, 0)
         if source.at is not None and source.length is not None:
-            self._expect(number, 0, microseconds(source.at), microseconds(source.at + source.length), 0)
+            start = microseconds(source.at)
+            self._expect(number, 0, start, start + microseconds(source.length), 0)
         if source.between is not None and source.repair is not None:
             for part, nodes in enumerate(self._groups[-1]):
                 self._futures[number, part] = renewals(seed, number, int(nodes[0]), source.between, source.repair)
