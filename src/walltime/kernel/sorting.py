@@ -65,6 +65,8 @@ class Sorter:
         """Sort the first n entries; whether any of them has changed places."""
         count: cython.Py_ssize_t
         self.turned = False
+        if n < 2:
+            return False
         if len(self.free_keys) < n:
             self.free_keys = integers(len(self.keys))
             self.free_ties = integers(len(self.keys))
@@ -93,7 +95,7 @@ class Sorter:
         ties: cython.longlong[::1] = self.ties
         runs: cython.longlong[::1] = self.runs
         i: cython.Py_ssize_t
-        count: cython.Py_ssize_t = 1 if n > 0 else 0
+        count: cython.Py_ssize_t = 1
         runs[0] = 0
         for i in range(1, n):
             runs[count] = i
