@@ -30,8 +30,8 @@ def explain(
 ) -> None:
     """Tell why a job waited: what blocked it and for how long, who overtook it, when its start was foreseen.
 
-    Simulates the result's scenario again and watches the job, so it takes as long as the run did. The causes cover the
-    wait from the job's eligibility to its start without a gap.
+    Simulates the result's scenario again and watches the job, so it takes as long as the run did. Causes and runs
+    cover the job's life from its submission to its end without a gap.
     """
     from walltime.analysis.plots import check_picture
     from walltime.inquiry import explain as inquire
