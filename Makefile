@@ -29,6 +29,7 @@ browser:
 pictures: build validation
 	$(PY) tools/pictures.py
 	$(PY) examples/workstations.py docs/pictures/workstations.png
+	$(PY) examples/fairness_study/study.py docs/pictures/fairness-study.png
 validation: build
 	$(PY) tools/validation.py
 bench: build
