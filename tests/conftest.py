@@ -5,11 +5,15 @@ import os
 import pathlib
 
 import pytest
+from hypothesis import settings
 
 import walltime
 
 SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 ROOT = pathlib.Path(__file__).parent.parent
+
+settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's business
+settings.load_profile("untimed")
 
 
 def data_folder() -> pathlib.Path:
