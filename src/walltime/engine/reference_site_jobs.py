@@ -96,7 +96,7 @@ class Job:
     course: Any = None  # how it unfolds: its attempts, what is done and what is lost
     rank_to_preempt: int = 0
     leave_at: int | None = None  # it was told to leave by then,
-    planned_end: int | None = None  # and would have ended then as far as was known
+    planned_end: int = 0  # and would have ended then as far as was known
     rest: int | None = None  # suspended: for how long it would have run on as far as was known
 
     @property
