@@ -93,8 +93,8 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
             "Jobs that started in both. Lines: 95 % intervals over days of submission. Pale: may be noise, or few jobs."
         )
     if total > most:
-        rule = "whose waits change most, added up over their jobs" if known else "who gain most and those who lose most"
-        notes.append(f"{most} of {total:,}: those {rule}.")
+        sides = "who save most waiting in sum, and those who save least or lose" if known else "at both ends"
+        notes.append(f"{most} of {total:,}: those {sides}.")
     title = f"Who gains and who loses by {by}, {new} against {old}"
     return Chart("winners", title, (panel,), find_clock(results), tuple(notes))
 
