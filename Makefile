@@ -1,6 +1,6 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
-.PHONY: help demo test lint build checked browser pictures validation bench clean
+.PHONY: help demo test lint build checked browser recipes pictures validation bench clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
@@ -11,7 +11,7 @@ help:
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
-test: build lint checked browser
+test: build lint checked browser recipes
 	$(PY) -m pytest -n 2 tests
 	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle
 lint: build
@@ -26,6 +26,8 @@ checked: build
 	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
 browser:
 	@tools/bootstrap browser
+recipes: build
+	@tools/bootstrap recipes
 pictures: build validation
 	$(PY) tools/pictures.py
 	$(PY) examples/workstations.py docs/pictures/workstations.png

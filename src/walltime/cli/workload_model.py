@@ -137,7 +137,7 @@ def generate(
     """
     from walltime.core.time import parse_duration, seconds
     from walltime.workload.formats import check_suffix, write
-    from walltime.workload.insertion import load_insertions
+    from walltime.workload.insertion_file import load_insertions
     from walltime.workload.models import PUBLISHED, load_model
     from walltime.workload.synthesis import Plan, synthesize
 
@@ -197,9 +197,44 @@ def _tell_plan(notes: dict[str, Any]) -> list[str]:
         )
     if notes["inserted"]:
         lines.append(f"{notes['inserted']:,} jobs were inserted")
+    if flows := notes.get("workflows"):
+        work = sum(flow["work"] for flow in flows.values()) / 3600
+        lines.append(f"{len(flows):,} workflows were inserted, {work:,.0f} core-hours of work")
     if notes.get("raised_estimates"):
         lines.append(f"{notes['raised_estimates']:,} estimates had to be made longer than the model's")
     return lines
+
+
+def recipe(
+    name: Annotated[str, typer.Argument(metavar="RECIPE", help="montage, blast, ...; `list` prints their names.")],
+    output: Annotated[Path | None, typer.Argument(help="The file to write, a workflow's manifest.")] = None,
+    tasks: Annotated[int, typer.Option(min=1, help="About so many tasks.")] = 100,
+    seed: given.Seed = 0,
+    force: given.Force = False,
+) -> None:
+    """Make a workflow like those of a scientific application, by a recipe of WfCommons.
+
+    Needs the package wfcommons (pip install 'walltime[workflows]'). The file is for `workflows` of a scenario, or of
+    `walltime workload generate --insert`.
+
+    Example: walltime workload recipe montage montage.json --tasks 200
+    """
+    from walltime.core.errors import InputError
+    from walltime.workload.formats.workflows import write_manifest
+    from walltime.workload.recipes import draw_workflow, list_recipes
+
+    if name == "list":
+        typer.echo("\n".join(list_recipes()))
+        return
+    if output is None:
+        raise InputError("a recipe needs a file to write to", value=name)
+    refuse_existing(output, force)
+    flow = draw_workflow(name, tasks, seed)
+    write_manifest(flow, output)
+    typer.echo(
+        f"{len(flow.tasks):,} tasks written to {output}: critical path {flow.critical_path:,.0f} s, "
+        f"{flow.widest:,} cores at the widest"
+    )
 
 
 def anonymise(

@@ -6,7 +6,7 @@ Three ways, with ScSF's names (Rodrigo et al., JSSPP 2017, sections 3.2 and 4.2)
 - `multi`, chained: each task a job of its own that waits for those it needs (`afterok`);
 - `manifest`, workflow-aware: the same jobs, but each is ordered as its workflow, from the workflow's submission on.
 
-They are present once every so often, or as a share of the core-hours.
+They are present once every so often, when a trigger says so, or as a share of the core-hours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from walltime.core.errors import InputError
 from walltime.core.random import stream, uniforms
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.workload.synthesis import join_workloads
+from walltime.workload.insertion import Trigger, fire
+from walltime.workload.joining import join_workloads
 from walltime.workload.workflow import Workflow
 
 WAYS = ("single", "multi", "manifest")
@@ -33,7 +34,8 @@ _SIGNS = re.compile(r"[\s:,?+()%_]")
 
 @dataclass(frozen=True)
 class Mix:
-    """Workflows by their weights, a way to submit them, and how many: once `every` seconds, or a `share` of the work.
+    """Workflows by their weights, a way to submit them, and how many: once `every` seconds, a `share` of the work, or
+    whenever a `trigger` of insertions says so.
 
     With a share, ordinary jobs are left out, drawn by their numbers, so that the core-hours stay what they were.
     """
@@ -46,12 +48,15 @@ class Mix:
     first: float = 0.0
     columns: dict[str, Any] = field(default_factory=dict)
     """Other columns of all their jobs, such as user, account, queue and priority."""
+    trigger: Trigger | None = None
+    name: str = "workflows"
+    """Keys its random numbers."""
 
     def __post_init__(self) -> None:
         if self.way not in WAYS:
             raise InputError("workflows: no such way to submit", value=self.way, choices=WAYS)
-        if (self.every is None) == (self.share is None):
-            raise InputError("workflows: give every (a period) or share (of the core-hours), one of them")
+        if sum(one is not None for one in (self.every, self.share, self.trigger)) != 1:
+            raise InputError("workflows: give every (a period), share (of the core-hours) or a trigger, one of them")
         if self.every is not None and not self.every > 0:
             raise InputError("workflows: every must be longer than zero", value=self.every)
         if self.share is not None and not 0 < self.share <= 1:
@@ -69,18 +74,21 @@ class Mix:
             yield self.workflows[int(random.choice(len(weights), p=weights / weights.sum()))]
 
 
-def add_workflows(workload: Workload, mix: Mix, seed: int = 0, name: str = "workflows") -> Workload:
+def add_workflows(
+    workload: Workload, mix: Mix, seed: int = 0, name: str | None = None, spare: set[int] | None = None
+) -> Workload:
     """The workload with the workflows of a mix among its jobs; raises InputError for a task that cannot run.
 
     They come while jobs are submitted, in the experiment where jobs have phases. `notes["workflows"]` tells of each, by
     its label in the column `workflow`: its name, way, tasks, critical path (seconds) and work (core-seconds).
+    `name` keys the random numbers in the place of the mix's own; with a share, only jobs with the numbers in `spare`
+    are left out, where these are given.
     """
     if workload.machine_cores is not None:
         for workflow in mix.workflows:
             workflow.check_machine(workload.machine_cores)
-    random = stream(seed, "workflows", name)
-    begin, end = _find_span(workload)
-    chosen = _by_period(mix, random, begin, end) if mix.every is not None else _by_share(mix, random, workload)
+    random = stream(seed, "workflows", name or mix.name)
+    chosen = _by_share(mix, random, workload) if mix.share is not None else _by_time(mix, random, *_find_span(workload))
     number = 1 + int(workload.column("job_id").max(initial=0))
     known = dict(workload.notes.get("workflows", {}))
     rows: list[dict[str, Any]] = []
@@ -89,7 +97,8 @@ def add_workflows(workload: Workload, mix: Mix, seed: int = 0, name: str = "work
         known[label] = describe(workflow, mix.way)
         rows += [mix.columns | row for row in jobs_of(workflow, mix.way, time, label, number + len(rows))]
     if mix.share is not None:
-        workload = _make_room(workload, sum(known[label]["work"] for label in {row["workflow"] for row in rows}), seed)
+        work = sum(known[label]["work"] for label in {row["workflow"] for row in rows})
+        workload = _make_room(workload, work, seed, spare)
     added = Workload.from_columns(**{key: [row.get(key) for row in rows] for key in dict.fromkeys(_keys(rows))})
     if workload.has("phase"):
         codes = np.full(len(added), workload.label_names("phase").index("experiment"), np.int32)
@@ -136,17 +145,23 @@ def jobs_of(workflow: Workflow, way: str, submit: float, label: str, number: int
 
 def _find_span(workload: Workload) -> tuple[float, float]:
     """From when to when workflows are submitted, in seconds."""
+    if "experiment" in workload.notes.get("phases", {}):
+        begin, end = workload.notes["phases"]["experiment"]
+        return float(begin), float(end)
     submit = workload.column("submit") / SECOND
     if workload.has("phase") and "experiment" in workload.label_names("phase"):
         submit = submit[workload.column("phase") == workload.label_names("phase").index("experiment")]
     return (float(submit.min()), float(submit.max())) if len(submit) else (0.0, 0.0)
 
 
-def _by_period(mix: Mix, random: np.random.Generator, begin: float, end: float) -> list[tuple[float, Workflow]]:
-    times = np.arange(begin + mix.first, max(end, begin + mix.first) + 1e-9, mix.every or 1.0)
+def _by_time(mix: Mix, random: np.random.Generator, begin: float, end: float) -> list[tuple[float, Workflow]]:
+    if mix.trigger is not None:
+        times = fire(mix.trigger, begin, end, random, mix.name)
+    else:
+        times = np.arange(begin + mix.first, max(end, begin + mix.first) + 1e-9, mix.every or 1.0).tolist()
     if len(times) > _MOST:
         raise InputError(f"workflows: more than {_MOST:,} of them; a longer period", value=mix.every)
-    return list(zip(times.tolist(), mix.choices(random), strict=False))
+    return list(zip(times, mix.choices(random), strict=False))
 
 
 def _by_share(mix: Mix, random: np.random.Generator, workload: Workload) -> list[tuple[float, Workflow]]:
@@ -175,9 +190,12 @@ def _work(workload: Workload, begin: float, end: float) -> np.ndarray:
     return np.asarray(np.where((submit >= begin) & (submit <= end), workload.column("cores") * run, 0.0))
 
 
-def _make_room(workload: Workload, work: float, seed: int) -> Workload:
-    """The workload without as many jobs as have that much work, to a hundredth; which, is drawn by their numbers."""
-    mine = _work(workload, *_find_span(workload))
+def _make_room(workload: Workload, work: float, seed: int, spare: set[int] | None) -> Workload:
+    """The workload without as many jobs as have that much work, to a hundredth; which, is drawn by their numbers. Tasks
+    of other workflows stay."""
+    mine = np.where(workload.column("workflow") >= 0, 0.0, _work(workload, *_find_span(workload)))
+    if spare is not None:
+        mine = np.where(np.isin(workload.column("job_id"), list(spare)), mine, 0.0)
     order = np.argsort(uniforms(seed, "room for workflows", workload.column("job_id")), kind="stable")
     kept = np.ones(len(workload), np.bool_)
     left = work

@@ -18,13 +18,15 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.time import LATEST, SECOND
-from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
+from walltime.core.workload import Origin, Workload, sort_by_submission
 from walltime.workload.fill import Backlog, fill_jobs, fill_length
 from walltime.workload.insertion import Insertion
+from walltime.workload.joining import concatenate
 from walltime.workload.models import PUBLISHED, load_model
 from walltime.workload.models.file import ModelFile
 from walltime.workload.models.sample import JobModel, Sample, between, join
 from walltime.workload.models.tsafrir import estimate
+from walltime.workload.presence import Mix, add_workflows
 from walltime.workload.pressure import expected_time, hold, settle
 
 PHASES = ("fill", "stabilization", "experiment", "drain")
@@ -53,7 +55,8 @@ class Plan:
     estimates: str = "model"
     """`model`: the model's own requested times; `tsafrir`: those of Tsafrir's model; `none`."""
     largest_estimate: float | None = None
-    insertions: tuple[Insertion, ...] = ()
+    insertions: tuple[Insertion | Mix, ...] = ()
+    """Jobs, and mixes of workflows, that are inserted into the experiment."""
 
     def __post_init__(self) -> None:
         if self.cores < 1:
@@ -115,12 +118,12 @@ def synthesize(model: JobModel, plan: Plan) -> Workload:
     fill, sample = _fill(sample, plan, notes)
     inserted = _insert(plan)
     offset = fill_length(fill, plan.fill_interval)
-    workload = _assemble(model, plan, fill, sample, inserted, offset)
+    workload, ordinary = _assemble(model, plan, fill, sample, inserted, offset)
     edges = np.cumsum([0.0, offset, plan.stabilization, plan.days * _DAY, plan.drain]).tolist()
     notes["phases"] = {name: [edges[i], edges[i + 1]] for i, name in enumerate(PHASES)}
-    notes |= {"lines": len(workload), "skipped": {}, "inserted": len(inserted)}
-    notes |= _loads(workload, plan, offset)
-    return workload.replace(workload.columns, notes=notes)
+    workload = _add_workflows(workload.replace(workload.columns, notes=notes), plan, ordinary)
+    notes = workload.notes | {"lines": len(workload), "skipped": {}, "inserted": len(inserted)}
+    return workload.replace(workload.columns, notes=notes | _loads(workload, plan, offset))
 
 
 def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
@@ -213,6 +216,8 @@ def _fill(sample: Sample, plan: Plan, notes: dict[str, Any]) -> tuple[Sample, Sa
 def _insert(plan: Plan) -> list[dict[str, Any]]:
     rows = []
     for insertion in plan.insertions:
+        if isinstance(insertion, Mix):
+            continue
         rows += insertion.rows(plan.stabilization, plan.span, plan.seed)
     for row in rows:
         if row["cores"] > plan.cores:
@@ -222,8 +227,8 @@ def _insert(plan: Plan) -> list[dict[str, Any]]:
 
 def _assemble(
     model: JobModel, plan: Plan, fill: Sample, sample: Sample, inserted: list[dict[str, Any]], offset: float
-) -> Workload:
-    """One table of all jobs; the clock begins with the fill."""
+) -> tuple[Workload, np.ndarray]:
+    """One table of all jobs, the clock of which begins with the fill; and which of them were not inserted."""
     shift = round(offset * SECOND)
     phase = np.where(sample.columns["submit"] < plan.stabilization * SECOND, 1, 2).astype(np.int32)
     parts: list[tuple[int, dict[str, Any], dict[str, list[str]]]] = []
@@ -239,63 +244,38 @@ def _assemble(
         columns.pop("job_id", None)
         columns["phase"] = np.full(len(table), 2, np.int32)
         parts.append((len(table), columns, table.labels))
-    columns, labels = _concatenate(parts)
+    columns, labels = concatenate(parts)
+    columns["ordinary"] = np.arange(len(columns["submit"])) < len(columns["submit"]) - len(inserted)
     labels["phase"] = list(PHASES[:3])
     if int(columns["submit"].max(initial=0)) > LATEST // 2:
         raise InputError("generate: this spans more time than fits; fewer days")
     columns = sort_by_submission(columns)
     columns["job_id"] = np.arange(1, len(columns["submit"]) + 1, dtype=np.int64)
-    return Workload(
+    ordinary = columns.pop("ordinary")
+    workload = Workload(
         columns,
         labels,
         origin=Origin(_MONDAY - offset, "UTC"),
         machine_cores=plan.cores,
         source=f"generated: {model.title}, {plan.cores} cores, {plan.days:g} days, seed {plan.seed}",
     )
+    return workload, ordinary
+
+
+def _add_workflows(workload: Workload, plan: Plan, ordinary: np.ndarray) -> Workload:
+    """The workload with the mixes of workflows; where one is a share, only ordinary jobs make room for it."""
+    mixes = [insertion for insertion in plan.insertions if isinstance(insertion, Mix)]
+    if not mixes:
+        return workload
+    spare = set(workload.column("job_id")[ordinary].tolist())
+    for mix in mixes:
+        workload = add_workflows(workload, mix, plan.seed, spare=spare)
+    return workload.replace(sort_by_submission(dict(workload.columns)))
 
 
 def _rows_to_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     names = dict.fromkeys(key for row in rows for key in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _concatenate(
-    parts: list[tuple[int, dict[str, Any], dict[str, list[str]]]],
-) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The parts' rows one after another; labels are joined by name, gaps are defaults; empty columns are left out."""
-    names = [name for name in COLUMNS if any(name in columns for _, columns, _ in parts) and name != "job_id"]
-    joined: dict[str, Any] = {}
-    labels: dict[str, list[str]] = {}
-    for name in names:
-        column = COLUMNS[name]
-        pieces: list[Any] = []
-        for size, columns, own in parts:
-            values = columns.get(name)
-            if column.kind == "text":
-                pieces += values if values is not None else [""] * size
-            elif values is None:
-                empty = MISSING if column.default is None else column.default
-                pieces.append(np.full(size, empty, np.int64))
-            elif column.kind == "label" and (name != "phase" or name in own):
-                known = labels.setdefault(name, [])
-                known += [label for label in own.get(name, []) if label not in set(known)]
-                places = {label: place for place, label in enumerate(known)}
-                codes = np.array([places[label] for label in own.get(name, [])] + [MISSING], np.int64)
-                pieces.append(codes[np.asarray(values, np.int64)])
-            else:
-                pieces.append(values)
-        whole = pieces if column.kind == "text" else np.concatenate(pieces)
-        empty = 0 if column.default == 0 else MISSING
-        if column.kind == "text" or name in ("submit", "run_time", "cores") or bool(np.any(whole != empty)):
-            joined[name] = whole
-    return joined, {name: known for name, known in labels.items() if name in joined}
-
-
-def join_workloads(first: Workload, second: Workload) -> Workload:
-    """The jobs of both, with the numbers that they have; what else is known of a workload is the first one's."""
-    columns, labels = _concatenate([(len(one), dict(one.columns), one.labels) for one in (first, second)])
-    columns["job_id"] = np.concatenate([first.column("job_id"), second.column("job_id")])
-    return first.replace(columns, labels=labels)
 
 
 def _loads(workload: Workload, plan: Plan, offset: float) -> dict[str, Any]:

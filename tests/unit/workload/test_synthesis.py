@@ -12,7 +12,8 @@ from walltime.workload.fill import fill_jobs, find_fill, first_waiting
 from walltime.workload.fit import fit
 from walltime.workload.formats import read, write
 from walltime.workload.generate import generate
-from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm, load_insertions
+from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm
+from walltime.workload.insertion_file import load_insertions
 from walltime.workload.models import load_model
 from walltime.workload.pressure import expected_time, hold, settle
 from walltime.workload.synthesis import Plan, generate_workload, synthesize

@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from walltime.core.errors import InputError
-from walltime.workload.formats.files import reading
+from walltime.workload.formats.files import reading, replacing
 from walltime.workload.workflow import Task, Workflow
 
 _EDGES = re.compile(r'"?([^"\s;{}\[\]>]+)"?((?:\s*->\s*"?[^"\s;{}\[\]>]+"?)+)')
@@ -41,6 +41,21 @@ def read_workflow(path: str | Path) -> Workflow:
     if "tasks" in data:
         return _read_manifest(path, data)
     raise InputError("this JSON is no workflow: it has neither tasks nor workflow", file=path)
+
+
+def write_manifest(workflow: Workflow, path: str | Path) -> None:
+    """Writes the workflow as ScSF's manifest, all or nothing; what has no place there, memory, is left out."""
+    tasks = []
+    for key, task in workflow.tasks.items():
+        row: dict[str, Any] = {"id": key, "number_of_cores": task.cores, "runtime_sim": task.run_time}
+        if task.requested_time is not None:
+            row["runtime_limit"] = task.requested_time
+        if task.needs:
+            row["deps"] = list(task.needs)
+        tasks.append(row)
+    text = ",\n".join(f"  {json.dumps(row)}" for row in tasks)
+    with replacing(path) as draft:
+        draft.write_text(f'{{"tasks": [\n{text}\n]}}\n', encoding="utf-8")
 
 
 def from_networkx(graph: Any, name: str = "workflow") -> Workflow:

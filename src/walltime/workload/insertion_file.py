@@ -1,0 +1,150 @@
+"""Files of insertions: what `walltime workload generate --insert` reads. Jobs, and workflows."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import parse_duration, seconds
+from walltime.workload.formats.files import reading
+from walltime.workload.formats.workflows import read_workflow
+from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm, Trigger, check_job
+from walltime.workload.presence import Mix
+from walltime.workload.workflow import Workflow
+
+_KEYS = ("name", "trigger", "jobs", "choose")
+_NAMED = ("user", "group", "account", "queue", "qos", "priority")
+_OF_WORKFLOWS = ("name", "workflows", "submit", "share", "trigger", *_NAMED)
+
+
+def load_insertions(path: str | Path) -> list[Insertion | Mix]:
+    """The insertions of a YAML file: a list of mappings with `trigger` and `jobs`, or with `workflows` and a `trigger`
+    or a `share`. Paths of workflows start at the file's folder."""
+    import yaml
+
+    with reading(path) as file:
+        text = file.read()
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError("not valid YAML", file=path, line=mark.line + 1 if mark else None) from None
+    if not isinstance(data, list) or not data:
+        raise InputError("a file of insertions is a list of them, each with a trigger and jobs", file=path)
+    try:
+        return [_parse(entry, place, Path(path).parent) for place, entry in enumerate(data, 1)]
+    except InputError as error:
+        where = error.file or path
+        raise InputError(error.what, value=error.value, file=where, line=error.line, choices=error.choices) from None
+
+
+def _parse(entry: Any, place: int, folder: Path) -> Insertion | Mix:
+    if not isinstance(entry, dict):
+        raise InputError(f"insertion {place} is not a mapping", value=entry)
+    known = _OF_WORKFLOWS if "workflows" in entry else _KEYS
+    for key in entry:
+        if key not in known:
+            raise InputError(f"insertion {place} has no such key", value=key, choices=known)
+    name = str(entry.get("name", f"inserted{place}"))
+    if "workflows" in entry:
+        return _parse_workflows(entry, name, folder)
+    choose = entry.get("choose", "sequence")
+    if choose not in ("sequence", "weighted"):
+        raise InputError(f"insertion {name}: unknown choose", value=choose, choices=("sequence", "weighted"))
+    jobs, weights = [], []
+    for item in entry.get("jobs") or []:
+        together = item.get("together") if isinstance(item, dict) else None
+        if not isinstance(item, dict) or (together is not None and not isinstance(together, list)):
+            raise InputError(f"insertion {name}: a job is a mapping of columns", value=item)
+        weights.append(float(item.get("weight", 1.0)))
+        jobs.append(together if together is not None else {k: v for k, v in item.items() if k != "weight"})
+    insertion = Insertion(_parse_trigger(entry.get("trigger"), name), jobs, choose, weights, name)
+    for job in jobs:
+        for one in [job] if isinstance(job, dict) else job:
+            check_job(name, one)
+    return insertion
+
+
+def _parse_workflows(entry: dict[str, Any], name: str, folder: Path) -> Mix:
+    given = entry["workflows"]
+    flows: list[Workflow] = []
+    weights: list[float] = []
+    for item in given if isinstance(given, list) else [given]:
+        one = {"file": item} if isinstance(item, str) else item
+        if not isinstance(one, dict) or not set(one) <= {"file", "weight"} or not isinstance(one.get("file"), str):
+            raise InputError(f"insertion {name}: a workflow is a file, or a mapping of file and weight", value=item)
+        weight = one.get("weight", 1.0)
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise InputError(f"insertion {name}: a weight is a number", value=weight)
+        flows.append(read_workflow(folder / one["file"]))
+        weights.append(float(weight))
+    share = entry.get("share")
+    if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
+        raise InputError(f"insertion {name}: a share is a number above 0 and at most 1", value=share)
+    trigger = _parse_trigger(entry["trigger"], name) if "trigger" in entry else None
+    if (share is None) == (trigger is None):
+        raise InputError(f"insertion {name}: workflows need a trigger, or a share of the core-hours; one of them")
+    named = {key: entry[key] for key in _NAMED if key in entry}
+    return Mix(flows, entry.get("submit", "manifest"), None, share, weights, columns=named, trigger=trigger, name=name)
+
+
+def _parse_trigger(value: Any, name: str) -> Trigger:
+    kinds = ("periodic", "alarm", "realarm", "random", "module:attribute")
+    given = dict(value) if isinstance(value, dict) else {"kind": value}
+    kind = given.pop("kind", None)
+    if isinstance(kind, str) and ":" in kind:
+        return _load_trigger(kind, given)
+    if kind not in kinds[:-1]:
+        raise InputError(f"insertion {name}: unknown trigger", value=kind, choices=kinds)
+    wanted = {"periodic": ("every", "first"), "alarm": ("at",), "realarm": ("first", "again"), "random": ("mean",)}[
+        kind
+    ]
+    for key in given:
+        if key not in wanted:
+            raise InputError(f"insertion {name}: the trigger {kind} has no such parameter", value=key, choices=wanted)
+    read = {
+        key: [seconds(parse_duration(v)) for v in item] if isinstance(item, list) else seconds(parse_duration(item))
+        for key, item in given.items()
+    }
+    try:
+        return {"periodic": Periodic, "alarm": Alarm, "realarm": Realarm, "random": Random}[kind](**read)  # type: ignore
+    except TypeError:
+        raise InputError(f"insertion {name}: the trigger {kind} needs", value=", ".join(wanted)) from None
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A plain function as a trigger."""
+
+    call: Callable[..., Iterable[float]]
+
+    def times(self, start: float, end: float, random: np.random.Generator) -> Iterable[float]:
+        return self.call(start, end, random)
+
+
+def _load_trigger(text: str, parameters: dict[str, Any]) -> Trigger:
+    """Somebody's own trigger, by `module:attribute`."""
+    module, _, attribute = text.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError:
+        raise InputError("no such module for a trigger", value=module) from None
+    except AttributeError:
+        raise InputError(f"the module {module} has no such trigger", value=attribute) from None
+    if isinstance(found, type):
+        try:
+            made: Trigger = found(**parameters)
+        except TypeError as error:
+            raise InputError(f"the trigger {text} does not take these parameters ({error})", value=parameters) from None
+        if not callable(getattr(made, "times", None)):
+            raise InputError("a trigger's class needs a method times(start, end, random)", value=text)
+        return made
+    if not callable(found):
+        raise InputError("a trigger is a function of (start, end, random), or a class with times", value=text)
+    return _Function(found)
