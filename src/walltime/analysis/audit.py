@@ -284,6 +284,7 @@ class _Totals:
         wrong = np.where(alone, taken < tables.cores[row], taken != tables.cores[row])
         self.other_cores[row[wrong]] = True
         elsewhere = tables.placed[row] & (tables.where[order] != tables.cluster[row])
+        elsewhere &= attempt == tables.restarts[row]  # one that was interrupted may go on in another cluster
         self.other_cluster[row[elsewhere]] = True
         closing = np.isin(tables.outcome[order], [OUTCOMES.index(name) for name in ("completed", "timeout")])
         closing |= final & tables.is_state("failed", "cancelled")[row]  # an earlier attempt may fail and be repeated

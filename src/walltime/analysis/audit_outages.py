@@ -46,7 +46,7 @@ def find_disturbed(
             cluster = scenario.clusters[number]
             bonds = _find_bonds(tables, workload, rows)
             yield from _check_reservations(tables, number, cluster, bonds)
-            yield from _check_told(tables, cluster, name, scenario.seed)
+            yield from _check_told(tables, cluster, name, scenario)
 
 
 class _Down:
@@ -180,13 +180,13 @@ def _check_reservations(tables: Tables, number: int, cluster: Cluster, bonds: np
 # ---- the table of outages
 
 
-def _check_told(tables: Tables, cluster: Cluster, name: str, seed: int) -> Iterator[Violation]:
+def _check_told(tables: Tables, cluster: Cluster, name: str, scenario: Scenario) -> Iterator[Violation]:
     """Before the end of the record everything is in the table of outages that the scenario says, and nothing else."""
     if not (cluster.failures or cluster.reservations) or (tables.outages is None and not len(tables.begin)):
         return
     last = tables.horizon
     for kind, wanted in (
-        ("failure", _wanted_failures(cluster, seed, last)),
+        ("failure", _wanted_failures(cluster, scenario.seed, len(scenario.clusters) > 1, last)),
         ("window", _wanted_windows(cluster, last)),
     ):
         downs = [
@@ -204,7 +204,7 @@ def _check_told(tables: Tables, cluster: Cluster, name: str, seed: int) -> Itera
             yield Violation("outages", None, start / SECOND, f"{name}: a {kind} that the scenario does not have")
 
 
-def _wanted_failures(cluster: Cluster, seed: int, last: int) -> set[tuple[int, int]]:
+def _wanted_failures(cluster: Cluster, seed: int, several: bool, last: int) -> set[tuple[int, int]]:
     """(failure, return) of everything that fails before `last`; what is over later ends with it."""
     found = set()
     for number, source in enumerate(cluster.failures):
@@ -213,7 +213,9 @@ def _wanted_failures(cluster: Cluster, seed: int, last: int) -> set[tuple[int, i
             start = microseconds(source.at)
             found.add((start, min(start + microseconds(source.length), last)))
         for group in failing_groups(source, cluster) if source.between is not None else ():
-            drawn: Any = renewals(seed, number, int(group[0]), source.between, source.repair)  # type: ignore[arg-type]
+            between: Any = source.between
+            repair: Any = source.repair
+            drawn = renewals(seed, number, int(group[0]), between, repair, cluster.name if several else "")
             found |= {(start, min(end, last)) for start, end in takewhile(lambda one: one[0] < last, drawn)}
     return found
 

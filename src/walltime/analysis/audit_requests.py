@@ -160,7 +160,7 @@ class Requests:
 
     def queue_mask(self, queue: int) -> np.ndarray:
         """The nodes of a queue by its number; all for -1."""
-        patterns = list(self.cluster.queues.values())[queue].nodes if queue >= 0 else None
+        patterns = list(self.cluster.queues.values())[queue].nodes if queue >= 0 and self.cluster.queues else None
         if self.layout is None:
             return np.zeros(0, np.bool_)
         return np.ones(self.layout.count, np.bool_) if patterns is None else self.layout.select(patterns)

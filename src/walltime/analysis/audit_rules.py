@@ -44,7 +44,7 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
     if found:
         return found  # what follows would only repeat it
     for number, cluster in enumerate(scenario.clusters):
-        site = _Site(tables, Requests(workload, at, cluster), number, alone=len(scenario.clusters) == 1)
+        site = _Site(tables, Requests(workload, at, cluster), number, scenario)
         found += [*site.check_resources(), *site.check_queues(), *site.check_limits(), *site.check_rejected()]
     found += find_strays(tables, scenario, workload, at)
     return found + find_broken_conditions(tables, scenario, workload, at)
@@ -86,8 +86,11 @@ class _Site:
     """One cluster of a result. Jobs are rows of the table; rejected ones, which are on no cluster, count if it is the
     only one."""
 
-    def __init__(self, tables: Tables, requests: Requests, number: int, *, alone: bool) -> None:
-        self.tables, self.requests, self.alone = tables, requests, alone
+    def __init__(self, tables: Tables, requests: Requests, number: int, scenario: Scenario) -> None:
+        self.tables, self.requests, self.alone = tables, requests, len(scenario.clusters) == 1
+        alone, broker = self.alone, scenario.broker
+        built_in = broker is not None and ":" not in broker.name and broker.instance is None
+        self.prompt = alone or (broker is not None and built_in and not broker.hold and broker.migrate is None)
         cluster = requests.cluster
         self.people = People(requests.workload, requests.rows, cluster)
         self.names = list(cluster.queues) or list(requests.workload.label_names("queue"))
@@ -95,6 +98,8 @@ class _Site:
         self.mine = np.ones(len(tables.job_id), np.bool_) if alone else tables.cluster == number
         self.rejected = tables.is_state("rejected") & self.mine
         self.queues = Queues(requests, self.people) if cluster.queues else None
+        if not alone:
+            self.queue = np.where(self.mine, self.queue, self._queues_before())
         self.limits = Limits(cluster, self.people, self.names)
         here = (tables.where == number) & (tables.row >= 0) & (tables.begin != ABSENT)
         self.rows = np.flatnonzero(here & (tables.stop >= tables.begin))
@@ -102,6 +107,13 @@ class _Site:
             tables.row, tables.begin, tables.stop, self.queue[tables.row] if len(self.queue) else tables.row
         )
         self.placed = Placements(tables.texts, self.rows if requests.layout is not None else self.rows[:0])
+
+    def _queues_before(self) -> np.ndarray:
+        """The queue here of jobs that are elsewhere now, where they could only be in one; else -1."""
+        if self.queues is None:
+            return np.full(len(self.queue), -1)
+        options = self.queues.options & self.queues.takes
+        return np.where(options.sum(axis=1) == 1, options.argmax(axis=1), -1)
 
     # ---- resources
 
@@ -118,7 +130,8 @@ class _Site:
     def check_queues(self) -> Iterator[Violation]:
         if self.queues is None:
             theirs = codes_of(self.tables.jobs["queue"], self.requests.workload.label_names("queue"))
-            for row in np.flatnonzero(theirs != self.requests.column("queue"))[:REPORTED].tolist():
+            wrong = (theirs != self.requests.column("queue")) & self.mine
+            for row in np.flatnonzero(wrong)[:REPORTED].tolist():
                 yield _violation(self.tables, "queue", row, None, "has another queue than in the workload")
             return
         started = self.tables.time["start"] != ABSENT
@@ -187,9 +200,13 @@ class _Site:
             yield from self._tell(counted, bad, used, jobs, submit)
 
     def _stay(self) -> tuple[np.ndarray, np.ndarray]:
-        """From when to when each job is in the system."""
+        """From when to when each job is in the system; where it may have waited elsewhere first, in any case."""
         submit, end = self.tables.time["submit"], self.tables.time["end"]
-        return submit, np.where(end == ABSENT, self.tables.horizon + 1, end)
+        end = np.where(end == ABSENT, self.tables.horizon + 1, end)
+        if self.prompt:
+            return submit, end
+        start = self.tables.time["start"]
+        return np.where((start == ABSENT) | (self.tables.restarts > 0), end, start), end
 
     # ---- who was turned away
 

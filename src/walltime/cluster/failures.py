@@ -45,14 +45,17 @@ def draw(length: Length, generator: np.random.Generator, size: int) -> np.ndarra
     return np.asarray(np.maximum(1, np.rint(drawn * SECOND)), np.int64)
 
 
-def renewals(seed: int, source: int, group: int, between: Length, repair: Length) -> Iterator[tuple[int, int]]:
+def renewals(
+    seed: int, source: int, group: int, between: Length, repair: Length, cluster: str = ""
+) -> Iterator[tuple[int, int]]:
     """When a group of nodes is down, as (failure, return) in microseconds, for ever.
 
     It works for a length `between` from the last return on, and is down for one of `repair`. What is drawn depends on
-    the seed, the number of the source in the scenario and the number of the group's first node alone.
+    the seed, the number of the source, the number of the group's first node, and, of several clusters, the name alone.
     """
-    works = stream(seed, f"failures {source} between", group)
-    rests = stream(seed, f"failures {source} repair", group)
+    name = f"failures {cluster} {source}" if cluster else f"failures {source}"
+    works = stream(seed, f"{name} between", group)
+    rests = stream(seed, f"{name} repair", group)
     time = 0
     while True:
         for up, down in zip(draw(between, works, _AT_ONCE), draw(repair, rests, _AT_ONCE), strict=True):

@@ -14,7 +14,15 @@ from walltime.core.workload import Workload
 from walltime.engine.door import Door
 from walltime.engine.limits import Accounts
 from walltime.engine.matching import Charges, match_label, match_people, match_size
-from walltime.engine.site import Ruled, Site, count_nodes, total_gpus, total_memory
+from walltime.engine.site import (
+    ELSEWHERE,
+    Ruled,
+    Site,
+    count_nodes,
+    refuse_unknown_reservations,
+    total_gpus,
+    total_memory,
+)
 from walltime.scenario import Scenario
 
 Array = np.ndarray[Any, Any]
@@ -117,14 +125,16 @@ class Admission:
         self.gate = gate
         self.sites = sites
         self.doors = doors
+        self.reservations = [bound.reservation.name for site in sites if site is not None for bound in site.bound]
 
     def add(self, batch: Workload) -> None:
         """The next batch of the workload, its labels numbered as in all others; raises InputError."""
+        refuse_unknown_reservations(batch, self.reservations)
         if self.gate is not None:
             self.gate.add(batch)
         for site, door in zip(self.sites, self.doors, strict=True):
             if door is not None:
-                door.add(_unruled(batch) if site is None else site.apply(batch))
+                door.add(_unruled(batch, door) if site is None else site.apply(batch))
 
     def add_live(self, row: int, batch: Workload) -> None:
         """The same for one job that is submitted during the run."""
@@ -132,7 +142,7 @@ class Admission:
             self.gate.add_live(row, batch)
         for site, door in zip(self.sites, self.doors, strict=True):
             if door is not None:
-                door.add_live(row, _unruled(batch) if site is None else site.apply(batch))
+                door.add_live(row, _unruled(batch, door) if site is None else site.apply(batch))
 
 
 def _match(who: Any, batch: Workload, charges: Charges) -> Array:
@@ -144,10 +154,15 @@ def _match(who: Any, batch: Workload, charges: Charges) -> Array:
     return np.asarray(mask)
 
 
-def _unruled(batch: Workload) -> Ruled:
+def _unruled(batch: Workload, door: Door) -> Ruled:
     """What a cluster without rules makes of jobs, where others have some."""
     size = len(batch)
     none, nothing = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    refused = none
+    if batch.has("reservation") and np.any(batch.column("reservation") >= 0):
+        if not door.reasons:
+            door.reasons.append(ELSEWHERE)
+        refused = np.where(batch.column("reservation") >= 0, 0, -1)
     return Ruled(
         batch,
         lane=nothing,
@@ -158,5 +173,5 @@ def _unruled(batch: Workload) -> Ruled:
         choice=none,
         memory=total_memory(batch, count_nodes(batch)),
         gpus=total_gpus(batch, count_nodes(batch)),
-        refused=none,
+        refused=refused,
     )

@@ -186,7 +186,8 @@ def add_pieces(
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = registry.build("backfill", cluster.scheduler.backfill)
         target.add_island(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
-        target.islands[-1].cores = _island_cores(cluster, site, island) if own is None else own.size
+        target.islands[-1].mask = mask = _island_mask(site, island) if own is None else None
+        target.islands[-1].cores = _count_cores(cluster, mask) if own is None else own.size
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)
@@ -220,8 +221,10 @@ def add_outages(
     horizon = max(MONTH, longest)
     machine = Machine(index, cluster, simulation, min(bound.values(), default=1 << 30))
     simulation.machines.append(machine)
+    simulation.clusters[index].machine = machine
     if cluster.failures:
-        simulation.add_source(Rank.FAILURES, FailureSource(machine, scenario.seed))
+        name = cluster.name if len(scenario.clusters) > 1 else ""
+        simulation.add_source(Rank.FAILURES, FailureSource(machine, scenario.seed, name))
     if cluster.reservations:
         simulation.add_source(Rank.RESERVATIONS, ReservationSource(machine, bound, horizon))
     rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
@@ -338,13 +341,18 @@ def _mean_speed(cluster: Cluster) -> float:
     return float((layout.pace() * cores).sum() / cores.sum() / FULL_SPEED)
 
 
-def _island_cores(cluster: Cluster, site: Site, island: int) -> int:
-    """The cores of the nodes that an island's queues have; -1 for all of the cluster's."""
-    layout = cluster.layout()
+def _island_mask(site: Site, island: int) -> np.ndarray[Any, Any] | None:
+    """The nodes that an island's queues have; None for all of the cluster's."""
     masks = [site.mask_of(lane) for lane in site.lanes if lane.island == island]
-    if layout is None or any(mask is None for mask in masks):
-        return -1
-    return int(layout.cores()[np.array(masks).any(axis=0)].sum())
+    if any(mask is None for mask in masks):
+        return None
+    return np.asarray(np.array(masks).any(axis=0))
+
+
+def _count_cores(cluster: Cluster, mask: np.ndarray[Any, Any] | None) -> int:
+    """The cores of these nodes; -1 for all of the cluster's."""
+    layout = cluster.layout()
+    return -1 if layout is None or mask is None else int(layout.cores()[mask].sum())
 
 
 def _shared_nodes(site: Site) -> np.ndarray[Any, Any]:

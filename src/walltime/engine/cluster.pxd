@@ -8,7 +8,7 @@ from walltime.kernel.plan cimport PlanLedger
 from walltime.kernel.queue cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.scan cimport ScanQueue
-from walltime.policy.api cimport ARRIVAL, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy, Rhythm
+from walltime.policy.api cimport ARRIVAL, CAPACITY, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy, Rhythm
 from walltime.policy.clusters cimport ClusterView
 
 cdef class Island:
@@ -30,7 +30,9 @@ cdef class Island:
     cdef bint unsettled(self, long long now) except? -1
     cdef long long next_look(self, long long now) except *
     cdef public long long cores
+    cdef public object mask
     cdef Forecast forecast
+    cdef int take_back(self, Quotas quotas) except -1
     cdef list waiting(self)
     cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
     cdef int prepare(self, list orders, long long now) except -1
@@ -42,6 +44,7 @@ cdef class Changes:
     cdef list touched
     cdef list stirred
     cdef readonly Py_ssize_t waiting
+    cdef readonly Py_ssize_t running
 
 cdef class Cluster(ClusterView):
     cdef readonly Quotas quotas
@@ -71,6 +74,7 @@ cdef class Cluster(ClusterView):
     cdef bint closed
     cdef bint target
     cdef public Door door
+    cdef public object machine
     cdef int touch(self) except -1
     cdef int stir(self) except -1
     cdef int welcome(self, JobTable jobs, Py_ssize_t slot, Island island) except -1
@@ -84,6 +88,7 @@ cdef class Cluster(ClusterView):
     cdef object count_in(self, JobTable jobs, Py_ssize_t slot)
     cdef int take_in(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int give_up(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cdef bint keeps_room(self, Py_ssize_t slot) except? -1
     cdef list waiting_in(self, Island island)
     cdef int dress(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cpdef bint could_start(self, Py_ssize_t slot) except? -1

@@ -15,7 +15,7 @@ from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Line, LinesQueue
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.queue import OrderedQueue, Queue
-from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
+from walltime.kernel.quotas import Quotas
 from walltime.kernel.scan import ScanQueue
 from walltime.policy.api import Cause, Estimate, Order, Pass, Policy, Rhythm  # noqa: F401 - as in cluster.pxd
 from walltime.policy.clusters import ClusterView
@@ -23,7 +23,7 @@ from walltime.policy.clusters import ClusterView
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    ARRIVAL, LIMIT, ORDER, TIMER = Cause.ARRIVAL, Cause.LIMIT, Cause.ORDER, Cause.TIMER
+    ARRIVAL, CAPACITY, LIMIT, ORDER, TIMER = Cause.ARRIVAL, Cause.CAPACITY, Cause.LIMIT, Cause.ORDER, Cause.TIMER
     OUTSIDE = Place.OUTSIDE
     JobFields = object  # a copy of a job's fields, in C
 
@@ -47,6 +47,7 @@ class Island:
         self.rhythm = None
         self.asked = -1  # for when its rhythm has last asked for a look
         self.cores = -1  # of its nodes, where these are not all of the cluster's
+        self.mask = None  # which of the nodes these are
         self.forecast = None  # kept once a broker has asked when a job would start
 
     def due(self, now):
@@ -141,6 +142,23 @@ class Island:
         order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
         return queue.rekey()
 
+    def take_back(self, quotas: Quotas):
+        """Before a policy that keeps promises looks: whom others' starts have brought to a limit has none any more."""
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        line: Line
+        jobs: JobTable = self.queue.jobs
+        for line in list(self.lines.lines):
+            for slot in line.queue.slots():
+                if jobs.at[slot].promise < 0 or jobs.at[slot].pinned:
+                    continue
+                counter = quotas.refuser(slot)
+                if counter >= 0:
+                    self.view.ledger.unhold(slot)
+                    jobs.at[slot].promise = -1
+                    self.lines.park(slot, counter)
+        return 0
+
     def waiting(self):
         """Those who wait in the order in which they stand, without those who wait at a limit."""
         line: Line
@@ -186,6 +204,7 @@ class Changes:
         self.touched = []
         self.stirred = []
         self.waiting = 0  # jobs that wait in some cluster
+        self.running = 0  # jobs that run in some cluster
 
 
 @cython.final
@@ -213,6 +232,7 @@ class Cluster(ClusterView):
         self.stirred = False
         self.closed = False  # until its pass, to jobs that are held until they can start
         self.target = False  # of migration, at this moment
+        self.machine = None  # who knows what is shut now and then, where something is
         self.door = None  # what its rules make of each job, where there are several clusters
 
     def add_island(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
@@ -299,6 +319,8 @@ class Cluster(ClusterView):
                 self.touch()
         for island in self.islands:
             island.causes |= cause
+            if cause == CAPACITY and island.forecast is not None:
+                island.forecast.stale = True
         return 0
 
     def set_time(self, now):
@@ -393,6 +415,7 @@ class Cluster(ClusterView):
     def started(self, jobs: JobTable, slot):
         """A job runs."""
         island: Island = self.island_of(jobs, slot)
+        self.changes.running += 1
         if island.forecast is not None:
             island.forecast.started(slot)
         return 0
@@ -400,6 +423,7 @@ class Cluster(ClusterView):
     def stopped(self, jobs: JobTable, slot):
         """A job runs no longer."""
         island: Island = self.island_of(jobs, slot)
+        self.changes.running -= 1
         if island.forecast is not None:
             island.forecast.stopped(slot)
         return 0
@@ -510,6 +534,18 @@ class Cluster(ClusterView):
         jobs.at[slot] = kept
         return able
 
+    def keeps_room(self, slot):
+        """Whether the job waits here for a reservation that it may use, and nowhere else."""
+        jobs: JobTable = self.ledger.jobs
+        bound: cython.bint
+        if not self.reserved:
+            return False
+        kept: JobFields = jobs.at[slot]
+        self.door.describe(jobs, slot)
+        bound = self.ledger_of(slot) is not self.ledger
+        jobs.at[slot] = kept
+        return bound
+
     def predict(self, slot):
         jobs: JobTable = self.ledger.jobs
         now: cython.longlong = self.changes.now
@@ -540,7 +576,7 @@ class Cluster(ClusterView):
         self.refresh(jobs, island, now)
         forecast = island.forecast
         time = forecast.behind(island.place_of(slot), slot, now)
-        if forecast.noded and island.queue.size == 0:
+        if (forecast.noded and island.queue.size == 0) or island.view.ledger is not self.ledger:
             exact = island.view.ledger.earliest(slot, now)
             if exact > time:
                 time = exact
@@ -564,5 +600,7 @@ class Cluster(ClusterView):
         if island.forecast.stale and island.dynamic and island.lines is None and island.queue.size > 0:
             island.prepare(self.orders, now)
         if not island.forecast.holds_at(now):
+            if self.machine is not None:
+                island.forecast.shut = self.machine.windows(island.view.ledger, island.mask)
             island.forecast.make(island.waiting(), now)
         return 0

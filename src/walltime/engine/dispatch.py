@@ -71,9 +71,10 @@ class GlobalQueue:
 class Dispatch:
     """The global queues, in the order in which they are served, and the rules for leaving them.
 
-    `hold`: a job stays until some cluster could start it at once. `overtake`: whether those behind one that stays are
-    asked about. `gate` tells each job's queue and the clusters that it is bound to, by its row; None where there is one
-    queue and nobody is bound. `migration` moves jobs between clusters, where that is wanted.
+    `hold`: a job stays until some cluster could start it at once, or keeps a reservation for it. `overtake`: whether
+    those behind one that stays are asked about. `gate` tells each job's queue and the clusters that it is bound to, by
+    its row; None where there is one queue and nobody is bound. `migration` moves jobs between clusters, where that is
+    wanted.
     """
 
     def __init__(self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0) -> None:
@@ -205,7 +206,7 @@ class Dispatch:
 
     def restless(self):
         """Whether somebody should be asked about again once the passes of this instant are over."""
-        return self.size > 0 and len(self.closed) > 0
+        return self.size > 0 and (len(self.closed) > 0 or len(self.changes.stirred) > 0)
 
     def ask_in_turn(self, now):
         """From the first on, until one has to stay."""
@@ -286,7 +287,7 @@ class Dispatch:
         if self.hold:
             able = []
             for cluster in among:
-                if cluster.could_start(slot):
+                if cluster.could_start(slot) or cluster.keeps_room(slot):
                     able.append(cluster)
             among = able
         while among:

@@ -366,6 +366,8 @@ class Simulation(Engine):
         if island.displacer is not None and island.displacer.act(view):
             view.causes |= island.causes | CAPACITY
             island.causes = 0
+        if c.quotas is not None and island.policy.plans and (c.several or island.displacer is not None):
+            island.take_back(c.quotas)
         try:
             if island.rhythm is None:
                 island.policy.schedule(view)
@@ -783,7 +785,7 @@ class Simulation(Engine):
         self.jobs.at[slot].state = state
         if self.ranked and self.jobs.at[slot].cluster != NOWHERE:
             cluster = cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster])
-            island = cython.cast(Island, cluster.islands[self.jobs.at[slot].island])
+            island = cluster.island_of(self.jobs, slot)
             if island.displacer is not None:
                 island.displacer.moved(slot, before, state)
         if self.watched:

@@ -19,7 +19,8 @@ class Migration(Source):
     whenever something other than an arrival has happened in a cluster, and then for this one as a target only.
 
     A job moves to the cluster that is predicted to start it first, if that is earlier by at least `gain` than where it
-    is; at most `most` times. It keeps the time from which it has been waiting. `moves` counts.
+    is; at most `most` times. One for which others have been told to leave stays. It keeps the time from which it has
+    been waiting. `moves` counts.
     """
 
     def __init__(self, every, gain, most, depth) -> None:
@@ -49,6 +50,8 @@ class Migration(Source):
     def look(self, opened, now):
         """Move who gains by it; `opened` are the clusters in which something has happened."""
         cluster: Cluster
+        alone: cython.bint = self.due and len(opened) == 0
+        moves: cython.longlong = self.moves
         if self.every > 0:
             opened = self.clusters if self.due else []
             self.due = False
@@ -60,6 +63,9 @@ class Migration(Source):
                     self.look_through(cluster, now)
             for cluster in opened:
                 cluster.target = False
+        # Where nobody runs, nobody moves, and nothing else has happened, another look would find the same.
+        if alone and self.changes.running == 0 and self.moves == moves:
+            return 0
         if self.every > 0 and self.next == NEVER and self.changes.waiting > 0:
             self.next = (now // self.every + 1) * self.every
         return 0
@@ -85,7 +91,7 @@ class Migration(Source):
         first: cython.longlong = NEVER
         here: cython.longlong
         options: list = self.options[slot]
-        if len(options) < 2 or self.moved.get(jobs.at[slot].seq, 0) >= self.most:
+        if len(options) < 2 or jobs.at[slot].pinned or self.moved.get(jobs.at[slot].seq, 0) >= self.most:
             return 0
         here = cluster.predict(slot)
         if here < now + self.gain:

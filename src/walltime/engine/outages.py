@@ -55,6 +55,8 @@ class Machine:
     """Jobs of islands from this number on have their own ledgers: reservations."""
     outages: list[Outage] = field(default_factory=list)
     draining: Counter[int] = field(default_factory=Counter)
+    closures: dict[int, tuple[Any, int, int, Array | None, int]] = field(default_factory=dict)
+    """By ghost: the ledger on which something is or will be shut, from when to when, the nodes and the cores."""
     gates: list[Gate] = field(default_factory=list)
     shut_now: list[tuple[list[Any], Outage]] = field(default_factory=list)
     """What is shut, as `open` needs it."""
@@ -92,6 +94,16 @@ class Machine:
         islands = self.simulation.clusters[self.index].islands
         queues = [islands[gate.island].queue for gate in self.gates if gate.over]
         return sum(queue.size + queue.parked for queue in queues)
+
+    def windows(self, ledger: Any, mask: Array | None) -> list[tuple[int, int, int]]:
+        """What is shut on a ledger, now or later, as (start, end, cores); of some nodes only, where there is a mask.
+        What is shut twice is there twice."""
+        found = []
+        for whose, start, end, nodes, cores in self.closures.values():
+            if whose is ledger:
+                meant = nodes if nodes is None or mask is None else nodes[mask[nodes]]
+                found.append((start, end, self.count(meant, cores)))
+        return found
 
     # ---- who is where
 
@@ -144,6 +156,7 @@ class Machine:
         for ledger in self.ledgers() if kind == "failure" and nodes is not None else [self.ledger]:
             ghost = self.simulation.jobs.add_ghost(self.count(nodes, cores))
             ledger.shut(ghost, nodes, until)
+            self.closures[ghost] = (ledger, self.simulation.now, until, nodes, self.count(nodes, cores))
             ghosts.append((ledger, ghost))
         shares = None if nodes is None or self.cores is None else self.cores[nodes]
         outage = Outage(kind, name, self.simulation.now, -1, nodes, shares, self.count(nodes, cores))
@@ -160,6 +173,7 @@ class Machine:
         self.set_time()
         for ledger, ghost in ghosts:
             ledger.give(ghost)
+            del self.closures[ghost]
             self.simulation.jobs.drop_ghost(ghost)
         outage.end = self.simulation.now
         self.down -= outage.cores if outage.kind == "failure" else 0
@@ -181,7 +195,8 @@ class FailureSource(Source):
 
     UP, DOWN, NOTICE = range(3)
 
-    def __init__(self, machine: Machine, seed: int) -> None:
+    def __init__(self, machine: Machine, seed: int, cluster: str = "") -> None:
+        """`cluster` is the name that tells its draws from those of others, where there are several."""
         Source.__init__(self)
         self.background = True
         self.machine = machine
@@ -193,11 +208,11 @@ class FailureSource(Source):
         self.futures: dict[tuple[int, int], Iterator[tuple[int, int]]] = {}
         self.finite = 0
         for number, source in enumerate(self.sources):
-            self._prepare(number, source, seed)
+            self._prepare(number, source, seed, cluster)
         self.endless = self.finite == 0
         self.next = self.heap[0][0] if self.heap else NEVER
 
-    def _prepare(self, number: int, source: Failures, seed: int) -> None:
+    def _prepare(self, number: int, source: Failures, seed: int, name: str) -> None:
         cluster = self.machine.cluster
         if source.file is not None:
             told = told_failures(source, cluster)
@@ -211,7 +226,7 @@ class FailureSource(Source):
         elif source.between is not None and source.repair is not None:
             self.groups.append(failing_groups(source, cluster))
             for group, nodes in enumerate(self.groups[-1]):
-                future = renewals(seed, number, int(nodes[0]), source.between, source.repair)
+                future = renewals(seed, number, int(nodes[0]), source.between, source.repair, name)
                 self.futures[number, group] = future
                 self._expect(number, group, *next(future), 0)
 
@@ -323,6 +338,7 @@ class ReservationSource(Source):
         if start > machine.simulation.now:
             ghost = machine.simulation.jobs.add_ghost(self.cores[number])
             machine.ledger.keep_shut(ghost, self.nodes[number], start, end)
+            machine.closures[ghost] = (machine.ledger, start, end, self.nodes[number], self.cores[number])
             self.announced[number, start] = ghost
             machine.coming[ghost] = (start, end, self.reservations[number].name, self.nodes[number])
         if number in self.gates:
@@ -337,6 +353,7 @@ class ReservationSource(Source):
         ghost = self.announced.pop((number, start), None)
         if ghost is not None:
             machine.ledger.unhold(ghost)
+            del machine.closures[ghost]
             machine.simulation.jobs.drop_ghost(ghost)
             del machine.coming[ghost]
         if nodes is not None:

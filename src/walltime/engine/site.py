@@ -26,6 +26,24 @@ Array = np.ndarray[Any, Any]
 NOWHERE = -1
 
 
+ELSEWHERE = "bound to a reservation of another cluster"
+
+
+def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
+    """Raise InputError for a job that is bound to a reservation which is none of these."""
+    if not batch.has("reservation"):
+        return
+    labels, codes = batch.label_names("reservation"), batch.column("reservation")
+    for code in np.unique(codes[codes >= 0]).tolist():
+        if labels[code] not in names:
+            raise InputError(
+                "jobs are bound to a reservation that nobody can use",
+                value=labels[code],
+                file=batch.source or None,
+                choices=names,
+            )
+
+
 class Requests(Protocol):
     """What makes shapes of requests, where the ledger counts more than cores."""
 
@@ -229,6 +247,9 @@ class Site:
         )
         local = self._local(batch)
         whose = self._binding(batch)
+        if whose is not None and not self.alone:
+            elsewhere = (whose < 0) & (batch.column("reservation") >= 0) & (refused < 0)
+            refused[elsewhere] = self._reason(ELSEWHERE)
         for numbers, rows in entry.items():
             if whose is None:
                 self._describe(ruled, local, numbers, rows)
@@ -249,14 +270,8 @@ class Site:
             return None
         names = [bound.reservation.name for bound in self.bound]
         labels, codes = batch.label_names("reservation"), batch.column("reservation")
-        for code in np.unique(codes[codes >= 0]).tolist():
-            if labels[code] not in names:
-                raise InputError(
-                    "jobs are bound to a reservation that nobody can use",
-                    value=labels[code],
-                    file=batch.source or None,
-                    choices=names,
-                )
+        if self.alone:
+            refuse_unknown_reservations(batch, names)
         place = [names.index(label) if label in names else -1 for label in labels]
         return np.asarray(np.array([*place, -1], np.int64)[codes])
 

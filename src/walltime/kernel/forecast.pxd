@@ -17,6 +17,7 @@ cdef class Forecast:
     cdef public bint stale
     cdef readonly long long made
     cdef long long capacity
+    cdef public list shut
     cdef Availability main
     cdef readonly list line
     cdef readonly dict starts

@@ -39,6 +39,7 @@ class Forecast:
         self.stale = True
         self.made = -1
         self.capacity = -1
+        self.shut = []  # what nobody can use, as (start, end, cores); set before a plan is made
         self.main = Availability(0)  # with everybody who waits
         self.line = []
         self.starts = {}
@@ -121,7 +122,7 @@ class Forecast:
         return 0
 
     def begin(self, plan: Availability, now):
-        """A plan of those who run."""
+        """A plan of those who run, and of what is shut."""
         i: cython.Py_ssize_t
         total: cython.longlong = self.ledger.capacity
         if 0 <= self.cores < total:
@@ -129,6 +130,8 @@ class Forecast:
         plan.clear(total)
         for i in range(self.running):
             plan.add(now, self.end[i] if self.end[i] > now else now + 1, -self.held[i])
+        for start, end, cores in self.shut:
+            plan.add(max(start, now), end, -cores)
         return 0
 
     def enter(self, slot, now):
