@@ -24,7 +24,6 @@ class Disrupted(Draw):
     def __init__(self, seed: int, kind: str) -> None:
         super().__init__(seed, kind)
         self.reservations: list[dict[str, Any]] = []
-        self.usable = True
         self.booked: list[tuple[set[Any], int, int, int]] = []  # (nodes, cores, first start, last end)
 
     # ---- reservations
@@ -45,7 +44,7 @@ class Disrupted(Draw):
                 rule["every"] = 86_400 * 20
                 last = 1 << 40
             nodes, cores = self.draw_extent(rule)
-            if self.chance(0.6) and self.usable:
+            if self.chance(0.6) and (self.kind != "cores" or not failing or cores <= self.total // 4):
                 key, names = self.one((("users", USERS), ("groups", GROUPS)))
                 rule[key] = self.some(names, 4)
             if self.is_clear(nodes, cores, start, last):
@@ -135,7 +134,6 @@ class Disrupted(Draw):
         if self.chance(0.15) and "core_minutes" not in repr(cluster):
             execution["overrun"] = "extend"
         features = [name for name in ("reservations", "failures", "preempt") if self.chance(0.6)] or ["reservations"]
-        self.usable = self.kind != "cores" or "failures" not in features  # by jobs; the two do not go together
         if "reservations" in features:
             cluster["reservations"] = self.draw_reservations("failures" in features)
         workload = self.draw_workload(cluster)

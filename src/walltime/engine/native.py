@@ -26,7 +26,7 @@ from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.model import SHARING
-from walltime.scenario.outages import usable_reservations
+from walltime.scenario.outages import exposed_cores, failing_cores
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
@@ -78,9 +78,12 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     scheduler = cluster.scheduler
     if scheduler.rhythm.name == "periodic" and (cluster.reservations or cluster.failures or scheduler.preempt):
         problems.append((f"{prefix}.rhythm", "periodic, together with reservations, failures or preemption"))
-    if cluster.nodes is None and cluster.failures and usable_reservations(cluster):
-        key = f"{prefix.removesuffix('.scheduler')}.failures"
-        problems.append((key, "of a plain number of cores, together with reservations that jobs may use; give nodes"))
+    for number, source in enumerate(cluster.failures if cluster.nodes is None else ()):
+        if failing_cores(source, cluster) > exposed_cores(cluster):
+            key = f"{prefix.removesuffix('.scheduler')}.failures.{number}"
+            problems.append(
+                (key, f"of more than the {exposed_cores(cluster)} cores that no reservation keeps for jobs")
+            )
     execution, preempt = scenario.execution, cluster.scheduler.preempt
     if execution.checkpoint is None:
         if cluster.interrupted == "checkpoint":

@@ -15,7 +15,7 @@ from walltime.cluster.failures import renewals
 from walltime.core.time import microseconds
 from walltime.engine.reference_site_jobs import Accounts, Job
 from walltime.scenario import Cluster
-from walltime.scenario.outages import told_failures
+from walltime.scenario.outages import exposed_cores, told_failures
 
 DAY = 86_400_000_000
 FAR = 30 * DAY
@@ -316,7 +316,7 @@ def _groups(cluster: Cluster, rule: Any) -> Iterator[tuple[int, frozenset[int], 
     if layout is None:
         assert cluster.cores is not None
         unit = rule.cores or max(1, cluster.cores // 16)
-        for number in range(cluster.cores // unit if rule.at is None else 1):
+        for number in range(exposed_cores(cluster) // unit if rule.at is None else 1):
             yield number, frozenset(), unit
         return
     chosen = [True] * layout.count if rule.nodes is None else layout.select(rule.nodes).tolist()

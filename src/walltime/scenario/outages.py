@@ -58,8 +58,7 @@ def failing_groups(source: Failures, cluster: Cluster) -> list[np.ndarray[Any, A
     """The nodes that fail together, for each group of a source; in a plain number of cores, units that fail as one."""
     layout = cluster.layout()
     if layout is None:
-        unit = failing_cores(source, cluster)
-        return [np.array([number]) for number in range((cluster.total_cores or 0) // unit)]
+        return [np.array([number]) for number in range(exposed_cores(cluster) // failing_cores(source, cluster))]
     nodes = np.arange(layout.count) if source.nodes is None else np.flatnonzero(layout.select(source.nodes))
     if source.at is not None:
         return [nodes]
@@ -69,6 +68,15 @@ def failing_groups(source: Failures, cluster: Cluster) -> list[np.ndarray[Any, A
 def failing_cores(source: Failures, cluster: Cluster) -> int:
     """Of a plain number of cores: how many fail together."""
     return source.cores or max(1, (cluster.total_cores or 0) // 16)
+
+
+def exposed_cores(cluster: Cluster) -> int:
+    """Of a plain number of cores: those that may fail, which are all but what reservations keep for jobs at a time."""
+    usable = [one for _, one in usable_reservations(cluster)]
+    kept = [
+        sum(reserved_cores(other, cluster) for other in usable if other is one or _meet(one, other)) for one in usable
+    ]
+    return (cluster.total_cores or 0) - max(kept, default=0)
 
 
 def told_failures(source: Failures, cluster: Cluster) -> list[tuple[int, int, np.ndarray[Any, Any]]]:
