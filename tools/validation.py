@@ -92,7 +92,7 @@ def draw_systems(rows: list[tuple[System, Interval, Interval]]) -> None:
         axes.set_yticks(list(places), [system.name for system, _, _ in rows])
         axes.set_xlabel("simulated / theory, 99.9 % intervals (what is beyond 1.3 is drawn there)")
         axes.set_xlim(0.6, 1.35)
-        axes.legend(loc="upper left")
+        figure.legend(loc="outside upper right", ncols=2)  # not over a point
         figure.savefig(PICTURES / "validation-systems.png", dpi=150)
 
 

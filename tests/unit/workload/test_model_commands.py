@@ -6,6 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+import walltime
 from walltime.cli.app import app
 from walltime.core.errors import InputError
 from walltime.workload.formats import read, write
@@ -93,3 +94,20 @@ def test_an_existing_file_is_kept(trace, tmp_path):
     assert model.read_text() == "precious"
     run("fit", trace, "-o", model, "--force")
     assert json.loads(model.read_text())["walltime_model"] == 1
+
+
+def test_the_drain_ends_where_a_run_may_be_cut_off(tmp_path):
+    """The hint names a time at which a run stops: nobody is submitted in the drain, and it is all there."""
+    out = tmp_path / "jobs.parquet"
+    said = run("generate", "lublin", "--cores", 32, "--days", 2, "--load", 0.7, "--drain", "6h", "-o", out)
+    found = re.search(r"the drain ends at --until (\d+)s", said)
+    assert found is not None
+    until = float(found[1])
+    jobs = read(out)
+    begin, end = jobs.notes["phases"]["drain"]
+    assert end == pytest.approx(until, abs=1)
+    assert end - begin == 6 * 3600
+    assert float(jobs.column("submit").max()) / 1e6 <= begin
+    result = walltime.simulate(out, until=until)
+    assert float(result.jobs["end"].max()) <= until
+    assert "--until" not in run("generate", "lublin", "--cores", 32, "--days", 1, "-o", tmp_path / "other.parquet")
