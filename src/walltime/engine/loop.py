@@ -364,6 +364,8 @@ class Simulation(Engine):
         island.causes = 0
         view.begin(self.now, causes)
         if island.displacer is not None and island.displacer.act(view):
+            if island.dynamic and island.causes & ARRIVAL:  # who was displaced is back in the queue
+                island.prepare(c.orders, self.now)
             view.causes |= island.causes | CAPACITY
             island.causes = 0
         if c.quotas is not None and island.policy.plans and (c.several or island.displacer is not None):
