@@ -9,6 +9,7 @@ cdef class ResourceLedger(Future):
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
+    cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
     cdef bint fits_simply(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1

@@ -488,6 +488,12 @@ class ResourceLedger(Future):
         self.enroll(slot, self.jobs.at[slot].expected_end, True)
         return self.bound()
 
+    def has_cores(self, i, d, slot, cores, end):
+        """Whether a job that has fewer cores on this node than on others finds these, where it needs nothing else."""
+        if not self.lines.simple[d] or self.lines.alone[d]:
+            return False
+        return self.lines.offer(i, A_CORE, slot, self.now, end) >= cores
+
     def has_room(self, slot, where, until) -> bool:
         i: cython.Py_ssize_t
         job: cython.Py_ssize_t = slot
@@ -499,7 +505,7 @@ class ResourceLedger(Future):
         for node, cores in where:
             i = node
             if self.nodes_of[x] > 0:
-                if not self.lines.clear(i, d, job, self.now, end):
+                if not self.lines.clear(i, d, job, self.now, end) and not self.has_cores(i, d, job, cores, end):
                     return False
             elif self.lines.offer(i, d, job, self.now, end) < cores:
                 return False
