@@ -26,7 +26,6 @@ from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.model import SHARING
-from walltime.scenario.outages import exposed_cores, failing_cores
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
@@ -78,20 +77,8 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     scheduler = cluster.scheduler
     if scheduler.rhythm.name == "periodic" and (cluster.reservations or cluster.failures or scheduler.preempt):
         problems.append((f"{prefix}.rhythm", "periodic, together with reservations, failures or preemption"))
-    for number, source in enumerate(cluster.failures if cluster.nodes is None else ()):
-        if failing_cores(source, cluster) > exposed_cores(cluster):
-            key = f"{prefix.removesuffix('.scheduler')}.failures.{number}"
-            problems.append(
-                (key, f"of more than the {exposed_cores(cluster)} cores that no reservation keeps for jobs")
-            )
-    execution, preempt = scenario.execution, cluster.scheduler.preempt
-    if execution.checkpoint is None:
-        if cluster.interrupted == "checkpoint":
-            key = f"{prefix.removesuffix('.scheduler')}.interrupted"
-            problems.append((key, "checkpoint, but no execution.checkpoint says that jobs write any"))
-        if preempt is not None and preempt.parameters.get("mode") == "checkpoint":
-            problems.append((f"{prefix}.preempt", "checkpoint, but no execution.checkpoint says that jobs write any"))
-    elif execution.model.name != "trace":
+    execution = scenario.execution
+    if execution.checkpoint is not None and execution.model.name != "trace":
         problems.append(("execution.checkpoint", f"only the model trace writes them, not {execution.model.name}"))
     return problems
 

@@ -29,6 +29,8 @@ def check_rules(scenario: Scenario) -> None:
                 key = "nodes.max_load" if len(cluster.nodes or ()) == 1 else f"nodes.{number}.max_load"
                 what = "several tasks on a core, but the execution model (trace) does not share its time"
                 raise _placed(InputError(f"{what}; others are {', '.join(SHARING)}"), scenario, f"{prefix}.{key}")
+        for key, error in _in_checkpoints(scenario, cluster):
+            raise _placed(error, scenario, f"{prefix}.{key}")
     for key, error in _in_broker(scenario):
         raise _placed(error, scenario, key)
 
@@ -69,6 +71,16 @@ def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
     yield from _in_accounts(cluster)
     yield from _in_limits(cluster)
     yield from in_disruptions(cluster)
+
+
+def _in_checkpoints(scenario: Scenario, cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    """Jobs that are to go on from checkpoints that nobody writes."""
+    preempt = cluster.scheduler.preempt
+    what = "no execution.checkpoint says that jobs write any"
+    if scenario.execution.checkpoint is None and cluster.interrupted == "checkpoint":
+        yield "interrupted", InputError(what, value="checkpoint")
+    if scenario.execution.checkpoint is None and preempt is not None and preempt.parameters.get("mode") == "checkpoint":
+        yield "scheduler.preempt.mode", InputError(what, value="checkpoint")
 
 
 def _in_broker(scenario: Scenario) -> Iterator[tuple[str, InputError]]:

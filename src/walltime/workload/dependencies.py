@@ -9,11 +9,14 @@ SWF's preceding job with its think time is one more condition.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -387,10 +390,13 @@ class _Builder:
                 circle = [int(self.job_id[row]) for row in [*path[path.index(following) :], following]]
                 break
             path.append(following)
-        file = self.workload.source or None
+        where: dict[str, Any] = {
+            "file": self.workload.source or None,
+            "line": _line_of(self.workload.source, circle[0]),
+        }
         if len(circle) == 2:
-            return InputError("a job waits for itself", value=circle[0], file=file)
-        return InputError("jobs wait for each other in a circle", value=" -> ".join(map(str, circle)), file=file)
+            return InputError("a job waits for itself", value=circle[0], **where)
+        return InputError("jobs wait for each other in a circle", value=" -> ".join(map(str, circle)), **where)
 
     # ---- the result
 
@@ -464,3 +470,21 @@ class _Fellows:
                 break
             self.place[number] += 1
         return cleared
+
+
+def _line_of(source: str, job: int) -> int | None:
+    """The line of a job in the file that it comes from, where that is a table as text with its own names."""
+    path = Path(source)
+    if not source or path.suffix not in (".csv", ".swf") or not path.is_file():
+        return None
+    with path.open(newline="", encoding="utf-8", errors="replace") as lines:
+        column = 0
+        rows = csv.reader(lines) if path.suffix == ".csv" else (line.split() for line in lines)
+        for number, row in enumerate(rows, 1):
+            if number == 1 and path.suffix == ".csv":
+                if "job_id" not in row:
+                    return None
+                column = row.index("job_id")
+            elif len(row) > column and row[column].strip() == str(job):
+                return number
+    return None

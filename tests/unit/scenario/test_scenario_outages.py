@@ -38,6 +38,18 @@ MISTAKES = [
     (NODES, "failures: [{between: {mean: 1d}, repair: -5}]", r"repair\.mean is not a duration .*: -5"),
     (NODES, "failures: [{between: {distribution: weibull, mean: 1d}, repair: 1h}]", "weibull needs shape"),
     (NODES, "failures: [{at: 1h}]", "needs both at and length"),
+    (NODES, "interrupted: checkpoint", "interrupted: no execution.checkpoint .*'checkpoint'"),
+    (
+        NODES,
+        "scheduler: {preempt: {name: qos, mode: checkpoint, ranks: {high: 1}}}",
+        "mode: no execution.checkpoint says that jobs write any",
+    ),
+    (
+        "cores: 8",
+        "{reservations: [{name: m, start: 0, length: 1h, cores: 7, users: [u]}], "
+        "failures: [{at: 1h, length: 1h, cores: 2}]}",
+        "only 1 cores are not kept for jobs by reservations, and these do not fail: 2",
+    ),
     (NODES, "failures: [{file: nowhere.failures}]", "no such file"),
     (NODES, "failures: [{nodes: n9, at: 1h, length: 1h}]", "no node or group of nodes has the name: 'n9'"),
     ("cores: 8", "failures: [{nodes: n1, at: 1h, length: 1h}]", "a plain number of cores; give cores"),

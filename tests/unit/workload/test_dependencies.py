@@ -78,6 +78,14 @@ def test_circles_and_strangers(texts, message):
         resolve_dependencies(jobs(*texts))
 
 
+def test_a_circle_is_told_with_the_line_of_a_job_in_it(tmp_path):
+    path = tmp_path / "jobs.csv"
+    head = "job_id,submit,run_time,requested_time,cores,dependencies"
+    path.write_text(f"{head}\n7,0,1,2,1,\n1,0,1,2,1,afterok:2\n2,0,1,2,1,afterok:1\n")
+    with pytest.raises(InputError, match=r"jobs\.csv:3: jobs wait for each other in a circle: '1 -> 2 -> 1'"):
+        api.simulate(path, cores=4)
+
+
 def test_a_circle_through_a_name():
     """Job 1 waits for job 2, a singleton, which waits for job 1 because that has its name."""
     with pytest.raises(InputError, match="1 -> 2 -> 1"):
