@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -59,3 +59,11 @@ def refuse_existing(output: Path, force: bool) -> None:
 
     if output.exists() and not force:
         raise InputError("the output exists; --force replaces it", file=output)
+
+
+def tell_missing(notes: dict[str, Any], lost: list[str]) -> None:
+    """What of a trace is not in the file that was written from it: records that were skipped, and columns."""
+    for reason, count in notes.get("skipped", {}).items():
+        typer.echo(f"{count:,} records skipped: {reason}", err=True)
+    if lost:
+        typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing
+from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,7 +94,7 @@ def convert(
 
     check_suffix(output)
     refuse_existing(output, force)
-    jobs = read_trace(trace, input_format, timezone, map_)
+    source = jobs = read_trace(trace, input_format, timezone, map_)
     if start is not None or end is not None:
         edges = [None if text is None else seconds(parse_duration(text)) for text in (start, end)]
         jobs = transform.window(jobs, edges[0], edges[1])
@@ -115,8 +115,7 @@ def convert(
             jobs = change(jobs, factor)
     lost = write(jobs, output)
     typer.echo(f"{len(jobs)} jobs written to {output}")
-    if lost:
-        typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)
+    tell_missing(source.notes, lost)
 
 
 def _show(facts: dict[str, Any]) -> None:

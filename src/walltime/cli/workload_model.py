@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli import model_options as given
-from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing
+from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
     from walltime.core.workload import Workload
@@ -259,8 +259,8 @@ def anonymise(
 
     check_suffix(output)
     refuse_existing(output, force)
-    jobs = make_anonymous(read_trace(trace, input_format, timezone, map_), seed, keep_queues)
+    source = read_trace(trace, input_format, timezone, map_)
+    jobs = make_anonymous(source, seed, keep_queues)
     lost = write(jobs, output)
     typer.echo(f"{len(jobs):,} jobs written to {output}, without names and dates")
-    if lost:
-        typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)
+    tell_missing(source.notes, lost)

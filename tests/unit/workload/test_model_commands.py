@@ -61,6 +61,16 @@ def test_anonymise(trace, tmp_path):
     assert len(read(tmp_path / "a.swf")) == 1500
 
 
+@pytest.mark.parametrize("command", ["anonymise", "convert"])
+def test_what_is_not_written_is_told(tmp_path, command):
+    record = "{} 0 -1 {} 2 -1 -1 2 60 -1 1 1 1 -1 -1 -1 -1 -1\n"
+    (tmp_path / "log.swf").write_text(record.format(1, 50) + record.format(2, 0))
+    arguments = ["workload", command, str(tmp_path / "log.swf"), str(tmp_path / "out.swf")]
+    told = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert "1 jobs written" in told.output
+    assert "1 records skipped: run time unknown or zero" in told.output
+
+
 def test_a_foreign_table(tmp_path):
     (tmp_path / "site.csv").write_text("sub,mins,n\n2024-03-01 10:00:00,5,2\n2024-03-01 11:00:00,10,4\n")
     maps = ["--map", "submit=sub", "--map", "run_time=mins:min", "--map", "cores=n"]
