@@ -199,7 +199,7 @@ def _in_failures(key: str, source: Failures, cluster: Cluster) -> Iterator[tuple
         yield f"{key}.cores", InputError("the cluster has nodes, which fail as a whole", value=source.cores)
     if cluster.total_cores is not None and (source.cores or 0) > cluster.total_cores:
         yield f"{key}.cores", InputError(f"the cluster has only {cluster.total_cores}", value=source.cores)
-    if layout is None and failing_cores(source, cluster) > exposed_cores(cluster):
+    if layout is None and cluster.total_cores and failing_cores(source, cluster) > exposed_cores(cluster):
         what = f"only {exposed_cores(cluster)} cores are not kept for jobs by reservations, and these do not fail"
         yield key, InputError(what, value=failing_cores(source, cluster))
     try:
