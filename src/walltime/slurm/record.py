@@ -13,7 +13,6 @@ from walltime.core.tables import (
     JOBS,
     OUTCOMES,
     STATES,
-    constant,
     label_series,
     time_series,
     workload_columns,
@@ -30,14 +29,19 @@ LIMIT_SLACK = 100.0
 def build_tables(
     jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The jobs table in order of submission, and the allocations table in order of start."""
-    return _jobs(jobs, workload, site, cluster, base), _allocations(jobs, cluster, base, _Places(site))
+    """The jobs table in order of submission, and the allocations table in order of start.
+
+    A job that was not submitted before the run was cut off is in neither.
+    """
+    entered = [job for job in jobs if job.state != "future"]
+    return _jobs(entered, workload, site, cluster, base), _allocations(entered, cluster, base, _Places(site))
 
 
 def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int) -> pl.DataFrame:
     figures = [_measure(job, base) for job in jobs]
-    columns: dict[str, Any] = workload_columns(workload)
-    state = np.array([STATES.index(_publish(job)) for job in jobs], np.int32)
+    rows = np.array([job.row for job in jobs], np.int64)
+    columns: dict[str, Any] = {name: series.gather(rows) for name, series in workload_columns(workload).items()}
+    state = np.array([STATES.index(job.state) for job in jobs], np.int32)
 
     def times(name: str) -> pl.Series:
         return time_series(name, np.array([figure[name] for figure in figures], np.int64))
@@ -47,9 +51,9 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
     held = [len(job.attempts[-1].nodes) if job.attempts and not site.pool else None for job in jobs]
     columns |= {
         "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, 0), [cluster]),
-        "submit": time_series("submit", workload.column("submit")),
-        "requested_time": time_series("requested_time", workload.column("requested_time")),
-        "cores": pl.Series("cores", workload.column("cores")),
+        "submit": time_series("submit", workload.column("submit")[rows]),
+        "requested_time": time_series("requested_time", workload.column("requested_time")[rows]),
+        "cores": pl.Series("cores", workload.column("cores")[rows]),
         "nodes": pl.Series("nodes", held, dtype=pl.Int64).fill_null(columns["nodes"]),
         **{name: times(name) for name in ("eligible", "start", "end", "run_time", "wait")},
         "state": label_series("state", state, list(STATES)),
@@ -58,8 +62,6 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
         "lost_core_seconds": pl.Series(
             "lost_core_seconds", [figure["lost"] / SECOND for figure in figures], dtype=pl.Float64
         ),
-        "phase": constant("phase", None, len(jobs)),
-        "workflow": constant("workflow", None, len(jobs)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 
@@ -73,10 +75,6 @@ def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
         for job, label in zip(jobs, labels, strict=True)
     ]
     return label_series("queue", *encode_labels(found))
-
-
-def _publish(job: Job) -> str:
-    return "waiting" if job.state == "future" else job.state
 
 
 def _measure(job: Job, base: int) -> dict[str, int]:

@@ -92,12 +92,14 @@ class Simulation:
     # ---- time
 
     def run(self, until: int | None = None) -> None:
-        """Go on until every job has left, or to `until` (microseconds since 1970)."""
+        """Go on until every job has left, or to `until` (microseconds since 1970), itself included."""
         quiet_since = None
-        while until is None or self.link.now < until:
+        while True:
             if (did := self._do_due()) is not None:
                 quiet_since = quiet_since if did in (Rank.BACKGROUND, Rank.REGISTRATION) else None
                 continue
+            if until is not None and self.link.now >= until:
+                return
             if len(self._agenda) == self._background and not self.running:
                 self._read_finished()
                 if self.left >= len(self.jobs) + len(self.foreign):

@@ -18,6 +18,8 @@ from walltime.slurm.controller import Controller, ControllerError, Setting
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.site import Node, Site, write_conf
 from walltime.slurm.translate import translate
+from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.workflow import Task, Workflow
 
 pytestmark = pytest.mark.usefixtures("slurm")
 
@@ -118,6 +120,42 @@ def test_a_simulation_can_be_cut_off_and_gone_on_with():
     whole = run(burst(), nodes="4x8")
     begun = cut.jobs["start"].drop_nulls()
     assert begun.to_list() == whole.jobs["start"].to_list()[: len(begun)] or set(begun) <= set(whole.jobs["start"])
+
+
+def test_a_result_keeps_what_jobs_are_called_and_belong_to():
+    """Names, phases and workflows, of the jobs submitted up to the cut-off; means are over the experiment alone."""
+    flow = Workflow.of("flow", [Task("wide", 4, 100, 120), Task("long", 1, 200, 240, ("wide",))])
+    others = Workload.from_columns(
+        job_id=[1, 2, 3, 4],
+        submit=[0, 0, 600, 10_000],
+        run_time=[500, 100, 100, 100],
+        requested_time=[600, 120, 120, 120],
+        cores=[4, 4, 1, 1],
+        name=["full", "f_1", "f_2", "late"],
+        phase=["fill", "experiment", "experiment", "experiment"],
+    )
+    jobs = add_workflows(others, Mix([flow], "multi", every=9000.0, first=50.0))
+    result, expected = (run(jobs, cores=4, until=until) for until in (600, None))
+    assert result.jobs["job_id"].to_list() == [1, 2, 5, 6, 3]
+    for name in ("name", "phase", "workflow"):
+        told = dict(zip(jobs.column("job_id"), jobs.to_polars()[name], strict=True))
+        for table in (result.jobs, expected.jobs):
+            assert dict(table.select("job_id", name).rows()) == {job: told[job] for job in table["job_id"]}
+    assert result.record.facts["submitted"] == 5
+    assert result.summary["means_over"] == "started jobs of the experiment phase"
+    assert result.summary["window"]["end"] == 600
+    assert result.summary["utilization_window"] > 0.9
+    assert result.audit() == expected.audit() == []
+    assert expected.workflows["state"].to_list() == ["completed", "completed"]
+    assert expected.summary["workflows"][0]["workflows"] == 2
+
+
+@pytest.mark.parametrize("until", [100, 101])
+def test_the_instant_of_the_cut_off_is_simulated(until):
+    jobs = Workload.from_columns(submit=[0, 100, 102], run_time=[99.5] * 3, requested_time=[120] * 3, cores=[4] * 3)
+    result = run(jobs, cores=4, until=until)
+    assert result.jobs["job_id"].to_list() == [1, 2]
+    assert result.audit() == []
 
 
 def test_memory_gpus_and_features_are_honoured():
