@@ -50,6 +50,23 @@ def test_doctor(command: Command) -> None:
     assert "missing" not in told
 
 
+def test_words_of_a_list_are_set_one_by_one_or_told_when_lost(command: Command, jobs: Path) -> None:
+    """By the command for a site's own slurm.conf, and by that for a scenario."""
+    lost = "SchedulerParameters=bf_window=2880,bf_resolution=300,bf_max_job_test=200,bf_continue dropped"
+    site = ("--conf", SITE / "slurm.conf", *FILES, "--until", "10m")
+    asked = ("-c", "scontrol show config | grep ^SchedulerParameters")
+    for given, told in (("SchedulerParameters.bf_interval=77", False), ("SchedulerParameters=bf_interval=77", True)):
+        done = command("slurm", "run", jobs, *site, "--set", given).done()
+        assert (lost in done.err) == told
+        shown = command("slurm", "shell", jobs, *site, "--set", given, *asked).done().out
+        assert "bf_interval=77" in shown
+        assert ("bf_continue" in shown) != told
+        plain = command(
+            "run", jobs, "--cores", "64", "--engine", "slurm", "--until", "10m", "--set", f"slurm.settings.{given}"
+        ).done()
+        assert ("SchedulerParameters=bf_continue" in plain.err) == told
+
+
 def test_a_site_is_simulated_and_its_changes_told(command: Command, jobs: Path, tmp_path: Path) -> None:
     done = command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--output", "out").done()
     assert "Prolog=/etc/slurm/prolog.sh dropped" in done.err

@@ -90,6 +90,10 @@ def run_session(
     workload, scenarios = prepare(plan, quiet=quiet)
     session = Session(Path(options.source).name, remarks=plan.remarks + _unused(workload))
     for name, scenario in scenarios.items():
+        if scenario.engine == "slurm" and not quiet:
+            from walltime.cli.site import tell_changes
+
+            tell_changes(scenario, workload)
         session.simulate(name, scenario, workload, window, quiet=quiet, watch=watch)
     for name, target in targets.items():
         session.results[name].save(target, format=format, force=force)

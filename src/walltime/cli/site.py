@@ -41,7 +41,7 @@ def run_site(
     targets = choose_targets(output, [name], force=force, format=format)
     scenario, workload = prepare(scenario, quiet=quiet)
     if not quiet:
-        tell_changes(scenario)
+        tell_changes(scenario, workload)
     session = Session(Path(source).name)
     first = int(workload.columns["submit"][0]) if len(workload) else 0
     with show_progress(name, len(workload), first, quiet=quiet) as bar:
@@ -71,16 +71,16 @@ def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
     return resolve(completed, workload), workload
 
 
-def tell_changes(scenario: Scenario) -> None:
-    """What of the site's configuration cannot hold, on standard error."""
+def tell_changes(scenario: Scenario, workload: Workload) -> None:
+    """What of the configuration does not hold, on standard error: it cannot, or the settings of a run took it away."""
     from walltime.slurm.engine import make_site
 
-    if scenario.slurm is None or scenario.slurm.conf is None:
+    if scenario.slurm is None:
         return
-    changes = make_site(scenario).changes
+    changes = make_site(scenario, workload).changes
     if not changes:
         return
-    err().print(f"Changed in {scenario.slurm.conf}:", markup=False)
+    err().print(f"Changed in {scenario.slurm.conf or 'the configuration of the scenario'}:", markup=False)
     for text in dict.fromkeys(str(change) for change in changes):
         err().print(f"  {text}", markup=False, soft_wrap=True)
 
@@ -91,6 +91,8 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
     from walltime.slurm.frozen import Frozen
 
     scenario, workload = prepare(scenario, quiet=command is not None)
+    if command is None:
+        tell_changes(scenario, workload)
     first = int(workload.columns["submit"][0]) if len(workload) else 0
     began = time.perf_counter()
     with show_progress("to the instant", len(workload), first) as bar:

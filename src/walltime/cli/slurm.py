@@ -66,7 +66,11 @@ ASSOCIATIONS = typer.Option(
 )
 QOS = typer.Option("--qos", metavar="FILE", help="The output of `sacctmgr -P show qos`.", rich_help_panel=SITE)
 SETTINGS = typer.Option(
-    "--set", metavar="KEY=VALUE", help="Replace a setting of slurm.conf; may be repeated.", rich_help_panel=SITE
+    "--set",
+    metavar="KEY[.WORD]=VALUE",
+    help="Replace a setting of slurm.conf, or one word of a list such as SchedulerParameters.bf_interval=60 (yes: the "
+    "word alone; no: without it); may be repeated.",
+    rich_help_panel=SITE,
 )
 MAP = typer.Option(
     "--map",

@@ -20,10 +20,13 @@ def _cost(value: Any) -> float:
 
 
 def _settings(value: Any) -> dict[str, str]:
-    """Values as slurm.conf writes them; YAML makes numbers and booleans of some."""
+    """Values as slurm.conf writes them; YAML makes numbers and booleans of some. A mapping sets words of a list."""
     if not isinstance(value, dict):
         raise ValueError("must be a mapping of settings")
-    return {str(key): "yes" if item is True else "no" if item is False else str(item) for key, item in value.items()}
+    flat: dict[str, Any] = {}
+    for key, item in value.items():
+        flat |= {f"{key}.{word}": one for word, one in item.items()} if isinstance(item, dict) else {str(key): item}
+    return {key: "yes" if item is True else "no" if item is False else str(item) for key, item in flat.items()}
 
 
 class Controller(Model):
@@ -41,7 +44,10 @@ class Controller(Model):
         default=None, description="Qualities of service: the output of `sacctmgr -P show qos`; with `associations`."
     )
     settings: Annotated[dict[str, str], BeforeValidator(_settings)] = Field(
-        default_factory=dict, description="Settings of slurm.conf that replace the file's own, by name."
+        default_factory=dict,
+        description="Settings of slurm.conf that replace the file's own, by name. Of a setting that is a list of "
+        "words, `SchedulerParameters.bf_interval: 60` sets one word and leaves the others; `true` is the word alone, "
+        "`false` takes it out.",
     )
     partitions: dict[str, Name] = Field(
         default_factory=dict, description="The partition for each queue of the trace that is none; `*` for all others."

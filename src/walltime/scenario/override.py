@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from walltime.core.errors import InputError
+from walltime.scenario.controller import Controller
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.part import Part
 from walltime.scenario.problems import is_part, keys_of, model_of
@@ -65,6 +66,8 @@ def _set(current: Any, model: type[BaseModel], steps: list[str], value: Any, key
     inner = model_of(annotation)
     if not rest:
         return table | {step: value}
+    if model is Controller and typing.get_origin(annotation) is dict:
+        rest = [".".join(rest)]  # a word of a setting has a dot, and so may a partition's name
     if typing.get_origin(annotation) is dict and (inner is not None or len(rest) == 1):
         return table | {step: _set_named(table.get(step), inner, rest, value, key)}
     if inner is None and len(rest) == 1 and isinstance(table.get(step), dict):  # a distribution's parameter

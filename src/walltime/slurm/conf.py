@@ -11,6 +11,7 @@ from walltime.core.errors import InputError
 from walltime.slurm.associations import Associations, read_text
 from walltime.slurm.hostlist import expand
 from walltime.slurm.options import LINES, SCHEDULER_PARAMETERS, SETTINGS
+from walltime.slurm.settings import change_settings, find_strange, split_words
 from walltime.slurm.site import REASONS, Change, Node, Site, imposed_settings
 
 _PAIR = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
@@ -157,8 +158,7 @@ def make_site(
     changes: list[Change] = []
     _settle_unknown(conf, drop_unknown, changes)
     chosen = {name: value for name, (value, _) in conf.settings.items()}
-    for name, value in (settings or {}).items():
-        chosen[find_setting(name)] = value
+    changes += change_settings(chosen, settings or {})
     linear = chosen.get("SelectType", "select/linear") == "select/linear"
     nodes = _load_nodes(conf, tuple(_make_nodes(conf)))
     partitions, default = _find_partitions(conf)
@@ -184,14 +184,6 @@ def make_site(
     )
 
 
-def find_setting(name: str) -> str:
-    """A setting's name as Slurm spells it; raises InputError with the nearest for one that it does not know."""
-    known = _KNOWN.get(name.lower())
-    if known is None:
-        raise InputError("Slurm 22.05 has no such setting", value=name, choices=SETTINGS)
-    return known
-
-
 def _settle_unknown(conf: Conf, drop: bool, changes: list[Change]) -> None:
     """Words that this release does not know are named, or dropped where the person says so."""
     if conf.unknown and not drop:
@@ -207,9 +199,7 @@ def _settle_unknown(conf: Conf, drop: bool, changes: list[Change]) -> None:
 
 def _check_scheduler(kept: dict[str, str], conf: Conf, drop: bool, changes: list[Change]) -> None:
     """The controller ignores parameters it does not know without a word; we do not."""
-    given = [part for part in kept.get("SchedulerParameters", "").split(",") if part]
-    known = {name.lower() for name in SCHEDULER_PARAMETERS}
-    strange = [part for part in given if part.partition("=")[0].strip().lower() not in known]
+    strange = find_strange(kept)
     if not strange:
         return
     if not drop:
@@ -217,7 +207,9 @@ def _check_scheduler(kept: dict[str, str], conf: Conf, drop: bool, changes: list
         where = {"file": place[1].file, "line": place[1].number} if place else {}
         what = "Slurm 22.05 does not know this of SchedulerParameters; --drop-unknown goes on without it"
         raise InputError(what, value=strange[0], choices=SCHEDULER_PARAMETERS, **where)  # type: ignore[arg-type]
-    kept["SchedulerParameters"] = ",".join(part for part in given if part not in strange)
+    kept["SchedulerParameters"] = ",".join(
+        part for part in split_words(kept["SchedulerParameters"]) if part not in strange
+    )
     changes += [Change("SchedulerParameters", part, None, "unknown to Slurm 22.05") for part in strange]
 
 

@@ -6,7 +6,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -28,6 +28,7 @@ from walltime.slurm.record import LIMIT_SLACK, build_tables, count_disruptions
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.routing import route
 from walltime.slurm.savedstate import save
+from walltime.slurm.settings import change_lines
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site, write_conf
 from walltime.slurm.submission import Job, People, make_jobs
@@ -211,18 +212,14 @@ def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
     given = scenario.slurm
     if given is None or given.conf is None:
         site = translate(scenario, workload)
-        return site if given is None else replace(site, settings=_set(site.settings, given.settings))
+        if given is None:
+            return site
+        lines, lost = change_lines(site.settings, given.settings)
+        return replace(site, settings=lines, changes=(*site.changes, *lost))
     associations = None if given.associations is None else read_associations(given.associations, given.qos)
     return conf.make_site(
         conf.read_conf(given.conf), associations, given.settings, given.drop_unknown, given.partitions
     )
-
-
-def _set(lines: tuple[str, ...], settings: Mapping[str, str]) -> tuple[str, ...]:
-    """The lines with some settings replaced."""
-    named = {conf.find_setting(name): value for name, value in settings.items()}
-    kept = [line for line in lines if line.partition("=")[0] not in named]
-    return (*(f"{name}={value}" for name, value in named.items()), *kept)
 
 
 def complete(scenario: Scenario) -> Scenario:

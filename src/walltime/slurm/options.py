@@ -80,3 +80,22 @@ requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes sched_interval sched_
 spec_cores_first step_retry_count step_retry_time time_min_as_soft_limit whole_hetjob whole_pack
 """)
 """The controller ignores others without a word, so they have to be told here."""
+
+LISTS = {
+    **dict.fromkeys(
+        _words("""
+AccountingStorageEnforce AccountingStorageParameters AccountingStorageTRES AccountingStoreFlags AuthAltParameters
+AuthAltTypes AuthInfo BcastExclude BcastParameters BurstBufferParameters CliFilterPlugins CommunicationParameters
+DebugFlags DependencyParameters FederationParameters GresTypes HealthCheckNodeState JobAcctGatherParams JobCompParams
+JobSubmitPlugins LaunchParameters MCSParameters MpiParams NodeFeaturesPlugins PowerParameters PrEpParameters
+PrEpPlugins PreemptMode PriorityFlags PriorityParameters PrioritySiteFactorParameters PriorityWeightTRES PrivateData
+PrologFlags PropagateResourceLimits PropagateResourceLimitsExcept ReconfigFlags RequeueExit RequeueExitHold
+SbcastParameters SchedulerParameters ScronParameters SelectTypeParameters SlurmctldParameters SlurmctldPlugstack
+SlurmdParameters SuspendExcNodes SuspendExcParts SwitchParameters TaskPlugin TaskPluginParam TopologyParam
+X11Parameters
+"""),
+        "=",
+    ),
+    "Licenses": ":",
+}
+"""Settings that are lists of words with commas between, and what stands between a word and its value."""

@@ -3,6 +3,9 @@
 import pytest
 
 from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.scenario import parse
+from walltime.slurm import engine
 from walltime.slurm.conf import make_site, read_conf
 
 PLAIN = """
@@ -54,6 +57,71 @@ def test_every_change_is_told(conf):
 def test_an_experiment_replaces_a_setting(conf):
     site = make_site(read_conf(conf(PLAIN)), settings={"schedulerparameters": "bf_interval=30"})
     assert "SchedulerParameters=bf_interval=30" in site.settings
+
+
+def find_change(site, key):
+    return [str(change) for change in site.changes if change.key == key]
+
+
+def test_words_that_a_replaced_list_loses_are_told(conf):
+    read = read_conf(conf(PLAIN + "PrivateData=jobs,usage\n"))
+    site = make_site(read, settings={"SchedulerParameters": "BF_Interval=30,defer", "PrivateData": "usage"})
+    assert find_change(site, "SchedulerParameters") == [
+        "SchedulerParameters=bf_continue dropped (the whole list was replaced; "
+        "SchedulerParameters.WORD=VALUE sets one word of it)"
+    ]
+    assert [text.partition(" ")[0] for text in find_change(site, "PrivateData")] == ["PrivateData=jobs"]
+    kept = make_site(read, settings={"SchedulerParameters": "bf_continue,bf_interval=1", "SelectType": "select/linear"})
+    assert find_change(kept, "SchedulerParameters") == find_change(kept, "SelectType") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"SchedulerParameters.bf_interval": "30"}, "SchedulerParameters=bf_interval=30,bf_continue"),
+        ({"schedulerparameters.BF_INTERVAL": "30"}, "SchedulerParameters=BF_INTERVAL=30,bf_continue"),
+        ({"SchedulerParameters.defer": "yes"}, "SchedulerParameters=bf_interval=60,bf_continue,defer"),
+        ({"SchedulerParameters.bf_interval": "no"}, "SchedulerParameters=bf_continue"),
+        ({"PriorityWeightTRES.CPU": "1000"}, "PriorityWeightTRES=CPU=1000"),
+        ({"Licenses.matlab": "5"}, "Licenses=matlab:5,stata:2"),
+        (
+            {"SchedulerParameters": "defer", "SchedulerParameters.bf_window": "9"},
+            "SchedulerParameters=defer,bf_window=9",
+        ),
+    ],
+)
+def test_one_word_of_a_list_is_set(conf, given, line):
+    site = make_site(read_conf(conf(PLAIN + "Licenses=matlab:1,stata:2\n")), settings=given)
+    assert line in site.settings
+    assert len(find_change(site, line.partition("=")[0])) == ("SchedulerParameters" in given)
+
+
+@pytest.mark.parametrize(
+    "key", ["SelectType.x", "SchedulerParameters.", "SchedulerParameters.bf_intervall", "Nothing.x"]
+)
+def test_a_word_of_no_list_is_refused(conf, key):
+    with pytest.raises(InputError):
+        make_site(read_conf(conf(PLAIN)), settings={key: "1"})
+
+
+def test_words_of_a_scenarios_own_configuration():
+    """What the scenario's policy became is kept beside the one word, and told where it is lost."""
+
+    def make(settings):
+        data = {"workload": {"table": Workload.from_columns(submit=[0], run_time=[1])}, "engine": "slurm"}
+        site = engine.make_site(parse(data | {"cluster": {"cores": 4}, "slurm": {"settings": settings}}))
+        (line,) = [line for line in site.settings if line.startswith("SchedulerParameters=")]
+        return set(line.partition("=")[2].split(",")), [change.key for change in site.changes]
+
+    usual, _ = make({})
+    assert make({"SchedulerParameters.bf_interval": 60}) == (usual | {"bf_interval=60"}, [])
+    assert make({"SchedulerParameters": {"bf_interval": 60, "bf_continue": False}}) == (
+        (usual - {"bf_continue"}) | {"bf_interval=60"},
+        [],
+    )
+    assert make({"SchedulerParameters": "bf_interval=60"}) == ({"bf_interval=60"}, ["SchedulerParameters"])
+    with pytest.raises(InputError, match="bf_intervall"):
+        make({"SchedulerParameters.bf_intervall": 60})
 
 
 def test_included_files(conf):
