@@ -61,9 +61,13 @@ def refuse_existing(output: Path, force: bool) -> None:
         raise InputError("the output exists; --force replaces it", file=output)
 
 
-def tell_missing(notes: dict[str, Any], lost: list[str]) -> None:
-    """What of a trace is not in the file that was written from it: records that were skipped, and columns."""
+def tell_missing(notes: dict[str, Any], lost: list[str], *, picked: bool = False) -> None:
+    """What of a trace is not in the file that was written from it: records that were skipped, and columns.
+
+    Of jobs that were `picked` from it nobody knows which of the skipped records would have been among them.
+    """
+    whole = " in the whole trace" if picked else ""
     for reason, count in notes.get("skipped", {}).items():
-        typer.echo(f"{count:,} records skipped: {reason}", err=True)
+        typer.echo(f"{count:,} records skipped{whole}: {reason}", err=True)
     if lost:
         typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)

@@ -115,7 +115,7 @@ def convert(
             jobs = change(jobs, factor)
     lost = write(jobs, output)
     typer.echo(f"{len(jobs)} jobs written to {output}")
-    tell_missing(source.notes, lost)
+    tell_missing(source.notes, lost, picked=len(jobs) < len(source))
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -252,6 +252,8 @@ def _remarks(facts: dict[str, Any]) -> list[str]:
     counted = {
         "cancelled_before_start": "jobs were cancelled before they started",
         "killed_at_limit": "jobs ran longer than they asked: killed at their limit, unless --overrun extend",
+        "unlimited": "jobs have no time limit: planned with a year, and never killed at it",
+        "heterogeneous": "jobs were put together from their parts: they start together",
         "missing_requests": "jobs have no requested time: --missing-request says what is taken",
         "larger_than_machine": "jobs are larger than the machine and would be rejected",
         "duplicate_ids": "jobs have a number that occurred before",

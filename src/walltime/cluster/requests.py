@@ -10,6 +10,7 @@ import numpy as np
 
 from walltime.cluster.nodes import Layout
 from walltime.core.errors import InputError
+from walltime.core.workload import Workload
 
 Mask = np.ndarray[Any, Any]
 PER = ("node", "core", "job")
@@ -144,6 +145,21 @@ def _fewest(layout: Layout, mask: Mask, wants: _Wants, kinds: list[str]) -> int:
         if np.count_nonzero((table >= share[:, None]).all(axis=0)) >= nodes:
             return nodes
     return 1
+
+
+def find_uneven(workload: Workload, nodes: bool, queues: bool) -> str | None:
+    """Which jobs have parts that one request cannot say, in words; None where there are none.
+
+    On `nodes` these are all jobs with the column `parts`; in a pool of cores, with `queues`, those in several of them.
+    """
+    names = workload.label_names("parts")
+    uneven = [nodes or (queues and len({part.partition("@")[2] for part in name.split("+")}) > 1) for name in names]
+    rows = np.flatnonzero(np.array([*uneven, False])[workload.column("parts")])
+    if not len(rows):
+        return None
+    first = int(rows[0])
+    more = f", and {len(rows) - 1:,} more jobs" if len(rows) > 1 else ""
+    return f"job {workload.column('job_id')[first]} with the parts {names[workload.column('parts')[first]]}{more}"
 
 
 def refusal(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Kind = Literal["time", "integer", "label", "text"]
 MISSING = -1
 """In a time or integer column: no value. In a label column: no label."""
+UNLIMITED = 365 * 86_400 * SECOND
+"""The requested time of a job without a limit: a year, with which Slurm's backfilling plans such a job. It is at least
+the run time, so that it is never what ends a job."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ COLUMNS: dict[str, Column] = {
         Column("cores", "integer", 1, "cores in total"),
         Column("nodes", "integer", MISSING, "number of nodes, where the request has a shape"),
         Column("cores_per_node", "integer", MISSING, "cores on each of those nodes"),
+        Column("parts", "label", MISSING, "of a job whose nodes differ, nodes x cores of each part: 1x32+4x16"),
         Column("memory", "integer", MISSING, "bytes for the whole job"),
         Column("memory_per_node", "integer", MISSING, "bytes on each of its nodes"),
         Column("memory_per_core", "integer", MISSING, "bytes with each of its cores"),

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
+from walltime.cluster.requests import find_uneven
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import SERIES, Record
 from walltime.core.time import NEVER, SECOND, microseconds
@@ -148,6 +149,9 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
             row = int(np.argmax(batch.column("cores") < batch.column("nodes")))
             job = int(batch.column("job_id")[row])
             raise InputError("a job asks for fewer cores than nodes", value=job)
+        if (uneven := find_uneven(batch, shaped, any(cluster.queues for cluster in scenario.clusters))) is not None:
+            what = f"heterogeneous jobs whose parts differ run in one pool of cores only; {uneven}"
+            raise UnsupportedError(NAME, [("workload", what)])
         if endless and np.any((batch.column("run_time") < 0) & (batch.column("cancel") < 0)):
             row = int(np.argmax((batch.column("run_time") < 0) & (batch.column("cancel") < 0)))
             job = int(batch.column("job_id")[row])

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds, parse_duration
-from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, encode_labels, sort_by_submission
+from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
 from walltime.scenario.values import Model
 from walltime.workload.snapshot import read_snapshot, read_usage
@@ -112,11 +112,12 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
 
 
 def _limit(job: Standing, cluster: Cluster, source: str) -> float:
-    """Its limit; where the snapshot tells none, its queue's."""
-    if job.limit is not None:
+    """Its limit; where the snapshot tells none, its queue's. A job that has none ends at its queue's `max_time`."""
+    endless = job.limit is not None and job.limit * SECOND >= UNLIMITED
+    if job.limit is not None and not endless:
         return job.limit
     queue = cluster.queues.get(job.queue or "")
-    if queue is not None and (queue.max_time or queue.default_time):
+    if queue is not None and (queue.max_time or (queue.default_time and not endless)):
         return float(queue.max_time or queue.default_time or 0)
     raise InputError(
         "a job's time limit is not told or there is none, and its queue has neither max_time nor default_time: give it "

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from walltime.cluster.requests import find_uneven
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
@@ -304,6 +305,9 @@ def _check(scenario: Scenario, workload: Workload) -> None:
     for column, what in (("patience", "users who give up"), ("array", "limits"), ("aware", "workflow-aware tasks")):
         if workload.has(column) and _is_used(workload, column):
             raise UnsupportedError(NAME, [(f"workload.{column}", f"{what}: the controller is not told of them")])
+    if (uneven := find_uneven(workload, nodes=True, queues=True)) is not None:
+        what = f"heterogeneous jobs whose parts differ are not submitted; {uneven}"
+        raise UnsupportedError(NAME, [("workload", what)])
     if len(workload) and np.any(workload.column("requested_time") < 0):
         row = int(np.argmax(workload.column("requested_time") < 0))
         raise InputError("a job has no requested time", value=int(workload.column("job_id")[row]))

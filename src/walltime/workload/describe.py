@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.time import SECOND
-from walltime.core.workload import MISSING, Workload
+from walltime.core.workload import MISSING, UNLIMITED, Workload
 
 _DAY = 86_400
 _QUANTILES = {"min": 0.0, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "max": 1.0}
@@ -59,12 +59,14 @@ def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
         "skipped": dict(workload.notes.get("skipped", {})),
         "cancelled_before_start": int(np.count_nonzero(~started)),
         "killed_at_limit": int(np.count_nonzero(_accuracy(workload) > 1)),
+        "unlimited": int(np.count_nonzero(workload.column("requested_time") >= UNLIMITED)),
         "missing_requests": int(np.count_nonzero(workload.column("requested_time") == MISSING)),
         "larger_than_machine": None if machine is None else int(np.count_nonzero(width > machine)),
         "busiest_users": _busiest(workload),
         "arrivals_by_hour": _arrivals_by_hour(workload),
         "extra_columns": workload.notes.get("extra_columns", 0),
         "unused_properties": dict(workload.notes.get("unused_properties", {})),
+        "heterogeneous": workload.notes.get("heterogeneous", 0),
         "steps": workload.notes.get("steps", 0),
         "eligible_later": workload.notes.get("eligible_later", 0),
         "problems": list(workload.notes.get("problems", ())),

@@ -15,7 +15,7 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import UNLIMITED, Workload
 from walltime.workload.clean import Removal, clean
 from walltime.workload.habits import Sheet, find_habits
 from walltime.workload.models.distribution import Histogram, gap_quantiles
@@ -124,7 +124,7 @@ def _variables(jobs: Workload, options: FitOptions) -> dict[str, Variable]:
     gaps = np.diff(jobs.column("submit")) / SECOND
     kept = gaps[gaps <= options.longest_gap]
     request, run = jobs.column("requested_time"), jobs.column("run_time")
-    asked = request > 0
+    asked = (request > 0) & (request < UNLIMITED)
     found = {
         "interarrival": _variable(kept if len(kept) else gaps, options.gap_bin),
         "cores": _variable(jobs.column("cores"), options.cores_bin),

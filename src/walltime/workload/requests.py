@@ -9,7 +9,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.random import uniforms
 from walltime.core.time import LATEST
-from walltime.core.workload import MISSING, Workload
+from walltime.core.workload import MISSING, UNLIMITED, Workload
 
 How = Literal["exact", "max", "model"]
 
@@ -19,7 +19,8 @@ def fill_requests(workload: Workload, how: How = "exact", seed: int = 0) -> tupl
 
     `exact`: the run time, that is a perfect estimate; to be labelled as such. `max`: the largest request in the
     workload, or the largest run time where no job has a request. `model`: run time / accuracy, the accuracy drawn for
-    each job (by its number) from the jobs that have a request; an InputError where there is none.
+    each job (by its number) from the jobs that have a request; an InputError where there is none. A job without a limit
+    has no request that another could be like.
     """
     if how not in get_args(How):
         raise InputError("unknown way to fill missing requests", value=how, choices=get_args(How))
@@ -36,7 +37,8 @@ def fill_requests(workload: Workload, how: How = "exact", seed: int = 0) -> tupl
     if how == "exact":
         filled[missing] = run[missing]
     elif how == "max":
-        filled[missing] = (run if count == len(workload) else request).max()
+        told = request[(request != MISSING) & (request < UNLIMITED)]
+        filled[missing] = (told if len(told) else run).max()
     else:
         filled[missing] = _draw(workload, run[missing], missing, seed)
     return workload.replace(workload.columns | {"requested_time": filled}), count
@@ -44,7 +46,7 @@ def fill_requests(workload: Workload, how: How = "exact", seed: int = 0) -> tupl
 
 def _draw(workload: Workload, run: np.ndarray, missing: np.ndarray, seed: int) -> np.ndarray:
     """Requests for the given run times, each at least its run time: nothing here makes a job fail that did not."""
-    known = ~missing & (workload.column("run_time") > 0)
+    known = ~missing & (workload.column("run_time") > 0) & (workload.column("requested_time") < UNLIMITED)
     if not known.any():
         raise InputError(
             "missing requests cannot be modelled: no job of this workload has a requested time to learn from; "

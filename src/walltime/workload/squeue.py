@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.time import parse_duration
+from walltime.core.time import SECOND, parse_duration
+from walltime.core.workload import UNLIMITED
 from walltime.workload.standing import Snapshot, Standing, read_time
 
 HEADINGS = {
@@ -61,10 +62,12 @@ LEFT_OUT = {
     "can never start": ("BadConstraints", "InvalidAccount", "InvalidQOS", "PartitionNodeLimit", "PartitionTimeLimit"),
 }
 """Jobs that wait for a person, or for what is not in the snapshot, by the reason that squeue gives."""
+_UNEVEN = "heterogeneous, with parts that differ"
 BEGIN = "BeginTime"
 UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
-NO_LIMIT = ("UNLIMITED", "INVALID", "PARTITION_LIMIT", "NOT_SET")
+NO_LIMIT = ("INVALID", "PARTITION_LIMIT", "NOT_SET")
 _CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
+_PART = re.compile(r"(\d+)\+(\d+)")
 _ARRAY = re.compile(r"(\d+)_\[([^\]]*)\]?")
 
 
@@ -117,7 +120,7 @@ def _plausible(row: dict[str | None, str]) -> bool:
     clock = row.get("elapsed", "0:00").upper()
     return (
         _state(row["state"]) in STATES
-        and (clock in UNKNOWN + NO_LIMIT or _CLOCK.fullmatch(clock) is not None)
+        and (clock in (*UNKNOWN, *NO_LIMIT, "UNLIMITED") or _CLOCK.fullmatch(clock) is not None)
         and row.get("nodes", "1")[:1].isdigit()
     )
 
@@ -134,7 +137,7 @@ def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Pa
         if reason is not None:
             skipped[reason] = skipped.get(reason, 0) + 1
         jobs += found
-    return Snapshot(tuple(_bind(jobs)), skipped, str(target))
+    return Snapshot(tuple(_bind(_join_parts(jobs, skipped))), skipped, str(target))
 
 
 def _state(text: str) -> str:
@@ -198,6 +201,39 @@ def _spread(one: Standing) -> list[Standing]:
     return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
 
 
+def _join_parts(jobs: list[Standing], skipped: dict[str, int]) -> list[Standing]:
+    """The jobs with one for the waiting parts (`12+0`, `12+1`) of each heterogeneous job, which start together.
+
+    Parts that run have started, each on its own nodes. Waiting ones whose nodes differ are left out and counted.
+    """
+    parts: dict[str, list[Standing]] = {}
+    for job in jobs:
+        if not job.running and (match := _PART.fullmatch(job.name)):
+            parts.setdefault(match[1], []).append(job)
+    made: list[Standing] = []
+    for job in jobs:
+        number = job.name.partition("+")[0]
+        if job.running or number not in parts or job not in parts[number]:
+            made.append(job)
+            continue
+        mine = parts[number]
+        if job is not mine[0]:
+            continue
+        if not _alike(mine):
+            skipped[_UNEVEN] = skipped.get(_UNEVEN, 0) + 1
+        else:
+            limits = [one.limit for one in mine if one.limit is not None]
+            nodes = None if mine[0].nodes is None else sum(one.nodes or 0 for one in mine)
+            cores = sum(one.cores for one in mine)
+            made.append(replace(job, name=number, cores=cores, nodes=nodes, limit=max(limits, default=None)))
+    return made
+
+
+def _alike(parts: list[Standing]) -> bool:
+    """Whether nodes of all parts have as many cores, in one queue."""
+    return len({(one.cores / one.nodes if one.nodes else None, one.queue) for one in parts}) == 1
+
+
 def _bind(jobs: list[Standing]) -> list[Standing]:
     """Tasks that run count for the limit of their array, which squeue tells with those that wait."""
     limits = {job.array.partition("%")[0]: job.array for job in jobs if job.array is not None}
@@ -211,8 +247,10 @@ def _number(text: str | None) -> int | None:
 
 
 def _duration(text: str | None) -> float | None:
-    """Seconds of [days-][hours:]minutes:seconds; None for UNLIMITED and the like."""
+    """Seconds of [days-][hours:]minutes:seconds, a year for UNLIMITED; None where nothing is told."""
     value = (text or "").strip().upper()
+    if value == "UNLIMITED":
+        return UNLIMITED / SECOND
     if value in UNKNOWN + NO_LIMIT:
         return None
     match = _CLOCK.fullmatch(value)
@@ -246,6 +284,8 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
     limit = _value(job.get("time_limit"))
     array, task = _value(job.get("array_job_id")), _value(job.get("array_task_id"))
     name = str(job["job_id"])
+    if whole := _value(job.get("het_job_id")):
+        name = f"{whole}+{_value(job.get('het_job_offset')) or 0}"
     if job.get("array_task_string"):
         name = f"{array}_[{job['array_task_string']}]"
     elif array and task is not None:
@@ -253,7 +293,7 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
     row = {
         "id": name,
         "state": str(state[0] if isinstance(state, list) else state),
-        "limit": "UNLIMITED" if limit is None else f"{limit}:00",
+        "limit": _limit_text(job.get("time_limit"), limit),
         "reason": str(job.get("state_reason") or ""),
         "cores": _text(job.get("cpus")),
         "nodes": _text(job.get("node_count")),
@@ -263,6 +303,13 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
     row |= {field: _text(_value(job.get(key)) or None) for field, key in moments.items()}  # 0 is no moment
     people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
     return row | {field: str(job.get(key) or "") for field, key in people.items()}
+
+
+def _limit_text(told: Any, minutes: int | None) -> str:
+    """A limit as a line would tell it; one that is not set is its partition's."""
+    if minutes is not None:
+        return f"{minutes}:00"
+    return "NOT_SET" if isinstance(told, dict) and not told.get("infinite") else "UNLIMITED"
 
 
 def _value(told: Any) -> int | None:

@@ -13,6 +13,12 @@ from walltime.core.time import LATEST, SECOND
 from walltime.core.time import microseconds as to_microseconds
 from walltime.core.workload import MISSING, Origin, Workload
 
+_OF_READING = (
+    *("lines", "skipped", "problems", "steps", "missing_request", "overlong", "unsorted", "duplicate_ids"),
+    *("eligible_later", "delimiters_in_text", "heterogeneous", "extra_columns", "unused_properties", "other_cores"),
+    *("uneven_nodes",),
+)  # notes that count records of the whole trace
+_SHAPE = ("nodes", "cores_per_node", "parts")
 _ABSOLUTE = ("begin", "deadline", "cancel")  # times on the trace's clock that belong to a submission
 
 
@@ -28,7 +34,7 @@ def window(workload: Workload, start: float | None = None, end: float | None = N
         kept &= submit >= first
     if end is not None:
         kept &= submit < to_microseconds(end)
-    chosen = workload.select(kept)
+    chosen = _pick(workload, kept)
     if not rebase or not len(chosen):
         return chosen
     zero = int(chosen.column("submit")[0]) if first is None else first
@@ -63,14 +69,14 @@ def keep_sizes(workload: Workload, smallest: int | None = None, largest: int | N
         kept &= cores >= smallest
     if largest is not None:
         kept &= cores <= largest
-    return workload.select(kept)
+    return _pick(workload, kept)
 
 
 def first(workload: Workload, jobs: int) -> Workload:
     """The first `jobs` jobs in order of submission."""
     if jobs < 0:
         raise InputError("a number of jobs cannot be negative", value=jobs)
-    return workload.select(np.arange(min(jobs, len(workload))))
+    return _pick(workload, np.arange(len(workload)) < jobs)
 
 
 def scale_load(workload: Workload, factor: float) -> Workload:
@@ -100,7 +106,7 @@ def scale_cores(workload: Workload, factor: float) -> Workload:
     A request's shape (nodes and cores on each) does not survive it.
     """
     _check_factor(factor)
-    columns = {name: values for name, values in workload.columns.items() if name not in ("nodes", "cores_per_node")}
+    columns = {name: values for name, values in workload.columns.items() if name not in _SHAPE}
     columns["cores"] = np.maximum(_scaled(workload.column("cores"), factor), 1)
     return workload.replace(columns)
 
@@ -156,7 +162,16 @@ def _keep_labels(workload: Workload, column: str, names: Iterable[str]) -> Workl
                 raise InputError(f"this workload does not tell the {column} of a job; asked for", value=name)
             raise InputError(f"no job of this workload has the {column}", value=name, choices=_some(known))
         codes.append(known.index(name))
-    return workload.select(np.isin(workload.column(column), codes))
+    return _pick(workload, np.isin(workload.column(column), codes))
+
+
+def _pick(workload: Workload, kept: np.ndarray) -> Workload:
+    """The jobs that are kept. What reading did to the whole trace is not told of a part of it."""
+    if kept.all():
+        return workload
+    chosen = workload.select(kept)
+    notes = {name: value for name, value in workload.notes.items() if name not in _OF_READING}
+    return chosen.replace(chosen.columns, notes=notes | {"lines": len(chosen), "skipped": {}})
 
 
 def _some(names: list[str]) -> list[str]:

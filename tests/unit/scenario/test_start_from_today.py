@@ -130,6 +130,10 @@ def test_without_a_limit_the_queue_must_have_one(site):
     with pytest.raises(InputError, match="max_time"):
         walltime.simulate(site("fcfs", squeue=unlimited))
     scenario = site("fcfs", squeue=unlimited)
+    scenario["cluster"]["queues"] = {"long": {"default_time": "1h", "default": True}}
+    with pytest.raises(InputError, match="max_time"):  # the default is for jobs that say nothing
+        walltime.simulate(scenario)
+    scenario = site("fcfs", squeue=unlimited)
     scenario["cluster"]["queues"] = {"long": {"max_time": "2h", "default": True}}
     result = walltime.simulate(scenario)
     assert result.jobs.filter(result.jobs["name"] == "1")["end"][0] == START - 1800 + 7200

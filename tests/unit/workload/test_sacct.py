@@ -8,10 +8,12 @@ import zoneinfo
 import numpy as np
 import pytest
 
-from walltime.core.errors import InputError
+from walltime import simulate
+from walltime.core.errors import InputError, UnsupportedError
 from walltime.workload.formats import find_format, read, read_batches
 from walltime.workload.formats.sacct import read_sacct
 from walltime.workload.formats.sacct_fields import count_gpus
+from walltime.workload.requests import fill_requests
 
 HEADER = "JobID|User|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqCPUS|NNodes|ReqMem"
 SECOND = 1_000_000
@@ -91,11 +93,98 @@ def test_lengths_of_time(tmp_path, text, seconds):
     assert one(tmp_path, Timelimit=text).column("requested_time")[0] == seconds * SECOND
 
 
-@pytest.mark.parametrize("text", ["UNLIMITED", "Partition_Limit", ""])
+@pytest.mark.parametrize("text", ["Partition_Limit", ""])
 def test_no_time_limit(tmp_path, text):
     jobs = one(tmp_path, Timelimit=text)
     assert not jobs.has("requested_time")
     assert jobs.notes["missing_request"] == 1
+
+
+@pytest.mark.parametrize("name", ["Timelimit", "TimelimitRaw"])
+def test_unlimited_is_a_request_that_ends_no_job(tmp_path, name):
+    header = HEADER.replace("Timelimit", name)
+    lines = [
+        job(1, Timelimit="UNLIMITED"),
+        job(2, Timelimit="UNLIMITED", Elapsed="400-00:00:00"),
+        job(3, Timelimit="UNLIMITED", State="CANCELLED by 7", Elapsed="00:00:00"),
+        job(4, Timelimit="Partition_Limit"),
+    ]
+    jobs = read_sacct(log(tmp_path, *lines, header=header))
+    day = 86_400 * SECOND
+    assert jobs.column("requested_time").tolist() == [365 * day, 400 * day, 365 * day, -1]
+    # The queue's default is for the job that says nothing; the others run to their ends.
+    queues = {"all": {"default": True, "default_time": 60}}
+    result = simulate({"workload": {"trace": str(tmp_path / "log.sacct")}, "cluster": {"cores": 100, "queues": queues}})
+    assert result.jobs["state"].to_list() == ["completed", "completed", "cancelled", "timeout"]
+    assert result.jobs["requested_time"].to_list()[3] == 60
+
+
+def test_unlimited_jobs_teach_nothing_about_other_requests(tmp_path):
+    jobs = read_sacct(log(tmp_path, job(1, Timelimit="UNLIMITED"), job(2), job(3, Timelimit="")))
+    assert fill_requests(jobs, "max")[0].column("requested_time")[2] == 3600 * SECOND
+    assert fill_requests(jobs, "model")[0].column("requested_time")[2] == 3600 * SECOND
+
+
+PARTS = "JobID|JobIDRaw|Partition|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|NNodes|ReqMem"
+
+
+def part(name, raw, queue="cpu", cores=32, nodes=2, memory="4Gn", elapsed="00:10:00", limit="01:00:00"):
+    times = "2024-03-01T12:00:00|2024-03-01T12:01:00|2024-03-01T12:11:00"
+    return f"{name}|{raw}|{queue}|{times}|{elapsed}|{limit}|COMPLETED|{cores}|{nodes}|{memory}"
+
+
+def test_parts_of_a_heterogeneous_job_are_one_job(tmp_path):
+    lines = [
+        part("12+0", 12),
+        part("12+0.batch", "12.batch"),
+        part("12+1", 13, cores=48, nodes=3, elapsed="00:20:00", limit="02:00:00"),
+        part("14", 14, cores=1, nodes=1),
+    ]
+    jobs = read_sacct(log(tmp_path, *lines, header=PARTS))
+    assert jobs.column("job_id").tolist() == [12, 14]
+    assert jobs.column("name") == ["", ""]
+    assert (jobs.column("cores")[0], jobs.column("nodes")[0], jobs.column("memory")[0]) == (80, 5, 20 << 30)
+    assert jobs.column("run_time")[0] == 1200 * SECOND
+    assert jobs.column("requested_time")[0] == 7200 * SECOND
+    assert not jobs.has("parts")  # five nodes of 16 cores: a request like any other
+    assert jobs.notes["heterogeneous"] == 1
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ({"cores": 4, "nodes": 2}, "2x16,memory=8589934592@cpu+2x2,memory=8589934592@cpu"),
+        ({"queue": "gpu"}, "2x16,memory=8589934592@cpu+2x16,memory=8589934592@gpu"),
+        ({"memory": "8Gn"}, "2x16,memory=8589934592@cpu+2x16,memory=17179869184@cpu"),
+    ],
+)
+def test_parts_that_differ_are_refused_where_nodes_or_queues_count(tmp_path, second, told):
+    path = log(tmp_path, part("12+0", 12), part("12+1", 13, **second), header=PARTS)
+    jobs = read_sacct(path)
+    assert jobs.label_names("parts") == [told]
+    assert len(jobs) == 1
+    pool = simulate({"workload": {"trace": str(path)}, "cluster": {"cores": 100}})
+    assert pool.jobs["state"].to_list() == ["completed"]
+    nodes = [{"count": 8, "cores": 16, "memory": "64G"}]
+    with pytest.raises(UnsupportedError, match="job 12 with the parts"):
+        simulate({"workload": {"trace": str(path)}, "cluster": {"nodes": nodes}})
+
+
+def test_a_pool_with_queues_refuses_parts_in_different_ones(tmp_path):
+    path = log(tmp_path, part("12+0", 12), part("12+1", 13, queue="gpu"), header=PARTS)
+    queues = {"cpu": {}, "gpu": {}}
+    with pytest.raises(UnsupportedError, match="heterogeneous"):
+        simulate({"workload": {"trace": str(path)}, "cluster": {"cores": 100, "queues": queues}})
+
+
+def test_parts_in_different_batches_are_still_one_job(tmp_path):
+    lines = [part(f"{number}+{place}", number + place) for number in (10, 20, 30) for place in (0, 1, 2)]
+    path = log(tmp_path, *lines, header=PARTS)
+    for size in range(1, 10):
+        batches = list(read_batches(path, size))
+        assert [int(job) for batch in batches for job in batch.column("job_id")] == [10, 20, 30]
+        assert {int(cores) for batch in batches for cores in batch.column("cores")} == {96}
+        assert sum(batch.notes["heterogeneous"] for batch in batches) == 3
 
 
 def test_raw_columns_and_tres(tmp_path):
@@ -191,6 +280,35 @@ def test_the_delimiter_in_a_job_name(tmp_path):
     jobs = read_sacct(log(tmp_path, f"{number}|a|b||c|{rest}", f"2|plain|{rest}", header=header))
     assert jobs.column("cores").tolist() == [8, 8]
     assert jobs.notes["delimiters_in_text"] == 1
+
+
+TEXTS = "JobID|JobName|Submit|Elapsed|Timelimit|State|AllocCPUS|SubmitLine|Comment|User"
+
+
+@pytest.mark.parametrize("end", ["", "|"])
+def test_delimiters_in_several_texts_are_told_apart_by_the_columns_between(tmp_path, end):
+    middle = "2024-03-01T12:00:00|00:10:00|01:00:00|COMPLETED|8"
+    lines = [
+        f"1|a|b|{middle}|sbatch --wrap x|y|z|no comment|ann{end}",
+        f"2|plain|{middle}|sbatch x.sh||bo{end}",
+        f"3|2024-03-01T12:00:00|00:10:00|{middle}|one|||ann{end}",
+        f"1.batch|a|b|{middle}|x|y|z|ann{end}",
+    ]
+    jobs = read_sacct(log(tmp_path, *lines, header=TEXTS + end))
+    assert jobs.column("job_id").tolist() == [1, 2, 3]
+    assert jobs.column("cores").tolist() == [8, 8, 8]
+    assert [jobs.label_names("user")[code] for code in jobs.column("user")] == ["ann", "bo", "ann"]
+    assert jobs.notes["delimiters_in_text"] == 2 + 1
+    assert jobs.notes["steps"] == 1
+
+
+def test_a_line_that_may_be_divided_in_two_ways_is_told(tmp_path):
+    header = "JobID|JobName|AllocCPUS|Comment|Submit|Elapsed|State"
+    lines = ["1|a|8|8|b|2024-03-01T12:00:00|00:10:00|COMPLETED", "2|a|8|b|2024-03-01T12:00:00|00:10:00|COMPLETED"]
+    jobs = read_sacct(log(tmp_path, *lines, header=header))
+    assert jobs.column("job_id").tolist() == [2]
+    assert jobs.notes["skipped"] == {"malformed line": 1}
+    assert "cannot be told" in jobs.notes["problems"][0]
 
 
 def test_parsable_ends_lines_with_the_delimiter(tmp_path):

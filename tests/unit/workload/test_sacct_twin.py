@@ -29,7 +29,7 @@ def records(draw):
     start = submit + datetime.timedelta(seconds=draw(st.integers(0, 50_000)))
     run = draw(st.integers(0, 300_000))
     number = draw(st.integers(1, 10**6))
-    form = draw(st.sampled_from(["{}", "{}", "{}", "{}_7", "{}+1", "{}.batch", "{}.0", "{}_[3-9]"]))
+    form = draw(st.sampled_from(["{}", "{}", "{}", "{}_7", "{}.batch", "{}.0", "{}_[3-9]"]))
     memory = draw(st.sampled_from(["", "0", "?"]) | st.builds(
         lambda amount, unit, per: f"{amount}{unit}{per}", st.integers(1, 999), st.sampled_from(["", *UNITS]),
         st.sampled_from(["", "n", "c"])))  # fmt: skip
@@ -72,6 +72,8 @@ def expected(record):
         return None
     submit, start, end = (seconds(record[name]) for name in ("Submit", "Start", "End"))
     run, limit = length(record["Elapsed"]), length(record["Timelimit"])
+    if record["Timelimit"] == "UNLIMITED":
+        limit = 365 * 86_400
     tres = dict(item.split("=") for item in record["AllocTRES"].split(",") if item)
     cores = int(record["NCPUS"]) or int(tres.get("cpu", 0)) or int(record["ReqCPUS"])
     nodes = int(record["NNodes"])

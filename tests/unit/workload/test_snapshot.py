@@ -10,6 +10,7 @@ from walltime.core.errors import InputError
 from walltime.workload.snapshot import read_snapshot, read_usage
 from walltime.workload.standing import read_time
 
+YEAR = 365 * 86_400
 BARS = """\
 JOBID|STATE|USER|ACCOUNT|PARTITION|QOS|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|TIME|PRIORITY|REASON
 101|RUNNING|ann|phys|long|normal|6|1|1-00:00:00|2026-11-14T20:00:00|2026-11-15T06:00:00|6:00:00|100|None
@@ -140,7 +141,7 @@ def test_squeue_with_l_has_a_date_a_cut_heading_and_names_of_several_words(tmp_p
     assert told[:3] == [(f"12_{task}", False, 7200, None, 2, "cy") for task in (3, 4, 5)]
     assert told[3:] == [
         ("101", True, 172_800, 108_000, 1, "ann"),
-        ("102", True, None, None, 4, "di"),
+        ("102", True, YEAR, None, 4, "di"),  # UNLIMITED
         ("103", True, 1800, 600, 1, "di"),  # COMPLETING, which -l cuts off
     ]
 
@@ -170,6 +171,20 @@ def test_a_list_of_tasks_that_was_cut_off_is_told(tmp_path, cut):
     with pytest.raises(InputError, match="cut off") as caught:
         read_snapshot(write(tmp_path, PENDING.replace("11_[5-6%2]", cut)))
     assert caught.value.line == 12
+
+
+def test_waiting_parts_of_a_heterogeneous_job_are_one_job(tmp_path):
+    line = "{}|{}|di|bio|{}|normal|{}|{}|{}|2026-11-15T11:59:00|N/A|0:00|80|None\n"
+    rows = [
+        *(("7+0", "PENDING", "long", 4, 2, "1:00:00"), ("7+1", "PENDING", "long", 2, 1, "2:00:00")),
+        *(("9+0", "RUNNING", "long", 4, 2, "1:00:00"), ("9+1", "RUNNING", "long", 8, 1, "1:00:00")),
+        *(("11+0", "PENDING", "long", 4, 2, "1:00:00"), ("11+1", "PENDING", "long", 8, 1, "1:00:00")),
+        *(("13+0", "PENDING", "long", 4, 2, "1:00:00"), ("13+1", "PENDING", "short", 4, 2, "1:00:00")),
+    ]
+    found = read_snapshot(write(tmp_path, BARS.splitlines()[0] + "\n" + "".join(line.format(*row) for row in rows)))
+    told = [(job.name, job.cores, job.nodes, job.limit) for job in found.jobs]
+    assert told == [("7", 6, 3, 7200), ("9+0", 4, 2, 3600), ("9+1", 8, 1, 3600)]
+    assert found.skipped == {"heterogeneous, with parts that differ": 2}
 
 
 def test_squeue_as_json(tmp_path):
@@ -207,8 +222,8 @@ def test_squeue_as_json(tmp_path):
     assert (first.name, first.running, first.cores, first.limit, first.user) == ("11", True, 6, 5400, "ann")
     assert first.start - first.submit == 3600
     assert [(job.name, job.limit, job.start, job.array) for job in tasks] == [
-        ("20_1", None, None, "20%1"),
-        ("20_2", None, None, "20%1"),
+        ("20_1", YEAR, None, "20%1"),
+        ("20_2", YEAR, None, "20%1"),
     ]
     assert (last.name, last.running, last.cores, last.limit, last.user) == ("12", False, 2, 1800, None)
     with pytest.raises(InputError, match="squeue --json"):

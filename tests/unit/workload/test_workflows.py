@@ -75,6 +75,15 @@ def test_dax(tmp_path):
     assert (flow.tasks["ID2"].cores, flow.tasks["ID1"].run_time, flow.critical_path) == (4, 12.5, 20.5)
 
 
+def test_dax_with_decimal_commas(tmp_path):
+    text = DAX.replace('"12.5"', '"12,5"').replace(">4<", ">4,0<").replace('"1"/>', '"1,25"/>')
+    flow = read_workflow(save(tmp_path, text, "flow.dax"))
+    assert (flow.tasks["ID2"].cores, flow.tasks["ID1"].run_time, flow.tasks["ID3"].run_time) == (4, 12.5, 1.25)
+    for wrong in ("1,2,3", "1.000,5", "1,", ","):
+        with pytest.raises(InputError, match="runtime is not a number"):
+            read_workflow(save(tmp_path, DAX.replace('"12.5"', f'"{wrong}"'), "wrong.dax"))
+
+
 def test_wfformat_of_both_generations(tmp_path):
     specification = [
         {"name": "a", "id": "a_1", "parents": [], "children": ["b_2"]},

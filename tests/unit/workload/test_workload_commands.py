@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from walltime import simulate
 from walltime.cli.workload import app
 from walltime.core.errors import InputError
 from walltime.workload.formats import read, write
@@ -71,6 +72,20 @@ def test_convert_first_load_and_cores(trace, tmp_path):
     gaps = np.diff(chosen.column("submit"))
     assert np.abs(2 * np.diff(after.column("submit")) - gaps).max() <= 2
     assert after.column("cores").tolist() == (3 * chosen.column("cores")).tolist()
+
+
+def test_a_part_of_a_trace_does_not_tell_what_was_skipped_elsewhere(tmp_path):
+    record = "{} {} -1 {} 2 -1 -1 2 60 -1 1 1 1 -1 -1 -1 -1 -1\n"
+    week = 7 * 86_400
+    log = tmp_path / "month.swf"
+    log.write_text("".join(record.format(i + 1, i * week, 50 if i < 2 else 0) for i in range(4)))
+    told = run("convert", log, tmp_path / "all.parquet")
+    assert "2 records skipped: run time" in told
+    assert read(tmp_path / "all.parquet").notes["skipped"] == {"run time unknown or zero": 2}
+    told = run("convert", log, tmp_path / "week.parquet", "--to", "7d")
+    assert "2 records skipped in the whole trace: run time" in told
+    assert read(tmp_path / "week.parquet").notes["skipped"] == {}
+    assert simulate(str(tmp_path / "week.parquet"), cores=4).summary["skipped"] == 0
 
 
 def test_convert_refuses_to_overwrite(trace, tmp_path):

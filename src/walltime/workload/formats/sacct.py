@@ -6,14 +6,16 @@ ReqTRES, AllocTRES, ReqGRES, AllocGRES. Others are passed over.
 
 How records are read: steps (`12.batch`, `12.0`) are passed over; jobs that are pending or running, and records of
 attempts that were requeued, are dropped; a job cancelled before its start is withdrawn at its end, dropped where it has
-no time limit; any other job without a run time or cores is dropped. Cores are those that the job held, else those it
+no time limit; any other job without a run time or cores is dropped. A time limit of UNLIMITED is a year. The parts of a
+heterogeneous job (`12+0`, `12+1`) are one job. Cores are those that the job held, else those it
 asked for. A job that became eligible after its submission has that as its `begin`. A line that cannot be read is
 dropped and told with its number. All are counted in `Workload.notes`:
 
 - `lines`: records of jobs, kept or not; `steps`: lines passed over; `skipped`: records dropped, by reason;
 - `problems`: the first malformed lines as texts with file and line;
 - `missing_request`, `overlong`, `unsorted`, `duplicate_ids`: as for SWF; `eligible_later`: jobs with a `begin`;
-- `delimiters_in_text`: lines with the delimiter inside a job's name, which were put together again.
+- `delimiters_in_text`: lines with the delimiter inside a job's name or another text, which were put together again;
+- `heterogeneous`: jobs that were put together from several parts (`12+0`, `12+1`).
 """
 
 from __future__ import annotations
@@ -33,13 +35,14 @@ from walltime.core.workload import Origin, Workload, sort_by_submission
 from walltime.workload.formats.batches import count_duplicates, join_columns
 from walltime.workload.formats.files import reading
 from walltime.workload.formats.sacct_fields import ROLES
+from walltime.workload.formats.sacct_hetjobs import HeterogeneousJobs, cut_last
 from walltime.workload.formats.sacct_scan import Scanner
+from walltime.workload.formats.sacct_texts import FREE_TEXT, Texts
 
 _BLOCK = 1 << 22  # bytes read at once
 _LONGEST_LINE = 1 << 20
 _ROWS = 1 << 16
 _QUARTER = 900
-_FREE_TEXT = ("jobname", "comment", "submitline", "workdir", "admincomment", "systemcomment", "wckey")
 _DELIMITERS = "|;\t,^~"
 
 Batch = tuple[dict[str, Any], dict[str, Any]]
@@ -66,21 +69,30 @@ def read_sacct(
         parts.append(columns)
         skipped.update(notes.pop("skipped"))
         totals.update(notes)
-    joined = join_columns(parts)
+    joined = log.join_parts(join_columns(parts))
     scanner = log.scanner
     notes = dict(totals) | {"skipped": dict(skipped), "unsorted": not scanner.in_order, "problems": log.problems()}
+    notes["heterogeneous"] = log.heterogeneous.count
     joined["job_id"], notes["duplicate_ids"] = _renumber(joined["job_id"])
     moved = _move_to_zero(joined)
     return log.workload(sort_by_submission(joined), notes, moved)
 
 
 def read_sacct_batches(path: str | Path, rows: int, timezone: str | None = None) -> Iterator[Workload]:
-    """The log as a stream of workloads of at most `rows` jobs, in bounded memory; it must be in order of submission."""
+    """The log as a stream of workloads of at most `rows` jobs, in bounded memory; it must be in order of submission.
+
+    A heterogeneous job comes with the batch of its last part.
+    """
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
     log = _Log(path, timezone, None, None, ordered_only=True)
+    held = None
     for columns, notes in log.batches(rows):
-        yield log.workload(columns, notes | {"unsorted": False, "problems": log.problems()})
+        columns, held = cut_last(columns if held is None else join_columns([held, columns]))
+        if len(columns["submit"]):
+            yield log.batch(columns, notes)
+    if held is not None:
+        yield log.batch(held, {"lines": 0, "skipped": {}})
 
 
 class _Log:
@@ -100,6 +112,7 @@ class _Log:
         self.fields = fields
         self.delimiter = delimiter
         self.ordered_only = ordered_only
+        self.heterogeneous = HeterogeneousJobs()
         self.scanner: Scanner
 
     def batches(self, rows: int) -> Iterator[Batch]:
@@ -148,9 +161,13 @@ class _Log:
             self.header = line + b"\n"
         else:
             names = list(self.fields)
-        roles, free = self._find_roles([name.partition("%")[0].strip().lower() for name in names])
+        plain = [name.partition("%")[0].strip().lower() for name in names]
+        roles = self._find_roles(plain)
+        free = [place for place, name in enumerate(plain) if name in FREE_TEXT]
+        one = free[0] if len(free) == 1 else -1
+        apart = Texts(plain, text.endswith(delimiter)) if len(free) > 1 else None
         self.scanner = Scanner(
-            str(self.path), rows, ord(delimiter), roles, free, self.offset, ordered_only=self.ordered_only
+            str(self.path), rows, ord(delimiter), roles, one, apart, self.offset, ordered_only=self.ordered_only
         )
         return b"\n" + rest if self.fields is None else data
 
@@ -162,8 +179,8 @@ class _Log:
             what = "this is a table for people; sacct --parsable2 prints one for programs"
         raise InputError(what, value=text[:60], file=self.path, line=1)
 
-    def _find_roles(self, names: list[str]) -> tuple[list[int], int]:
-        """The role of each column, and the one column that may hold the delimiter (-1: none, or more than one)."""
+    def _find_roles(self, names: list[str]) -> list[int]:
+        """The role of each column, -1 where it has none."""
         if len(names) > 255:
             raise InputError("too many fields", value=len(names), file=self.path, line=1)
         roles: list[int] = []
@@ -176,8 +193,18 @@ class _Log:
                 choices = " or ".join(wanted)
                 raise InputError(f"sacct has to print the field {choices}; it printed", value=", ".join(names),
                                  file=self.path, line=1)  # fmt: skip
-        free = [i for i, name in enumerate(names) if name in _FREE_TEXT]
-        return roles, free[0] if len(free) == 1 else -1
+        return roles
+
+    def join_parts(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns with one row for each heterogeneous job."""
+        return self.heterogeneous.join(columns, self.scanner.labels()["queue"])
+
+    def batch(self, columns: dict[str, Any], notes: dict[str, Any]) -> Workload:
+        """A batch of a stream, with what was found in it."""
+        before = self.heterogeneous.count
+        joined = self.join_parts(columns)
+        notes = notes | {"unsorted": False, "problems": self.problems()}
+        return self.workload(joined, notes | {"heterogeneous": self.heterogeneous.count - before})
 
     def problems(self) -> list[str]:
         """The first malformed lines, each as one sentence with its place."""
@@ -195,9 +222,10 @@ class _Log:
 
     def workload(self, columns: dict[str, Any], notes: dict[str, Any], moved: int = 0) -> Workload:
         """The batch as a Workload; its clock begins `moved` seconds before the first job's midnight."""
+        labels = self.scanner.labels() | {"parts": list(self.heterogeneous.names)}
         return Workload(
             columns,
-            labels={name: names for name, names in self.scanner.labels().items() if name in columns},
+            labels={name: names for name, names in labels.items() if name in columns},
             origin=Origin(float(self.scanner.start_of_clock() - moved), self.timezone or "UTC"),
             notes=notes,
             source=str(self.path),

@@ -44,6 +44,7 @@ cdef class Fields:
     cdef int delimiter
     cdef int columns
     cdef int free_text
+    cdef object texts_apart
     cdef int[256] role_of
     cdef Py_ssize_t[40] first
     cdef Py_ssize_t[40] last
@@ -55,12 +56,14 @@ cdef class Fields:
     cdef long long last_offset
     cdef bytes block
     cdef Py_ssize_t split(self, const unsigned char[::1] data, Py_ssize_t at) except -2
+    cdef Py_ssize_t split_apart(self, const unsigned char[::1] data, Py_ssize_t at) except -2
     cdef int close(self, const unsigned char[::1] data, int role, Py_ssize_t begin, Py_ssize_t end) except -1
     cdef int read_state(self, const unsigned char[::1] data) except -1
     cdef long long read_time(self, const unsigned char[::1] data, int role) except -3
     cdef long long read_offset(self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t end) except? -99999999
     cdef long long to_utc(self, long long naive) except? -1
     cdef long long read_span(self, const unsigned char[::1] data, int role) except -3
+    cdef long long read_limit(self, const unsigned char[::1] data) except -3
     cdef long long read_whole(self, const unsigned char[::1] data, int role) except -3
     cdef long long read_cores(self, const unsigned char[::1] data) except -3
     cdef long long read_memory(self, const unsigned char[::1] data, long long cores, long long nodes) except -3

@@ -10,7 +10,8 @@ import enum
 
 import cython
 
-from walltime.core.time import LATEST
+from walltime.core.time import LATEST, SECOND
+from walltime.core.workload import UNLIMITED
 
 
 class Role(enum.IntEnum):
@@ -83,21 +84,24 @@ ROLES = {
 """The role of each column that means something to us, by its name in small letters."""
 
 _NO_ZONE = cython.declare(cython.longlong, -99999999)
-_LONGEST = cython.declare(cython.longlong, LATEST // 1_000_000)
+_LONGEST = cython.declare(cython.longlong, LATEST // SECOND)
+_A_YEAR = cython.declare(cython.longlong, UNLIMITED // SECOND)
 
 
 class Fields:
     """Where the fields of the line at hand stand, and what they say.
 
     `roles` is the role of each column (-1: none), `free_text` the only column that may hold the delimiter itself (-1:
-    none). `offset` gives the seconds by which a local time, as whole quarters of an hour since 1970, is ahead of UTC.
+    none). Where several may, `texts_apart` (a `sacct_texts.Texts`) finds out which pieces belong together. `offset`
+    gives the seconds by which a local time, as whole quarters of an hour since 1970, is ahead of UTC.
     """
 
-    def __init__(self, delimiter, roles, free_text, offset) -> None:
+    def __init__(self, delimiter, roles, free_text, texts_apart, offset) -> None:
         i: cython.int
         self.delimiter = delimiter
         self.columns = len(roles)
         self.free_text = free_text
+        self.texts_apart = texts_apart
         self.offset = offset
         self.offsets = {}
         self.last_quarter = -1
@@ -122,13 +126,15 @@ class Fields:
         i: cython.Py_ssize_t
         spare: cython.int
         fields: cython.int = 1
-        if self.free_text >= 0:  # only then is it worth counting first
+        if self.free_text >= 0 or self.texts_apart is not None:  # only then is it worth counting first
             i = at
             while data[i] != 10:
                 fields += data[i] == self.delimiter
                 i += 1
             if i > at and data[i - 1] == self.delimiter:  # --parsable ends its lines so
                 fields -= 1
+        if fields > self.columns and self.texts_apart is not None:
+            return self.split_apart(data, at)
         spare = fields - self.columns if self.free_text >= 0 else 0
         if spare > 0:
             self.delimiters_in_text += 1
@@ -157,6 +163,31 @@ class Fields:
         if column != self.columns:
             self.first[0] = self.last[0] = -column
         return at + 1
+
+    def split_apart(self, data, at):
+        """As `split`, for a line with more pieces than columns, several of which are texts."""
+        end: cython.Py_ssize_t = at
+        column: cython.int
+        while data[end] != 10:
+            end += 1
+        pieces = self.block[at:end].split(bytes([self.delimiter]))
+        ends = self.texts_apart.divide(pieces)
+        if ends is None:
+            self.first[0] = self.last[0] = -len(pieces)
+            return end + 1
+        self.delimiters_in_text += 1
+        begin: cython.Py_ssize_t = at
+        taken: cython.Py_ssize_t = 0
+        stop: cython.Py_ssize_t
+        for column in range(self.columns):
+            stop = begin - 1
+            while taken < ends[column]:
+                stop += len(pieces[taken]) + 1
+                taken += 1
+            if self.role_of[column] >= 0:
+                self.close(data, self.role_of[column], begin, stop)
+            begin = stop + 1
+        return -1 if b"." in self.block[self.first[0] : self.last[0]] else end + 1
 
     def close(self, data, role, begin, end):
         """Notes where a field stands, without the blanks around it."""
@@ -322,6 +353,20 @@ class Fields:
             return BAD
         total += days * 86400
         return total if total <= _LONGEST else BAD
+
+    def read_limit(self, data):
+        """Seconds that the job asked for: a year for UNLIMITED, -1 where its partition's counts or none is told."""
+        role: cython.int = LIMIT_RAW if self.present[LIMIT_RAW] else LIMIT
+        at: cython.Py_ssize_t = self.first[role]
+        limit: cython.longlong
+        if self.present[role] and self.last[role] - at >= 9 and data[at] == 85 and data[at + 2] == 76:
+            return _A_YEAR
+        limit = self.read_whole(data, role) if role == LIMIT_RAW else self.read_span(data, role)
+        if limit > _LONGEST:
+            return BAD
+        if limit > 0 and role == LIMIT_RAW:
+            limit *= 60
+        return UNKNOWN if limit == 0 else limit
 
     def read_whole(self, data, role):
         """A whole number, also as 1K or 2.5M; -1 where the field is empty or a word."""

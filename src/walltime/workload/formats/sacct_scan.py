@@ -10,6 +10,8 @@ import cython
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.time import SECOND
+from walltime.core.workload import UNLIMITED
 from walltime.workload.formats.sacct_fields import Fields, Role, Verdict
 
 if not cython.compiled:
@@ -43,6 +45,7 @@ _TIMES_AND_INTEGERS = ("job_id", "submit", "run_time", "requested_time", "cores"
 _LABELS = ("user", "group", "account", "queue", "qos")
 _REQUIRED = ("job_id", "submit", "run_time", "cores")
 _SECOND = cython.declare(cython.longlong, 1_000_000)
+_A_YEAR = cython.declare(cython.longlong, UNLIMITED // SECOND)
 _SHOWN = 20  # malformed lines that are told one by one
 
 
@@ -53,9 +56,9 @@ class Scanner(Fields):
     Times are on the clock that begins at the first job's local midnight, `zero`.
     """
 
-    def __init__(self, file, capacity, delimiter, roles, free_text, offset, ordered_only=False) -> None:
+    def __init__(self, file, capacity, delimiter, roles, free_text, texts_apart, offset, ordered_only=False) -> None:
         i: cython.int
-        Fields.__init__(self, delimiter, roles, free_text, offset)
+        Fields.__init__(self, delimiter, roles, free_text, texts_apart, offset)
         self.file = file
         self.capacity = capacity
         self.ordered_only = ordered_only
@@ -151,7 +154,8 @@ class Scanner(Fields):
         self.records += 1
         self.batch_records += 1
         if self.first[JOB] < 0:  # `split` says so that the line has another number of fields
-            self.tell(data, begin, f"the line has {-self.first[JOB]} fields, the header {self.columns}")
+            apart = ", and where its texts end cannot be told" if self.texts_apart is not None else ""
+            self.tell(data, begin, f"the line has {-self.first[JOB]} fields, the header {self.columns}{apart}")
             return 0
         state = self.read_state(data)
         if state < 10:
@@ -192,19 +196,12 @@ class Scanner(Fields):
         row: cython.Py_ssize_t = self.rows
         cores: cython.longlong = self.read_cores(data)
         nodes: cython.longlong = self.read_whole(data, ALLOCATED_NODES)
-        limit: cython.longlong
+        limit: cython.longlong = self.read_limit(data)
         start: cython.longlong = self.read_time(data, START)
         eligible: cython.longlong = self.read_time(data, ELIGIBLE)
         end: cython.longlong = -1
         job: cython.longlong = self.read_id(data)
         withdrawn: cython.bint = state == CANCELLED and run <= 0
-        if self.present[LIMIT_RAW]:
-            limit = self.read_whole(data, LIMIT_RAW)
-            limit = limit * 60 if limit > 0 else limit
-        else:
-            limit = self.read_span(data, LIMIT)
-        if limit == 0:
-            limit = UNKNOWN
         if nodes <= 0:
             nodes = self.read_whole(data, REQUESTED_NODES)
         if job == BAD or cores == BAD or limit == BAD or nodes == BAD:
@@ -234,6 +231,8 @@ class Scanner(Fields):
         self.previous_submit = submit * _SECOND
         if 0 < start < submit <= start + 3600:
             start += 3600  # the hour that a clock shows twice in autumn
+        if limit >= _A_YEAR and run > limit:
+            limit = run
         if limit < 0:
             self.missing_request += 1
         elif run > limit:

@@ -17,6 +17,7 @@ class Scanner:
         delimiter: int,
         roles: Sequence[int],
         free_text: int,
+        texts_apart: Any,
         offset: Callable[[int], int],
         ordered_only: bool = False,
     ) -> None: ...

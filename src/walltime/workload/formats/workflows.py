@@ -20,6 +20,7 @@ from walltime.workload.formats.files import reading, replacing
 from walltime.workload.workflow import Task, Workflow
 
 _EDGES = re.compile(r'"?([^"\s;{}\[\]>]+)"?((?:\s*->\s*"?[^"\s;{}\[\]>]+"?)+)')
+_COMMA = re.compile(r"[-+]?\d+,\d+")
 _ENTITY = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
@@ -182,13 +183,18 @@ def _read_dax(path: str | Path, raw: bytes) -> Workflow:
         tasks.append(
             Task(
                 id=key,
-                cores=_whole(item.get("cores") or profiles.get("cores") or 1, f"{place}: cores", path),
-                run_time=_number(item.get("runtime") or profiles.get("runtime"), f"{place}: runtime", path),
+                cores=_whole(_point(item.get("cores") or profiles.get("cores") or 1), f"{place}: cores", path),
+                run_time=_number(_point(item.get("runtime") or profiles.get("runtime")), f"{place}: runtime", path),
                 needs=tuple(dict.fromkeys(needs.get(key, ()))),
                 name=item.get("name") or "",
             )
         )
     return Workflow.of(name, tasks, str(path))
+
+
+def _point(text: Any) -> Any:
+    """A number with a decimal comma, as generators write it in some languages (`12,5`), with a point."""
+    return text.replace(",", ".") if isinstance(text, str) and _COMMA.fullmatch(text.strip()) else text
 
 
 def _tag(element: ElementTree.Element) -> str:
