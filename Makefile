@@ -1,10 +1,11 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
-.PHONY: help demo test lint build checked browser recipes pictures validation bench clean
+.PHONY: help demo test lint build checked browser recipes guards pictures validation bench clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
 	@echo "make lint    ruff, mypy and the import direction only"
+	@echo "make guards REASON='...'   make the digests of guarded schedules and the contract anew; says what changed"
 	@echo "make pictures   make every picture of the documents anew"
 	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
@@ -13,7 +14,7 @@ demo: build
 	@.venv/bin/walltime demo
 test: build lint checked browser recipes
 	$(PY) -m pytest -n 2 tests
-	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle
+	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle tests/guards
 lint: build
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
@@ -28,6 +29,8 @@ browser:
 	@tools/bootstrap browser
 recipes: build
 	@tools/bootstrap recipes
+guards: build
+	@$(PY) tests/guards/regenerate.py --reason "$(REASON)"
 pictures: build validation
 	$(PY) tools/pictures.py
 	$(PY) examples/workstations.py docs/pictures/workstations.png

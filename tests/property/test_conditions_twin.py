@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import test_engine_twin as plain
 from conditions import add_conditions
@@ -13,6 +15,7 @@ from walltime.analysis.audit import audit
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
+from walltime.core.workload import Workload
 from walltime.engine import reference
 from walltime.scenario import parse
 
@@ -37,26 +40,29 @@ def slow_plain(scenario):
     return rows
 
 
+def draw_plain(seed: int) -> tuple[dict[str, Any], Workload]:
+    """A scenario on a plain number of cores without its workload, and the jobs with their conditions."""
+    random = stream(seed, "conditions.case")
+    case = plain.draw_case(seed, 4, 40)
+    workload, keys = add_conditions(case.workload, seed, SECOND * int(random.choice([1, 20])))
+    scheduler = {"order": str(random.choice(ORDERS)), "backfill": str(random.choice(BACKFILLS))}
+    until = None if random.random() < 0.7 else int(random.integers(1, 4000))
+    overrun = "kill" if until is None else case.overrun
+    cluster = {"cores": case.cores, "scheduler": scheduler}
+    return keys | {"cluster": cluster, "execution": {"overrun": overrun}, "until": until}, workload
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_on_a_plain_number_of_cores(part):
     waited = 0
     for seed in range(part * 60, part * 60 + 60):
-        random = stream(seed, "conditions.case")
-        case = plain.draw_case(seed, 4, 40)
-        workload, keys = add_conditions(case.workload, seed, SECOND * int(random.choice([1, 20])))
-        scheduler = {"order": str(random.choice(ORDERS)), "backfill": str(random.choice(BACKFILLS))}
-        until = None if random.random() < 0.7 else int(random.integers(1, 4000))
-        scenario = parse(
-            keys | {
-                "workload": {"table": workload}, "cluster": {"cores": case.cores, "scheduler": scheduler},
-                "execution": {"overrun": "kill" if until is None else case.overrun}, "until": until,
-            }
-        )  # fmt: skip
+        keys, workload = draw_plain(seed)
+        scenario = parse(keys | {"workload": {"table": workload}})
         result = api.simulate(scenario)
         fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_plain(scenario)
         if fast != slow:
             pairs = [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]]
-            pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {scheduler} {keys}", pytrace=False)
+            pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {keys}", pytrace=False)
         assert audit(result.record, workload=workload, scenario=result.scenario) == []
         waited += result.record.facts.get("conditions", {}).get("dependencies", {}).get("jobs", 0)
     assert waited > 150

@@ -17,6 +17,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 
 SPEEDS = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(7, 10), Fraction(1))
+SLOTS = ((1, 0), (5, 0), (7, 2), (20, 3))
 KINDS = ("sequential", "lock-step", "master-slave")
 
 
@@ -102,7 +103,8 @@ def ticks(values: Any) -> list[int]:
     return np.rint(values.to_numpy() * SECOND).astype(int).tolist()
 
 
-def compare(seed: int, model: Any, twin: Callable[..., Twin], switches: bool) -> None:
+def draw_run(seed: int, model: Any, switches: bool) -> tuple[Workload, list[dict[str, Any]], list[Node], int, str]:
+    """Jobs, their task models, nodes, how many tasks a core takes, and the placement."""
     random = stream(seed, f"timeshare.{model}")
     nodes = draw_nodes(random)
     if not switches:
@@ -111,7 +113,18 @@ def compare(seed: int, model: Any, twin: Callable[..., Twin], switches: bool) ->
     most = min(6, sum(node.cores for node in nodes) * max_load)
     # In a gang, where a job of no work ends among those that begin at the same instant decides who gets which row.
     jobs, shapes = draw_jobs(random, most, 0 if isinstance(model, str) else 1)
-    result = run(jobs, nodes, model, max_load, str(random.choice(["even", "round-robin", "best-fit"])))
+    return jobs, shapes, nodes, max_load, str(random.choice(["even", "round-robin", "best-fit"]))
+
+
+def gang(seed: int) -> dict[str, Any]:
+    """The model with one of a few slots, by the seed."""
+    slot, switch = SLOTS[seed % len(SLOTS)]
+    return {"name": "gang", "slot": slot / SECOND, "switch_cost": switch / SECOND}
+
+
+def compare(seed: int, model: Any, twin: Callable[..., Twin], switches: bool) -> None:
+    jobs, shapes, nodes, max_load, place = draw_run(seed, model, switches)
+    result = run(jobs, nodes, model, max_load, place)
     assert (result.jobs["state"] == "completed").all()
     held = result.allocations.sort("start", "job_id")
     told = [
@@ -137,6 +150,5 @@ def test_processor_sharing_ends_every_job_when_its_twin_does(block):
 @pytest.mark.parametrize("block", range(3))
 def test_gang_scheduling_ends_every_job_when_its_twin_does(block):
     for seed in range(100 * block, 100 * block + 100):
-        slot, switch = [(1, 0), (5, 0), (7, 2), (20, 3)][seed % 4]
-        model = {"name": "gang", "slot": slot / SECOND, "switch_cost": switch / SECOND}
-        compare(seed, model, partial(Gang, slot=slot, switch=switch), True)
+        slot, switch = SLOTS[seed % len(SLOTS)]
+        compare(seed, gang(seed), partial(Gang, slot=slot, switch=switch), True)
