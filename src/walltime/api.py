@@ -418,7 +418,7 @@ def _dump_scenario(scenario: Scenario) -> str:
     if scenario.workload.table is None:
         return text
     data = yaml.safe_load(text)
-    data["workload"] = {"trace": WORKLOAD, "missing_request": scenario.workload.missing_request}
+    data["workload"] = {"trace": WORKLOAD, **data["workload"]}
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
 
 

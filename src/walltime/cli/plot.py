@@ -55,7 +55,7 @@ def plot(
         bool,
         typer.Option(
             "--repeated",
-            help="Results of one policy are repetitions also where their traces differ, not only their seeds.",
+            help="Results are repetitions also where their traces differ, not only their seeds.",
             rich_help_panel=WHAT,
         ),
     ] = False,

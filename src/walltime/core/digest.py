@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import ALLOCATIONS, JOBS
+from walltime.core.tables import ALLOCATIONS, JOBS, integer_series, label_series
+from walltime.core.workload import COLUMNS, Workload
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -30,6 +31,24 @@ def digest(jobs: pl.DataFrame, allocations: pl.DataFrame) -> str:
         for name, kind in schema.items():
             _add_text(state, name)
             _add_column(state, table[name], kind)
+    return state.hexdigest()
+
+
+def digest_workload(workload: Workload) -> str:
+    """SHA-256, in hexadecimal, of what a workload says of its jobs; an absent column counts as full of its default."""
+    state = hashlib.sha256(_FORM)
+    _add_text(state, "workload")
+    _add_count(state, len(workload))
+    for name, column in COLUMNS.items():
+        values = workload.column(name)
+        if column.kind == "text":
+            series = pl.Series(name, values, dtype=pl.String).replace("", None)
+        elif column.kind == "label":
+            series = label_series(name, values, workload.label_names(name))
+        else:
+            series = integer_series(name, values)
+        _add_text(state, name)
+        _add_column(state, series, pl.String if column.kind in ("text", "label") else pl.Int64)
     return state.hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -272,11 +272,61 @@ def seeded() -> dict[str, Any]:
 def test_results_that_differ_in_the_seed_alone_are_repetitions(seeded: dict[str, Any]) -> None:
     names = ("a", "again", "moved", "larger", "easy")
     groups = find_repetitions([seeded[name] for name in names])
-    assert [len(members) for members in groups] == [3, 1, 1]
-    assert name_groups(groups) == ["fcfs", "fcfs (2)", "easy"]
+    assert [len(members) for members in groups] == [2, 1, 1, 1]
+    assert name_groups(groups) == ["fcfs", "fcfs (2)", "fcfs (3)", "easy"]
+    assert [len(members) for members in find_repetitions([seeded[name] for name in names], repeated=True)] == [3, 1, 1]
     chart = make_chart("compare", [seeded["a"], seeded["again"], seeded["easy"]])
     assert chart.panels[0].y.categories == ("fcfs (n = 2)", "easy (n = 1)")
     assert "the seed changes nothing" in chart.notes[1]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_other_experiments_are_no_repetitions(tmp_path: Any, saved: bool) -> None:
+    """Generators with other parameters, other ways of submission, other jobs from memory; under two seeds each."""
+    import walltime
+    from walltime.workload.generate import generate
+
+    (tmp_path / "flow.json").write_text('{"tasks": [{"id": "a", "number_of_cores": 4, "runtime_sim": 60}]}')
+    table = generate(30, 16, 0.7, 1)
+    longer = table.replace(dict(table.columns) | {"run_time": table.column("run_time") + 1})
+
+    def workflows(way: str) -> Any:
+        return {"manifests": [str(tmp_path / "flow.json")], "submit": way, "every": 500}
+
+    kinds = {
+        "load": [{"generate": {"jobs": 30, "cores": 16, "load": load}} for load in (0.5, 0.9)],
+        "way": [{"generate": {"jobs": 30, "cores": 16}, "workflows": workflows(way)} for way in ("single", "multi")],
+        "table": [{"table": table, "workflows": workflows("single")}, {"table": table}, {"table": longer}],
+        "synthetic": [
+            {"synthetic": {"jobs": 20, "arrivals": gap, "types": {"a": {"work": {"name": "exponential", "mean": 9}}}}}
+            for gap in (3, 9)
+        ],
+    }
+    cells = [(kind, number) for kind, workloads in kinds.items() for number in range(len(workloads))]
+    results, expected = [], []
+    for seed in (1, 2):
+        for number, (kind, place) in enumerate(cells):
+            data = {"workload": kinds[kind][place], "cluster": {"cores": 16}, "seed": seed}
+            result = walltime.simulate(data, label=f"{kind} {seed}")
+            if saved:
+                result = walltime.load(result.save(tmp_path / f"{number}-{seed}"))
+            results.append(result)
+            expected.append((number, seed))
+    groups = find_repetitions(results)
+    places = {id(result): place for result, place in zip(results, expected, strict=True)}
+    assert [[places[id(one)] for one in members] for members in groups] == [
+        [(number, 1), (number, 2)] for number in range(len(cells))
+    ]
+
+
+def test_a_scenario_that_was_changed_behind_its_back_is_no_repetition(seeded: dict[str, Any]) -> None:
+    """The same scenario and seed with other tables and another name: a file that it names is another one now."""
+    import walltime
+
+    first = seeded["a"]
+    later = replace(first.record, jobs=first.jobs.with_columns(wait=first.jobs["wait"] + 1))
+    assert len(find_repetitions([first, walltime.Result(first.scenario, first.record, "other")])) == 1
+    assert len(find_repetitions([first, walltime.Result(first.scenario, later, "other")])) == 2
 
 
 def test_results_on_other_traces_are_repetitions_when_asked_for(tmp_path: Any) -> None:

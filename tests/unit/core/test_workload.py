@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from walltime.core.digest import digest_workload
 from walltime.core.errors import InputError
 from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
+from walltime.workload.formats import read, write
 
 
 def test_from_columns():
@@ -100,3 +102,14 @@ def test_to_polars():
     assert table.columns == ["submit", "run_time", "requested_time", "user"]
     assert table["run_time"].to_list() == [2.5, None]
     assert table["user"].to_list() == [None, "ann"]
+
+
+def test_the_digest_is_of_the_jobs_not_of_how_they_are_kept(tmp_path):
+    jobs = Workload.from_columns(submit=[0, 1.000001], run_time=[9, 4], user=["b", None], name=["x", ""])
+    write(jobs, tmp_path / "jobs.parquet")
+    codes = jobs.replace(dict(jobs.columns) | {"user": np.array([1, -1])}, labels={"user": ["unused", "b"]})
+    full = jobs.replace(dict(jobs.columns) | {"cores": np.array([1, 1]), "job_id": np.array([1, 2])})
+    assert {digest_workload(one) for one in (read(tmp_path / "jobs.parquet"), codes, full)} == {digest_workload(jobs)}
+    for other in ({"submit": [0, 1.000002]}, {"cores": [1, 2]}, {"user": ["b", "b"]}, {"name": ["x", "y"]}):
+        usual = {"submit": [0, 1.000001], "run_time": [9, 4], "user": ["b", None], "name": ["x", ""]}
+        assert digest_workload(Workload.from_columns(**usual | other)) != digest_workload(jobs)

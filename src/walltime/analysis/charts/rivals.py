@@ -9,7 +9,7 @@ import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Bars, Chart, Line, Panel, short_names
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, measure
-from walltime.analysis.charts.repetitions import find_policy, find_repetitions, name_groups
+from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.noise import estimate
 from walltime.core.errors import InputError
 
@@ -53,8 +53,8 @@ def _interval_notes(groups: Sequence[Sequence[Shown]], several: bool, known: boo
             if known
             else "No intervals: there are too few jobs."
         ]
-        if len({find_policy(members[0]) for members in groups}) < len(groups):
-            notes.append("Results of one policy on other traces are taken together by --repeated.")
+        if len(find_repetitions([members[0] for members in groups], repeated=True)) < len(groups):
+            notes.append("Results that differ in their traces alone are taken together by --repeated.")
         return tuple(notes)
     notes = ["Means and 95 % t-intervals over n repetitions; none where there is one only."]
     if any(len(members) > 1 and len({_digest(result) for result in members}) == 1 for members in groups):
