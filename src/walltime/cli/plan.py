@@ -205,7 +205,7 @@ def _check_engine(scenario: Scenario) -> None:
 
 def _read_source(options: Options) -> Any:
     """The scenario file's data with its lines; for a trace, the data of a scenario that replays it."""
-    from walltime.scenario.source import Source, missing_file, read_source
+    from walltime.core.source import Source, missing_file, read_source
 
     path = Path(options.source)
     if path.suffix.lower() in SCENARIO_SUFFIXES:

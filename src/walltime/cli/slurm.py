@@ -117,8 +117,8 @@ def _compose(
     """The scenario that the options ask for; what is given replaces what a scenario file says."""
     from pathlib import Path
 
+    from walltime.core.source import Source, missing_file, read_source
     from walltime.scenario.loading import from_source
-    from walltime.scenario.source import Source, missing_file, read_source
 
     path = Path(source)
     if not path.exists():

@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LONGEST = 200  # characters of a value in a message
+_MOST = 60  # choices that a message lists
+_MOST_COMPARED = 10_000
+
 
 class WalltimeError(Exception):
     """The root: catch this to catch everything that Walltime raises on purpose."""
@@ -37,14 +41,31 @@ class InputError(WalltimeError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = "" if self.file is None else f"{self.file}: " if self.line is None else f"{self.file}:{self.line}: "
-        value = "" if self.value is None else f": {self.value!r}"
+        file = None if self.file is None else _printable(self.file)
+        place = "" if file is None else f"{file}: " if self.line is None else f"{file}:{self.line}: "
+        value = "" if self.value is None else f": {_shown(self.value)}"
         hint = ""
         if self.choices:
-            near = difflib.get_close_matches(str(self.value), self.choices, n=1)
+            given = self.value[:_LONGEST] if isinstance(self.value, str) else _shown(self.value)
+            near = difflib.get_close_matches(given, self.choices[:_MOST_COMPARED], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            hint += f" (choices: {', '.join(self.choices)})"
+            more = f", and {len(self.choices) - _MOST} more" if len(self.choices) > _MOST else ""
+            hint += f" (choices: {', '.join(map(str, self.choices[:_MOST]))}{more})"
         return f"{place}{self.what}{value}{hint}"
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: the beginning of a long one."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits; lists in lists
+        return f"a {type(value).__name__} too large to be shown"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _printable(text: str) -> str:
+    """A name with what would not be printed, such as NUL, in the way of Python's escapes."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 class UnsupportedError(InputError):

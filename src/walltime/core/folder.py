@@ -7,7 +7,8 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import polars as pl
 
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
+from walltime.core.files import check_name, writing
+from walltime.core.reading import reader, reading
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SCHEMA, SERIES
 
 FORMATS = ("parquet", "csv")
@@ -53,6 +56,7 @@ def check_target(path: str | Path, *, force: bool = False, format: str = "parque
     """
     if format not in FORMATS:
         raise InputError("unknown format of a result", value=format, choices=FORMATS)
+    check_name(path)
     target = Path(os.path.realpath(path))
     if not target.exists():
         return target
@@ -79,19 +83,28 @@ def write(path: str | Path, contents: Contents, *, format: str = "parquet", forc
     _remove_stale(Path(os.path.realpath(path)))
     target = check_target(path, force=force, format=format)
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
+    made = [folder for folder in target.parents if not folder.exists()]
     try:
-        partial.mkdir(parents=True)
-        _write_files(partial, contents, format)
-        _sync(partial)
-        _put_in_place(partial, target, force)
-        _sync(target.parent)
-    except OSError as error:
-        raise InputError(f"cannot write the result: {error.strerror or error}", file=path) from error
+        with writing(path, "cannot write the result"):
+            partial.mkdir(parents=True)
+            _write_files(partial, contents, format)
+            _sync(partial)
+            _put_in_place(partial, target, force)
+            _sync(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # what was replaced, or what could not be finished
+        remove_empty(made)
     return target
 
 
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Removes those of the folders that hold nothing; the inner ones come first."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+@reader
 def read(path: str | Path, *, verify: bool = True) -> Contents:
     """The contents of a result folder; raises InputError naming the file at fault and what to do about it.
 
@@ -121,6 +134,7 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     )
 
 
+@reader
 def is_result(path: str | Path) -> bool:
     """Whether the path looks like a result folder, of any schema."""
     return Path(path).is_dir() and _is_result(Path(path))
@@ -128,8 +142,9 @@ def is_result(path: str | Path) -> bool:
 
 def _is_result(folder: Path) -> bool:
     try:
-        summary = json.loads((folder / "summary.json").read_bytes())
-    except (OSError, ValueError):
+        with reading(folder / "summary.json") as file:
+            summary = file.json()
+    except InputError:
         return False
     return isinstance(summary, dict) and "schema" in summary and "digest" in summary
 
@@ -221,23 +236,23 @@ def _is_alive(process: int) -> bool:
 
 
 def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"missing from the result folder; {_RERUN}", file=file) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error}); {_RERUN}", file=file) from None
+    _check_present(file)
+    with reading(file, f"; {_RERUN}") as opened:
+        return opened.text()
 
 
 def _read_json(file: Path) -> dict[str, Any]:
-    text = _read_text(file)
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"is not valid JSON ({error}); {_RERUN}", file=file) from None
+    _check_present(file)
+    with reading(file, f"; {_RERUN}") as opened:
+        value = opened.json("is not valid JSON")
     if not isinstance(value, dict):
         raise InputError(f"is not a JSON object; {_RERUN}", file=file)
     return value
+
+
+def _check_present(file: Path) -> None:
+    if not file.exists():
+        raise InputError(f"missing from the result folder; {_RERUN}", file=file)
 
 
 def _find_table(folder: Path, name: str) -> Path | None:
@@ -249,14 +264,8 @@ def _read_table(folder: Path, name: str, schema: dict[str, Any]) -> pl.DataFrame
     file = _find_table(folder, name)
     if file is None:
         raise InputError(f"missing from the result folder (as well as {name}.csv); {_RERUN}", file=folder / name)
-    try:
-        if file.suffix == ".csv":
-            table = pl.read_csv(file, schema_overrides=schema, infer_schema=False)
-        else:
-            table = pl.read_parquet(file)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"cannot be read, perhaps cut short ({reason}); {_RERUN}", file=file) from None
+    with reading(file, f"; perhaps it was cut short: {_RERUN}") as opened:
+        table = opened.table(schema_overrides=schema, infer_schema=False)
     if lacking := [column for column in schema if column not in table.columns]:
         raise InputError(f"lacks a column; {_RERUN}", value=lacking[0], file=file)
     for column, kind in schema.items():

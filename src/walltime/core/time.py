@@ -33,10 +33,11 @@ def seconds(microseconds: int) -> float:
 
 def parse_duration(text: str | float) -> int:
     """Microseconds from `90`, `"90s"`, `"1.5h"`, `"2d"`, `"1:30:00"` or `"1-12:00:00"`; raises InputError."""
-    if isinstance(text, int | float) and not isinstance(text, bool):
-        value = float(text)
-    else:
-        value = _parse_text(str(text).strip().lower())
+    try:
+        number = isinstance(text, int | float) and not isinstance(text, bool)
+        value = float(text) if number else _parse_text(str(text).strip().lower())
+    except (ValueError, OverflowError):  # hundreds of digits
+        value = math.inf
     if not math.isfinite(value) or value < 0 or value * SECOND > LATEST:
         raise InputError("not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)", value=text)
     return microseconds(value)

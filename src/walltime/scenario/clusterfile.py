@@ -17,9 +17,10 @@ import yaml
 from pydantic import ValidationError
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader, reading
+from walltime.core.source import Source, read_source
 from walltime.scenario.model import Cluster, Nodes, Scenario
 from walltime.scenario.problems import explain
-from walltime.scenario.source import Source, read_source
 
 TABLE = ".csv"
 COLUMNS = ("cluster", *Nodes.model_fields)
@@ -27,6 +28,7 @@ _TEXTS = ("name",)
 _LISTS = ("features",)
 
 
+@reader
 def read_clusters(path: str | Path) -> dict[str, Any] | None:
     """`clusters`, and `broker` where the file has one, as a scenario writes them; None for a file of a single cluster.
 
@@ -60,13 +62,8 @@ def _check(source: Source) -> None:
 
 
 def _read_table(path: Path) -> list[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", file=path) from None
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _says_something(line)]
+    with reading(path) as file:
+        lines = [(number, line) for number, line in file.lines() if _says_something(line)]
     rows = [(number, next(csv.reader([line], skipinitialspace=True))) for number, line in lines]
     if not rows:
         raise InputError("a table of resources has no lines; its first names the columns", file=path, line=1)

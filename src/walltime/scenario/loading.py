@@ -11,13 +11,14 @@ import yaml
 from pydantic import ValidationError
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader
+from walltime.core.source import Source, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.alea import is_alea, read_data_set
 from walltime.scenario.checks import check_names, check_rules
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
-from walltime.scenario.source import Source, read_source
 
 _RULES = ("licences", "queues", "routes", "accounts", "shares", "limits", "reservations", "failures", "interrupted")
 """Keys of a cluster that are written as they were given."""
@@ -25,6 +26,7 @@ _FILES = ("conf", "associations", "qos", "events")
 """Keys of `slurm` that name a file."""
 
 
+@reader
 def load(path: str | Path, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a YAML file; raises InputError with file, line, key, value and choices.
 
@@ -85,6 +87,7 @@ def _with_clusters(source: Source) -> dict[str, Any]:
     return read | {key: value for key, value in data.items() if key != "clusters"}
 
 
+@reader
 def load_cluster(path: str | Path) -> dict[str, Any]:
     """The mapping of a cluster file: the keys of a scenario's `cluster`, alone or under that key; raises InputError.
 

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from walltime.core.errors import InputError
+from walltime.core.source import Place, Source
 from walltime.scenario.model import Scenario
 from walltime.scenario.part import Part
-from walltime.scenario.source import Place, Source
 
 PYTHON_ONLY = {"table", "instance"}
 """Fields that a file cannot give, and that are therefore never offered."""

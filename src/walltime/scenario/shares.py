@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reading
 
 
 def read_shares(path: str | Path) -> dict[str, float]:
@@ -13,13 +14,13 @@ def read_shares(path: str | Path) -> dict[str, float]:
 
     Raises InputError with the line.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
-        raise InputError(f"cannot read the shares: {reason}", file=path) from None
+    with reading(path) as file:
+        return _parse(list(file.lines()), path)
+
+
+def _parse(lines: list[tuple[int, str]], path: str | Path) -> dict[str, float]:
     shares: dict[str, float] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         words = line.partition("#")[0].replace(",", " ").replace(":", " ").split()
         if not words:
             continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader, reading
 
 ASSOCIATION_LIMITS = (
     *("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpJobsAccrue", "GrpSubmitJobs", "GrpWall"),
@@ -88,6 +89,7 @@ class Associations:
         return list(dict.fromkeys(entry.user for entry in self.entries if entry.user))
 
 
+@reader
 def read_associations(dump: str | Path, qos: str | Path | None = None) -> Associations:
     """From the outputs of `sacctmgr dump CLUSTER` and `sacctmgr -P show qos`; raises InputError with the line."""
     qualities = read_qualities(qos) if qos is not None else ()
@@ -172,6 +174,7 @@ def _read_options(text: str) -> dict[str, str]:
     return options
 
 
+@reader
 def read_qualities(path: str | Path) -> tuple[Quality, ...]:
     """From the output of `sacctmgr -P show qos` (columns between bars, their names in the first line)."""
     lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
@@ -192,12 +195,8 @@ def read_qualities(path: str | Path) -> tuple[Quality, ...]:
 
 def read_text(path: str | Path) -> str:
     """A text file; raises InputError for one that cannot be read."""
-    try:
-        return Path(path).read_text()
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", file=path) from None
+    with reading(path) as file:
+        return file.text()
 
 
 def make_flat(users: Iterable[str], shares: Mapping[str, int] | None = None) -> Associations:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from walltime.core.errors import InputError
+from walltime.core.reading import boundary, reader
 from walltime.slurm.associations import Associations, read_text
 from walltime.slurm.hostlist import expand
 from walltime.slurm.options import LINES, SCHEDULER_PARAMETERS, SETTINGS
@@ -89,6 +90,7 @@ class Conf:
         return self.settings[name][0] if name in self.settings else default
 
 
+@reader
 def read_conf(path: str | Path) -> Conf:
     """The configuration of a file and of those it includes; raises InputError with file and line."""
     conf = Conf(str(path))
@@ -155,33 +157,34 @@ def make_site(
     queues: Mapping[str, str] | None = None,
 ) -> Site:
     """A site that can be simulated; `settings` replace the configuration's own, as an experiment does."""
-    changes: list[Change] = []
-    _settle_unknown(conf, drop_unknown, changes)
-    chosen = {name: value for name, (value, _) in conf.settings.items()}
-    changes += change_settings(chosen, settings or {})
-    linear = chosen.get("SelectType", "select/linear") == "select/linear"
-    nodes = _load_nodes(conf, tuple(_make_nodes(conf)))
-    partitions, default = _find_partitions(conf)
-    name = chosen.get("ClusterName", "cluster").lower()
-    bare = Site(name, (), nodes, partitions, default, linear=linear, associations=associations)
-    kept = _impose(chosen, bare, changes)
-    _settle_accounting(chosen, kept, associations, changes)
-    _check_scheduler(kept, conf, drop_unknown, changes)
-    lines = [f"{name}={value}" for name, value in kept.items()]
-    lines += [_write_line(line, changes) for line in conf.lines]
-    overtime = chosen.get("OverTimeLimit", "0")
-    return replace(
-        bare,
-        settings=tuple(lines),
-        files=_find_files(conf, chosen),
-        changes=tuple(changes),
-        queues=queues or {},
-        file=conf.file,
-        overtime=float("inf") if overtime.upper() == "UNLIMITED" else float(overtime),
-        counts_memory="memory" in chosen.get("SelectTypeParameters", "").lower(),
-        licences="Licenses" in chosen,
-        max_array=int(chosen.get("MaxArraySize", "1001")),
-    )
+    with boundary(conf.file):
+        changes: list[Change] = []
+        _settle_unknown(conf, drop_unknown, changes)
+        chosen = {name: value for name, (value, _) in conf.settings.items()}
+        changes += change_settings(chosen, settings or {})
+        linear = chosen.get("SelectType", "select/linear") == "select/linear"
+        nodes = _load_nodes(conf, tuple(_make_nodes(conf)))
+        partitions, default = _find_partitions(conf)
+        name = chosen.get("ClusterName", "cluster").lower()
+        bare = Site(name, (), nodes, partitions, default, linear=linear, associations=associations)
+        kept = _impose(chosen, bare, changes)
+        _settle_accounting(chosen, kept, associations, changes)
+        _check_scheduler(kept, conf, drop_unknown, changes)
+        lines = [f"{name}={value}" for name, value in kept.items()]
+        lines += [_write_line(line, changes) for line in conf.lines]
+        overtime = chosen.get("OverTimeLimit", "0")
+        return replace(
+            bare,
+            settings=tuple(lines),
+            files=_find_files(conf, chosen),
+            changes=tuple(changes),
+            queues=queues or {},
+            file=conf.file,
+            overtime=float("inf") if overtime.upper() == "UNLIMITED" else float(overtime),
+            counts_memory="memory" in chosen.get("SelectTypeParameters", "").lower(),
+            licences="Licenses" in chosen,
+            max_array=int(chosen.get("MaxArraySize", "1001")),
+        )
 
 
 def _settle_unknown(conf: Conf, drop: bool, changes: list[Change]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration, seconds
 from walltime.slurm import remote
 from walltime.slurm.engine import Run
@@ -154,12 +155,16 @@ def find_reservations(events: Iterable[tuple[int, str, int]]) -> dict[str, str]:
     return {match[1]: match[1] for match in made if match}
 
 
+@reader
 def read_events(path: str | Path) -> list[tuple[int, str, int]]:
     """(microseconds after the trace's zero, command, line) from lines such as `2h scontrol update ...`."""
-    from walltime.slurm.associations import read_text
+    with reading(path) as file:
+        return _parse_events(list(file.lines()), path)
 
+
+def _parse_events(lines: list[tuple[int, str]], path: str | Path) -> list[tuple[int, str, int]]:
     events = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in lines:
         text = re.sub(r"(^|\s)#.*", "", line).strip()
         if not text:
             continue

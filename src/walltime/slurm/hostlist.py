@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import groupby, product
 
@@ -38,6 +39,8 @@ def split(text: str) -> list[str]:
 def _expand_one(item: str) -> list[str]:
     pieces = re.split(r"(\[[^]]*\])", item)
     choices = [_numbers(piece[1:-1], item) if piece.startswith("[") else [piece] for piece in pieces if piece]
+    if math.prod(map(len, choices)) > _MOST:
+        raise InputError("too many nodes in one list", value=item)
     return ["".join(chosen) for chosen in product(*choices)]
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.files import replacing
 from walltime.core.time import format_duration
 from walltime.workload.compare import Comparison, Variable
-from walltime.workload.formats.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reading
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 
@@ -477,7 +479,8 @@ def _line_of(source: str, job: int) -> int | None:
     path = Path(source)
     if not source or path.suffix not in (".csv", ".swf") or not path.is_file():
         return None
-    with path.open(newline="", encoding="utf-8", errors="replace") as lines:
+    with suppress(InputError), reading(path) as file:
+        lines = (raw.decode("utf-8", "replace") for raw in file)
         column = 0
         rows = csv.reader(lines) if path.suffix == ".csv" else (line.split() for line in lines)
         for number, row in enumerate(rows, 1):

@@ -21,6 +21,7 @@ from walltime.core.time import parse_duration, seconds
 from walltime.core.workload import COLUMNS
 
 _MOST = 1_000_000  # jobs that one pattern may insert
+_LARGEST = 1 << 53
 _TIMES = ("run_time", "requested_time", "delay")
 _COLUMNS = ("cores", "run_time", "requested_time", "user", "group", "account", "queue", "qos", "name", "memory", "gpus",
             "nodes", "cores_per_node", "priority")  # fmt: skip
@@ -43,6 +44,7 @@ class Periodic:
     def times(self, start: float, end: float, random: np.random.Generator) -> Iterable[float]:
         if not self.every > 0:
             raise InputError("periodic: every must be longer than zero", value=self.every)
+        _check_count((end - start) / self.every)
         return np.arange(start + self.first, end, self.every).tolist()
 
 
@@ -92,8 +94,14 @@ class Random:
     def times(self, start: float, end: float, random: np.random.Generator) -> Iterable[float]:
         if not self.mean > 0:
             raise InputError("random: mean must be longer than zero", value=self.mean)
+        _check_count((end - start) / self.mean)
         count = int(random.poisson((end - start) / self.mean))
         return list(np.sort(start + random.random(count) * (end - start)))
+
+
+def _check_count(count: float) -> None:
+    if not count <= _MOST:
+        raise InputError(f"a trigger inserts at most {_MOST:,} times; this one", value=f"{count:.0f} times")
 
 
 @dataclass(frozen=True)
@@ -160,6 +168,10 @@ def check_job(name: str, job: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise InputError(f"insertion {name}: a job needs {key}, above zero", value=value)
     for key, value in row.items():
-        if key != "delay" and COLUMNS[key].kind == "integer" and int(value) != value:
+        kind = "time" if key == "delay" else COLUMNS[key].kind
+        whole = isinstance(value, int | float) and math.isfinite(value) and int(value) == value
+        if kind == "integer" and (isinstance(value, bool) or not whole or abs(value) > _LARGEST):
             raise InputError(f"insertion {name}: {key} must be a whole number", value=value)
+        if kind in ("label", "text") and not isinstance(value, str | int | float):
+            raise InputError(f"insertion {name}: {key} must be a name", value=value)
     return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.reading import Reading, boundary, reader
+from walltime.core.source import read_source
 from walltime.core.time import parse_duration, seconds
-from walltime.workload.formats.files import reading
 from walltime.workload.formats.workflows import read_workflow
 from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm, Trigger, check_job
 from walltime.workload.presence import Mix
@@ -23,25 +25,21 @@ _NAMED = ("user", "group", "account", "queue", "qos", "priority")
 _OF_WORKFLOWS = ("name", "workflows", "submit", "share", "trigger", *_NAMED)
 
 
+@reader
 def load_insertions(path: str | Path) -> list[Insertion | Mix]:
     """The insertions of a YAML file: a list of mappings with `trigger` and `jobs`, or with `workflows` and a `trigger`
     or a `share`. Paths of workflows start at the file's folder."""
-    import yaml
-
-    with reading(path) as file:
-        text = file.read()
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError("not valid YAML", file=path, line=mark.line + 1 if mark else None) from None
+    source = read_source(path)
+    data = source.data
     if not isinstance(data, list) or not data:
         raise InputError("a file of insertions is a list of them, each with a trigger and jobs", file=path)
-    try:
-        return [_parse(entry, place, Path(path).parent) for place, entry in enumerate(data, 1)]
-    except InputError as error:
-        where = error.file or path
-        raise InputError(error.what, value=error.value, file=where, line=error.line, choices=error.choices) from None
+    place = Reading(path)
+    with boundary(path, place):
+        found = []
+        for number, entry in enumerate(data):
+            place.line = source.line((number,))
+            found.append(_parse(entry, number + 1, Path(path).parent))
+    return found
 
 
 def _parse(entry: Any, place: int, folder: Path) -> Insertion | Mix:
@@ -58,17 +56,29 @@ def _parse(entry: Any, place: int, folder: Path) -> Insertion | Mix:
     if choose not in ("sequence", "weighted"):
         raise InputError(f"insertion {name}: unknown choose", value=choose, choices=("sequence", "weighted"))
     jobs, weights = [], []
-    for item in entry.get("jobs") or []:
+    listed = entry.get("jobs") or []
+    if not isinstance(listed, list):
+        raise InputError(f"insertion {name}: jobs has to be a list", value=listed)
+    for item in listed:
         together = item.get("together") if isinstance(item, dict) else None
         if not isinstance(item, dict) or (together is not None and not isinstance(together, list)):
             raise InputError(f"insertion {name}: a job is a mapping of columns", value=item)
-        weights.append(float(item.get("weight", 1.0)))
+        weights.append(_weight(item, name))
         jobs.append(together if together is not None else {k: v for k, v in item.items() if k != "weight"})
     insertion = Insertion(_parse_trigger(entry.get("trigger"), name), jobs, choose, weights, name)
     for job in jobs:
         for one in [job] if isinstance(job, dict) else job:
+            if not isinstance(one, dict):
+                raise InputError(f"insertion {name}: a job is a mapping of columns", value=one)
             check_job(name, one)
     return insertion
+
+
+def _weight(item: dict[str, Any], name: str) -> float:
+    weight = item.get("weight", 1.0)
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
+        raise InputError(f"insertion {name}: a weight is a number", value=weight)
+    return float(weight)
 
 
 def _parse_workflows(entry: dict[str, Any], name: str, folder: Path) -> Mix:
@@ -79,11 +89,8 @@ def _parse_workflows(entry: dict[str, Any], name: str, folder: Path) -> Mix:
         one = {"file": item} if isinstance(item, str) else item
         if not isinstance(one, dict) or not set(one) <= {"file", "weight"} or not isinstance(one.get("file"), str):
             raise InputError(f"insertion {name}: a workflow is a file, or a mapping of file and weight", value=item)
-        weight = one.get("weight", 1.0)
-        if isinstance(weight, bool) or not isinstance(weight, int | float):
-            raise InputError(f"insertion {name}: a weight is a number", value=weight)
         flows.append(read_workflow(folder / one["file"]))
-        weights.append(float(weight))
+        weights.append(_weight(one, name))
     share = entry.get("share")
     if share is not None and (isinstance(share, bool) or not isinstance(share, int | float)):
         raise InputError(f"insertion {name}: a share is a number above 0 and at most 1", value=share)

@@ -6,26 +6,31 @@ A table (.csv, .parquet) has the columns of a workload and `started`, times in s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError
+from walltime.core.reading import Reading, reader, reading
 from walltime.core.time import parse_duration
 from walltime.workload.squeue import read_json, read_squeue
 from walltime.workload.standing import Snapshot, Standing, read_time
 
+if TYPE_CHECKING:
+    import polars as pl
 
+
+@reader
 def read_snapshot(path: str | Path, zone: str | None = None) -> Snapshot:
     """The jobs in a file: squeue's output, or a table by its suffix; raises InputError with file and line."""
     target = Path(path)
     if target.suffix.lower() in (".csv", ".parquet"):
         return _read_table(target, zone)
-    try:
-        text = target.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=target) from None
+    with reading(target) as file:
+        text = file.text(errors="replace")
     if text.lstrip().startswith("{"):
-        return read_json(text, target, zone)
+        with reading(target) as file:
+            return read_json(file.json("not the output of squeue --json"), target, zone)
     return read_squeue(text.splitlines(), target, zone)
 
 
@@ -33,22 +38,17 @@ def read_snapshot(path: str | Path, zone: str | None = None) -> Snapshot:
 
 
 def _read_table(target: Path, zone: str | None) -> Snapshot:
-    import polars as pl
+    with reading(target) as file:
+        table = file.table()
+        return Snapshot(tuple(_table_jobs(file, table, zone)), {}, str(target))
 
-    try:
-        table = pl.read_csv(target) if target.suffix.lower() == ".csv" else pl.read_parquet(target)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"cannot be read: {str(error).splitlines()[0]}", file=target) from None
+
+def _table_jobs(file: Reading, table: pl.DataFrame, zone: str | None) -> Iterator[Standing]:
     needed = [name for name in ("cores", "requested_time", "submit") if name not in table.columns]
     if needed:
-        raise InputError(f"the table has no column {needed[0]}", file=target, choices=table.columns)
-    jobs = []
-    for number, row in enumerate(table.iter_rows(named=True), 2):
-        try:
-            jobs.append(_table_job(row, number, zone))
-        except InputError as error:
-            raise InputError(error.what, value=error.value, file=target, line=number) from None
-    return Snapshot(tuple(jobs), {}, str(target))
+        raise InputError(f"the table has no column {needed[0]}", choices=table.columns)
+    for file.line, row in enumerate(table.iter_rows(named=True), 2):
+        yield _table_job(row, file.line, zone)
 
 
 def _table_job(row: dict[str, Any], number: int, zone: str | None) -> Standing:
@@ -82,15 +82,14 @@ def _label(row: dict[str, Any], name: str) -> str | None:
 # -------------------------------------------------------------------------------------------------------- sshare
 
 
+@reader
 def read_usage(path: str | Path) -> dict[str, float]:
     """Raw usage (core-seconds) by `account/user`, from `sshare -a -l -P`, or any sshare, with -P or without, that has
     the columns Account, User and RawUsage; the rows of accounts alone are left out, as their users' rows add up to
     them."""
     target = Path(path)
-    try:
-        lines = [line for line in target.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=target) from None
+    with reading(target) as file:
+        lines = [line for _, line in file.lines() if line.strip()]
     lines = lines if lines and "|" in lines[0] else _with_bars(lines, target)
     names = [name.strip() for name in lines[0].split("|")] if lines else []
     for wanted in ("Account", "User", "RawUsage"):

@@ -7,7 +7,6 @@ The one to use has bars between its fields, as it loses nothing; JSON (`squeue -
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
+from walltime.core.reading import Reading, boundary
 from walltime.core.time import SECOND, parse_duration
 from walltime.core.workload import UNLIMITED
 from walltime.workload.standing import Snapshot, Standing, read_time
@@ -68,6 +68,10 @@ UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
 NO_LIMIT = ("INVALID", "PARTITION_LIMIT", "NOT_SET")
 _CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
 _PART = re.compile(r"(\d+)\+(\d+)")
+MOST_JOBS = 1_000_000
+"""Jobs of a snapshot, the tasks of its arrays counted one by one."""
+LAST_TASK = 4_000_000
+"""The largest number of a task that Slurm can be set up for."""
 _ARRAY = re.compile(r"(\d+)_\[([^\]]*)\]?")
 
 
@@ -81,8 +85,9 @@ def read_squeue(lines: list[str], target: Path, zone: str | None) -> Snapshot:
     bars = "|" in lines[first]
     names = [name.strip().upper() for name in (lines[first].split("|") if bars else lines[first].split())]
     fields = [HEADINGS.get(name) for name in names]
-    if "state" not in fields:
-        raise InputError("squeue's header has no state (ST or STATE)", file=target, line=first + 1, choices=names)
+    for field, heading in (("id", "job's number (JOBID)"), ("state", "state (ST or STATE)")):
+        if field not in fields:
+            raise InputError(f"squeue's header has no {heading}", file=target, line=first + 1, choices=names)
     rows = _rows(lines[first + 1 :], first + 2, fields, bars, target)
     return _collect(rows, target, zone)
 
@@ -129,11 +134,12 @@ def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Pa
     """The jobs that the rows stand for; whoever is left out is counted."""
     jobs: list[Standing] = []
     skipped: dict[str, int] = {}
-    for number, row in rows:
-        try:
+    place = Reading(target)
+    for place.line, row in rows:
+        with boundary(target, place):
             found, reason = _job(row, zone)
-        except InputError as error:
-            raise InputError(error.what, value=error.value, file=target, line=number) from None
+            if len(jobs) + len(found) > MOST_JOBS:
+                raise InputError(f"more than {MOST_JOBS:,} jobs with the tasks of", value=row["id"])
         if reason is not None:
             skipped[reason] = skipped.get(reason, 0) + 1
         jobs += found
@@ -196,7 +202,12 @@ def _spread(one: Standing) -> list[Standing]:
         ends = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part.strip())
         if ends is None:
             raise InputError("not a list of tasks", value=one.name)
-        tasks += range(int(ends[1]), int(ends[2] or ends[1]) + 1, int(ends[3] or 1))
+        first, last, step = int(ends[1]), int(ends[2] or ends[1]), int(ends[3] or 1)
+        if not step or last > LAST_TASK:
+            raise InputError(f"a task is at most {LAST_TASK:,}, and the step at least 1", value=one.name)
+        if len(tasks) + (last - first) // step >= MOST_JOBS:
+            raise InputError(f"more than {MOST_JOBS:,} tasks in one list", value=one.name)
+        tasks += range(first, last + 1, step)
     array = f"{match[1]}%{most}" if most.isdigit() else None
     return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
 
@@ -243,7 +254,11 @@ def _bind(jobs: list[Standing]) -> list[Standing]:
 def _number(text: str | None) -> int | None:
     """A count; of a range such as 2-4 the lower end, and 1K is 1024."""
     match = re.match(r"(\d+)(K?)", text or "")
-    return None if match is None else int(match[1]) * (1024 if match[2] else 1)
+    if match is None:
+        return None
+    if len(match[1].lstrip("0")) > 12:
+        raise InputError("a number out of range", value=text)
+    return int(match[1]) * (1024 if match[2] else 1)
 
 
 def _duration(text: str | None) -> float | None:
@@ -256,7 +271,7 @@ def _duration(text: str | None) -> float | None:
     match = _CLOCK.fullmatch(value)
     if match is not None:
         days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-        return float(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
+        return parse_duration(days * 86_400 + hours * 3600 + minutes * 60 + seconds) / 1e6
     return parse_duration(value) / 1e6
 
 
@@ -268,13 +283,17 @@ def _moment(text: str | None, zone: str | None) -> float | None:
 # --------------------------------------------------------------------------------------------------------- JSON
 
 
-def read_json(text: str, target: Path, zone: str | None) -> Snapshot:
+def read_json(data: Any, target: Path, zone: str | None) -> Snapshot:
     """The jobs of `squeue --json`; raises InputError with the file."""
-    try:
-        listed = json.loads(text)["jobs"]
-        rows = [(None, _from_json(job)) for job in listed]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"not the output of squeue --json: {error}", file=target) from None
+    listed = data.get("jobs") if isinstance(data, dict) else None
+    if not isinstance(listed, list):
+        raise InputError("not the output of squeue --json: it has no list of jobs", file=target)
+    rows = []
+    for number, job in enumerate(listed, 1):
+        if not isinstance(job, dict) or "job_id" not in job or not job.get("job_state"):
+            what = f"job {number} of squeue --json is not a mapping with job_id and job_state"
+            raise InputError(what, value=job, file=target)
+        rows.append((None, _from_json(job)))
     return _collect(rows, target, zone)
 
 
@@ -315,8 +334,12 @@ def _limit_text(told: Any, minutes: int | None) -> str:
 def _value(told: Any) -> int | None:
     """A number, which newer versions wrap up with whether it is set and finite."""
     if isinstance(told, dict):
-        return int(told["number"]) if told.get("set", True) and not told.get("infinite") else None
-    return None if told is None else int(told)
+        told = told.get("number") if told.get("set", True) and not told.get("infinite") else None
+    if told is None:
+        return None
+    if isinstance(told, bool) or not isinstance(told, int | float | str):
+        raise InputError("a number was expected in squeue --json", value=told)
+    return int(told)
 
 
 def _text(told: Any) -> str:

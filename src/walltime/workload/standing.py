@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from walltime.core.errors import InputError
+from walltime.core.time import LATEST, SECOND
+
+_LATEST = LATEST / SECOND
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,10 @@ class Snapshot:
 def read_time(value: str | float, zone: str | None = None) -> float:
     """Seconds from a number, or from a date and time such as 2026-11-15T12:00:00 (of the zone, else UTC)."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return _check_time(value)
     text = str(value).strip()
-    try:
-        return float(text)
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        return _check_time(float(text))
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
@@ -59,3 +61,9 @@ def read_time(value: str | float, zone: str | None = None) -> float:
         raise InputError("not a time (seconds, or a date such as 2026-11-15T12:00:00)", value=value) from None
     except ZoneInfoNotFoundError:
         raise InputError("no such time zone", value=zone) from None
+
+
+def _check_time(value: float) -> float:
+    if not -_LATEST <= value <= _LATEST:
+        raise InputError("a time out of range", value=value)
+    return float(value)

@@ -13,6 +13,8 @@ from typing import Any
 
 from walltime.core.errors import InputError
 
+_MOST_CORES = 1 << 31
+
 
 @dataclass(frozen=True)
 class Task:
@@ -117,8 +119,9 @@ class Workflow:
 
 
 def _check_task(name: str, task: Task, file: str | None) -> None:
-    if task.cores < 1:
-        raise InputError(f"workflow {name}: task {task.id} needs at least one core", value=task.cores, file=file)
+    if not 1 <= task.cores < _MOST_CORES:
+        what = "needs at least one core" if task.cores < 1 else f"needs fewer than {_MOST_CORES:,} cores"
+        raise InputError(f"workflow {name}: task {task.id} {what}", value=task.cores, file=file)
     if not 0 < task.run_time < 1e9:
         raise InputError(f"workflow {name}: task {task.id} has no run time above zero", value=task.run_time, file=file)
     if task.requested_time is not None and not 0 < task.requested_time < 1e9:
@@ -154,10 +157,11 @@ def _order(name: str, tasks: dict[str, Task], file: str | None) -> list[str]:
 
 def _cycle(tasks: dict[str, Task], done: list[str]) -> list[str]:
     """One circle among the tasks that could not be put in order, each before the one that it needs."""
-    left = [key for key in tasks if key not in set(done)]
-    path = [left[0]]
+    ordered = set(done)
+    left = {key: None for key in tasks if key not in ordered}
+    path = [next(iter(left))]
     while True:
-        needed = next(item for item in tasks[path[-1]].needs if item in set(left))
+        needed = next(item for item in tasks[path[-1]].needs if item in left)
         if needed in path:
             return [*path[path.index(needed) :], needed]
         path.append(needed)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader, reading
 from walltime.core.workload import Workload
 
 SWF = (".swf", ".swf.gz", ".txt", ".txt.gz")
@@ -16,6 +17,7 @@ FORMATS = ("swf", "sacct", "torque", "table")
 _PEEK = 1 << 16
 
 
+@reader
 def read(
     path: str | Path,
     *,
@@ -88,6 +90,7 @@ def check_suffix(path: str | Path) -> None:
         raise _no_format(path, SWF + TABLES)
 
 
+@reader
 def find_format(path: str | Path, format: str | None = None) -> str:
     """One of FORMATS; InputError where neither name, suffix nor contents tell."""
     if format is not None:
@@ -116,7 +119,6 @@ def find_format(path: str | Path, format: str | None = None) -> str:
 
 def _look(path: str | Path, name: str) -> str | None:
     """What the first lines say; None where they say nothing, or the file cannot be read (its reader will tell)."""
-    from walltime.workload.formats.files import reading
     from walltime.workload.formats.sacct import looks_like_sacct
     from walltime.workload.formats.torque import RECORD
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.workload.formats.files import reading
+from walltime.core.reading import reading
 
 KINDS = ("machines", "queues", "users", "groups", "failures")
 _SUFFIXES = (".gz", ".swf", ".txt", ".gwf", ".mwf")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader
 from walltime.core.time import LATEST, SECOND, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats.parquet import encode_series, load_table
@@ -41,6 +42,7 @@ def parse_map(pairs: list[str]) -> dict[str, str]:
     return found
 
 
+@reader
 def read_mapped(path: str | Path, columns: Mapping[str, str], timezone: str | None = None) -> Workload:
     """The workload in a table with other names; raises InputError for a wrong name, unit or value."""
     table, _ = load_table(path)
@@ -59,10 +61,7 @@ def read_mapped(path: str | Path, columns: Mapping[str, str], timezone: str | No
     origin = _begin_clock(result, timezone)
     submit = result["submit"]
     notes = {"lines": len(kept), "skipped": skipped, "unsorted": bool(np.any(submit[1:] < submit[:-1]))}
-    try:
-        return Workload(sort_by_submission(result), labels, origin=origin, notes=notes, source=str(path))
-    except InputError as error:
-        raise InputError(error.what, value=error.value, file=path) from None
+    return Workload(sort_by_submission(result), labels, origin=origin, notes=notes, source=str(path))
 
 
 def _choose(path: str | Path, table: pl.DataFrame, columns: Mapping[str, str]) -> dict[str, tuple[str, str | None]]:
@@ -100,7 +99,10 @@ def _convert(
     if unit in _TIMES:
         raise InputError(f"{ours} is no time; its unit cannot be", value=unit, choices=_SIZES)
     number = _numbers(path, series) * (_SIZES[unit] if unit else 1)
-    return np.where(np.isfinite(number), np.rint(number), MISSING).astype(np.int64), None
+    known = np.isfinite(number)
+    if np.any(known & (np.abs(number) > LATEST)):
+        raise InputError(f"column {series.name}: a number out of range", file=path)
+    return np.where(known, np.rint(np.where(known, number, 0)), MISSING).astype(np.int64), None
 
 
 def _times(path: str | Path, series: pl.Series, ours: str, unit: str | None, timezone: str | None) -> np.ndarray:

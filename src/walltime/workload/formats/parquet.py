@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.files import replacing
+from walltime.core.reading import reader, reading
 from walltime.core.time import LATEST, SECOND
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
-from walltime.workload.formats.files import reading, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +26,7 @@ _REQUIRED = ("submit", "run_time")
 _SHOWN = 40  # characters of a bad value that a message shows
 
 
+@reader
 def read_table(path: str | Path) -> Workload:
     """The workload in a Parquet or CSV file, by its suffix, sorted by submission; InputError for a wrong column."""
     table, extra = load_table(path)
@@ -32,18 +34,15 @@ def read_table(path: str | Path) -> Workload:
     columns, labels = _convert(path, table)
     submit = columns["submit"]
     notes = extra.get("notes") or {"lines": table.height, "skipped": {}}
-    try:
-        return Workload(
-            sort_by_submission(columns),
-            labels,
-            origin=Origin(**extra.get("origin", {})),
-            machine_cores=extra.get("machine_cores"),
-            header=extra.get("header", {}),
-            notes=notes | {"unsorted": bool(np.any(submit[1:] < submit[:-1]))},
-            source=str(path),
-        )
-    except InputError as error:
-        raise InputError(error.what, value=error.value, file=path) from None
+    return Workload(
+        sort_by_submission(columns),
+        labels,
+        origin=Origin(**extra.get("origin", {})),
+        machine_cores=extra.get("machine_cores"),
+        header=extra.get("header", {}),
+        notes=notes | {"unsorted": bool(np.any(submit[1:] < submit[:-1]))},
+        source=str(path),
+    )
 
 
 def _check_columns(path: str | Path, table: pl.DataFrame) -> None:
@@ -108,19 +107,23 @@ def load_table(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The table as it stands in the file, and what Parquet's metadata say beside it."""
     import polars as pl
 
-    extra: dict[str, Any] = {}
-    with reading(path) as stream:
-        stream.read(1)  # a missing file or a folder is told in our words
-    try:
+    with reading(path) as file:
         if _is_csv(path):
-            return pl.read_csv(path, infer_schema=False), extra
-        if text := pl.read_parquet_metadata(path).get(_METADATA):
-            extra = json.loads(text)
-        return pl.read_parquet(path), extra
-    except (pl.exceptions.PolarsError, ValueError) as error:
-        kind = "CSV" if _is_csv(path) else "Parquet"
-        reason = str(error).splitlines()[0] if str(error) else "unreadable"
-        raise InputError(f"this does not look like a {kind} file ({reason})", file=path) from None
+            return file.table(infer_schema=False), {}
+        return file.table(), _read_extra(pl.read_parquet_metadata(path).get(_METADATA))
+
+
+def _read_extra(text: str | None) -> dict[str, Any]:
+    """What we wrote beside the jobs, as far as it is what we write."""
+    found = json.loads(text) if text else {}
+    kinds = {"origin": dict, "machine_cores": int, "header": dict, "notes": dict}
+    if not isinstance(found, dict):
+        return {}
+    extra = {key: found[key] for key, kind in kinds.items() if type(found.get(key)) is kind}
+    origin = extra.get("origin", {})
+    epoch, timezone = origin.get("epoch"), origin.get("timezone")
+    known = {"epoch": epoch if isinstance(epoch, int | float) else None}
+    return extra | {"origin": known | {"timezone": timezone if isinstance(timezone, str) else None}}
 
 
 def _emptied(table: pl.DataFrame) -> list[pl.Series]:

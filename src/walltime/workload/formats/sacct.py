@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload, sort_by_submission
 from walltime.workload.formats.batches import count_duplicates, join_columns
-from walltime.workload.formats.files import reading
 from walltime.workload.formats.sacct_fields import ROLES
 from walltime.workload.formats.sacct_hetjobs import HeterogeneousJobs, cut_last
 from walltime.workload.formats.sacct_scan import Scanner
@@ -54,6 +54,7 @@ def looks_like_sacct(line: str) -> bool:
     return any(name in ("jobid", "jobidraw") for name in names) and sum(name in ROLES for name in names) >= 3
 
 
+@reader
 def read_sacct(
     path: str | Path, timezone: str | None = None, fields: Sequence[str] | None = None, delimiter: str | None = None
 ) -> Workload:

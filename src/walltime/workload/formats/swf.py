@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.files import replacing
+from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats import alea
 from walltime.workload.formats.alea_files import read_names
 from walltime.workload.formats.batches import count_duplicates, join_columns
-from walltime.workload.formats.files import reading, replacing
 from walltime.workload.formats.swf_scan import Scanner
 
 if TYPE_CHECKING:
@@ -39,12 +40,13 @@ _BLOCK = 1 << 22  # bytes read at once
 _LONGEST_LINE = 1 << 20
 _ROWS = 1 << 16  # jobs a batch, where the whole file is wanted
 _KEY = re.compile(r"\s*;+\s*([A-Za-z][\w /.()-]{0,40}?)\s*:(?:\s+(.*)|\s*)$", re.DOTALL)
-_WHOLE = re.compile(r"\s*(\d+)(?![\d.,]*\d)")
+_WHOLE = re.compile(r"\s*0*(\d{1,15})(?![\d.,]*\d)")
 
 Batch = tuple[dict[str, Any], dict[str, Any]]
 Taken = tuple[dict[str, Any], dict[str, Any], list[alea.Extra]]
 
 
+@reader
 def read_swf(path: str | Path) -> Workload:
     """The whole trace, sorted by submission; raises InputError (with the line) for what is not SWF."""
     scanner = Scanner(str(path), _ROWS)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
-from walltime.core.time import SECOND, parse_duration
+from walltime.core.reading import describe, reader, reading
+from walltime.core.time import LATEST, SECOND, parse_duration
 from walltime.core.workload import MISSING, Origin, Workload, encode_labels, sort_by_submission
-from walltime.workload.formats.files import reading
 from walltime.workload.formats.sacct import zone_offset
 
 RECORD = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
@@ -36,6 +36,7 @@ def is_accounting_folder(path: str | Path) -> bool:
     return folder.is_dir() and any(_DAY_FILE.fullmatch(entry.name) for entry in folder.iterdir())
 
 
+@reader
 def read_torque(path: str | Path, timezone: str | None = None) -> Workload:
     """The jobs that ended in a file, or in all daily files of a folder; sorted by submission."""
     zone_offset(timezone)  # an unknown zone is told before anything is read
@@ -81,8 +82,8 @@ class _Log:
         pairs = {key: value.strip('"') for key, value in _PAIR.findall(text)}
         try:
             row = _row(job, pairs)
-        except (ValueError, InputError) as error:
-            self._tell(path, number, str(error), text)
+        except (ValueError, OverflowError, InputError) as error:
+            self._tell(path, number, describe(error), text)
             return
         if row["run_time"] <= 0:
             self.skipped["run time unknown or zero"] += 1
@@ -146,7 +147,7 @@ def _row(job: str, pairs: dict[str, str]) -> dict[str, Any]:
     if run < 0 and min(times["start"], times["end"]) >= 0:
         run = times["end"] - times["start"]
     cores, nodes, gpus = _size(pairs)
-    return {
+    row: dict[str, Any] = {
         "job_id": int(digits[0]),
         "name": job.partition(".")[0] if "[" in job else "",
         "submit": submit,
@@ -157,8 +158,11 @@ def _row(job: str, pairs: dict[str, str]) -> dict[str, Any]:
         "memory": _memory(pairs.get("Resource_List.mem")),
         "gpus": gpus,
         "recorded_wait": times["start"] - submit if times["start"] >= submit >= 0 else MISSING,
-        **{ours: pairs.get(theirs, "") for ours, theirs in _LABELS.items()},
     }
+    for name, value in row.items():
+        if name != "name" and value > LATEST:
+            raise ValueError(f"{name} out of range")
+    return row | {ours: pairs.get(theirs, "") for ours, theirs in _LABELS.items()}
 
 
 def _epoch(text: str | None) -> int:

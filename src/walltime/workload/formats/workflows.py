@@ -10,33 +10,35 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from walltime.core.errors import InputError
-from walltime.workload.formats.files import reading, replacing
+from walltime.core.files import replacing
+from walltime.core.reading import reader, reading
 from walltime.workload.workflow import Task, Workflow
 
 _EDGES = re.compile(r'"?([^"\s;{}\[\]>]+)"?((?:\s*->\s*"?[^"\s;{}\[\]>]+"?)+)')
 _COMMA = re.compile(r"[-+]?\d+,\d+")
+_MOST_BYTES = 1 << 53
 _ENTITY = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
+@reader
 def read_workflow(path: str | Path) -> Workflow:
     """The workflow in a file; raises InputError naming the file, and the task where one is wrong."""
-    with reading(path) as stream:
-        raw = stream.read()
+    with reading(path) as file:
+        raw = file.content()
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"<":
         return _read_dax(path, raw)
     if start != b"{":
         raise InputError("this is no workflow: neither JSON (ScSF's manifest, WfFormat) nor XML (DAX)", file=path)
-    try:
-        data = json.loads(raw)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError("not valid JSON", file=path, line=getattr(error, "lineno", None)) from None
+    with reading(path) as file:
+        data = file.json()
     if "workflow" in data:
         return _read_wfformat(path, data)
     if "tasks" in data:
@@ -91,10 +93,7 @@ def _read_manifest(path: str | Path, data: dict[str, Any]) -> Workflow:
         if key is None:
             raise InputError(f"workflow {name}: task {place} of the list has no id", file=path)
         known.append(str(key))
-        given = item.get("deps", [])
-        if not isinstance(given, list):
-            raise InputError(f"workflow {name}: task {key}: deps has to be a list", value=given, file=path)
-        needs[str(key)] = [str(needed) for needed in given]
+        needs[str(key)] = [str(needed) for needed in _list(item, "deps", f"workflow {name}: task {key}")]
     for before, after in _parse_dot(str(data.get("dot_dag") or "")):
         for end in (before, after):
             if end not in known:
@@ -131,10 +130,14 @@ def _parse_dot(text: str) -> list[tuple[str, str]]:
 def _read_wfformat(path: str | Path, data: dict[str, Any]) -> Workflow:
     name = str(data.get("name") or _name(path))
     flow = data["workflow"]
-    listed = (flow.get("specification") or flow).get("tasks") if isinstance(flow, dict) else None
+    listed = _dig(flow, "specification", "tasks") or _dig(flow, "tasks")
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise InputError("workflow has no list of tasks", file=path)
-    ran = {str(item.get("id")): item for item in (flow.get("execution") or {}).get("tasks", [])}
+    execution = flow.get("execution")
+    executed = execution.get("tasks", []) if isinstance(execution, dict) else []
+    if not isinstance(executed, list) or not all(isinstance(item, dict) for item in executed):
+        raise InputError("the tasks of workflow.execution have to be a list of mappings", file=path)
+    ran = {str(item.get("id")): item for item in executed}
     ids = {str(item.get("name")): str(item.get("id", item.get("name"))) for item in listed}  # older files use names
     tasks = []
     for item in listed:
@@ -150,12 +153,36 @@ def _read_wfformat(path: str | Path, data: dict[str, Any]) -> Workflow:
                     1, round(_number(merged.get("coreCount", merged.get("cores", 1)), f"{place}: coreCount", path))
                 ),
                 run_time=max(_number(run, f"{place}: runtimeInSeconds", path), 1e-6),
-                needs=tuple(dict.fromkeys(ids.get(str(parent), str(parent)) for parent in item.get("parents", []))),
+                needs=tuple(
+                    dict.fromkeys(ids.get(str(parent), str(parent)) for parent in _list(item, "parents", place))
+                ),
                 name=str(item.get("name", "")),
-                memory=int(memory) if isinstance(memory, int | float) else None,
+                memory=_bytes(memory),
             )
         )
     return Workflow.of(name, tasks, str(path))
+
+
+def _dig(data: Any, *keys: str) -> Any:
+    """The value below these keys; None where one of them is not there."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def _list(item: dict[str, Any], key: str, place: str) -> list[Any]:
+    found = item.get(key, [])
+    if not isinstance(found, list):
+        raise InputError(f"{place}: {key} has to be a list", value=found)
+    return found
+
+
+def _bytes(memory: Any) -> int | None:
+    if isinstance(memory, bool) or not isinstance(memory, int | float):
+        return None
+    if not 0 <= memory < _MOST_BYTES:
+        raise InputError("an amount of memory out of range", value=memory)
+    return int(memory)
 
 
 def _read_dax(path: str | Path, raw: bytes) -> Workflow:
@@ -208,10 +235,13 @@ def _name(path: str | Path) -> str:
 
 def _number(value: Any, what: str, path: str | Path | None) -> float:
     try:
-        if value is None or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
+    except (ValueError, OverflowError):
         raise InputError(f"{what} is not a number", value=value, file=path) from None
 
 

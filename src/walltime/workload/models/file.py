@@ -13,7 +13,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from walltime.core.errors import InputError
-from walltime.workload.formats.files import reading, replacing
+from walltime.core.files import replacing
+from walltime.core.reading import reader, reading
 
 VERSION = 1
 HOURS = 168
@@ -163,15 +164,11 @@ class ModelFile(Section):
         return self
 
 
+@reader
 def read_model(path: str | Path) -> ModelFile:
     """The model in a file; raises InputError with the place of what is wrong."""
-    with reading(path) as stream:
-        raw = stream.read()
-    try:
-        data = json.loads(raw)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        line = getattr(error, "lineno", None)
-        raise InputError("not a model file (not valid JSON)", file=path, line=line) from None
+    with reading(path) as file:
+        data = file.json("not a model file: not valid JSON")
     if not isinstance(data, dict) or "walltime_model" not in data:
         raise InputError("not a model file (`walltime workload fit` writes one)", file=path)
     if data["walltime_model"] != VERSION:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from walltime.core.errors import InputError
+from walltime.core.reading import check_path, describe, reader, reading
 
 _LARGEST = 16 << 20
 _MOST_VALUES = 200_000  # far beyond any real file; stops an alias bomb
@@ -34,32 +35,30 @@ class Source:
         return None
 
 
+@reader
 def read_source(path: str | Path) -> Source:
     """The data of a YAML file; raises InputError for anything that is not one."""
     file = Path(path)
+    check_path(file)
     if file.is_dir():
         raise InputError("this is a folder; a scenario is a YAML file", file=file)
     try:
-        raw = file.open("rb").read(_LARGEST + 1)
-    except FileNotFoundError:
-        raise missing_file(file) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", file=file) from None
-    if len(raw) > _LARGEST:
-        raise InputError("too large for a scenario", file=file)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not a text file (a scenario is YAML in UTF-8)", file=file, line=raw[: error.start].count(b"\n") + 1
-        ) from None
+        with reading(file) as opened:
+            text = opened.text(_LARGEST)
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise missing_file(file) from None
+        if isinstance(error.__cause__, UnicodeDecodeError):
+            what = "not a text file (a scenario is YAML in UTF-8)"
+            raise InputError(what, file=file, line=error.line) from None
+        raise
     return parse_source(text, str(file))
 
 
-def parse_source(text: str, file: str) -> Source:
+def parse_source(text: str, file: str | None) -> Source:
     """The data of a YAML text; raises InputError with the line of what is wrong."""
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         try:
             root = loader.get_single_node()
             source = Source(None, file)
@@ -80,6 +79,19 @@ def parse_source(text: str, file: str) -> Source:
     return source
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML's own, whose merged mappings (`<<`) stay as small as their keys are many."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        super().flatten_mapping(node)
+        if len({id(key) for key, _ in node.value}) < len(node.value):
+            node.value = list({_key(key): (key, value) for key, value in node.value}.values())
+
+
+def _key(node: yaml.Node) -> str | int:
+    return node.value if isinstance(node, yaml.ScalarNode) else id(node)
+
+
 class _Builder:
     """Walks the parsed tree once, building values and noting lines."""
 
@@ -96,12 +108,17 @@ class _Builder:
         self.source.lines.setdefault(place, node.start_mark.line + 1)
         if isinstance(node, yaml.CollectionNode):
             return self.build_collection(node, place)
+        return self.scalar(node)
+
+    def scalar(self, node: yaml.Node) -> Any:
         try:
-            return self.loader.construct_object(node, deep=True)
-        except ValueError as error:  # a date such as 2024-02-31
-            raise InputError(
-                f"not a valid value ({error})", file=self.source.file, line=node.start_mark.line + 1
-            ) from None
+            value = self.loader.construct_object(node, deep=True)
+            if isinstance(value, str) and not value.isascii():
+                value.encode()
+        except (ValueError, OverflowError) as error:  # a date such as 2024-02-31, half a character
+            line = node.start_mark.line + 1
+            raise InputError(f"not a valid value ({describe(error)})", file=self.source.file, line=line) from None
+        return value
 
     def build_collection(self, node: yaml.CollectionNode, place: Place) -> Any:
         if id(node) in self.open:
@@ -126,7 +143,7 @@ class _Builder:
         return result
 
     def key(self, node: yaml.Node) -> str:
-        value = self.loader.construct_object(node, deep=True) if isinstance(node, yaml.ScalarNode) else None
+        value = self.scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if isinstance(value, bool):  # YAML 1.1 reads `on:` and `yes:` as booleans
             value = node.value
         if not isinstance(value, str | int | float):
@@ -136,8 +153,9 @@ class _Builder:
     def refuse_duplicates(self, node: yaml.MappingNode) -> None:
         seen: dict[str, int] = {}
         for key_node, _ in node.value:
-            line = key_node.start_mark.line + 1
-            name = str(key_node.value)
+            if not isinstance(key_node, yaml.ScalarNode):
+                continue  # refused as a key
+            line, name = key_node.start_mark.line + 1, key_node.value
             if name in seen and name != "<<":
                 raise InputError(
                     f"the key {name!r} appears twice (first on line {seen[name]})", file=self.source.file, line=line
