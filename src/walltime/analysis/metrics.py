@@ -5,12 +5,15 @@
 - bounded slowdown: max(1, (wait + run) / max(run, 10 s)), of the same jobs.
 - utilization: used core-seconds over the core-seconds available from the first submission to the last end; inside the
   observation window for `utilization_window`.
+- phases: where jobs have them, all figures of jobs are over the experiment alone; counts of states, makespan and
+  utilization are of everything.
 - size classes: 1, 2-7, 8-63, 64-511, 512+ cores, the same for every table and picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,9 +83,9 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "mean_bounded_slowdown": mean(slowdowns),
         "median_bounded_slowdown": quantile(slowdowns, 0.5),
         "p95_bounded_slowdown": quantile(slowdowns, 0.95),
-        "jain_fairness": jain(record),
-        "longest_wait_by_size": dict(starvation(record).select("size", "longest_wait").iter_rows()),
-        "recorded": compare_recorded(record),
+        "jain_fairness": jain(seen),
+        "longest_wait_by_size": dict(starvation(seen).select("size", "longest_wait").iter_rows()),
+        "recorded": compare_recorded(seen),
         "longest_queue": record.facts.get("longest_queue"),
         "overrun": record.facts.get("overrun"),
         "origin": record.facts.get("origin"),
@@ -97,7 +100,7 @@ def in_experiment(record: Record) -> Record:
     if record.jobs["phase"].null_count() == record.jobs.height:
         return record
     chosen = record.jobs.filter(pl.col("phase").cast(pl.String) == EXPERIMENT)
-    return Record(chosen, record.allocations, record.facts, record.durations, record.outages)
+    return replace(record, jobs=chosen)
 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
@@ -148,7 +151,7 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
         "utilization_window": _utilization(held, capacity, down, *window),
         "goodput": _goodput(record, capacity, down, first, last),
         "down_core_seconds": sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down) / SECOND,
-        "window": _describe_window(record, submit, *window),
+        "window": _describe_window(seen, *window),
         "core_seconds": used,
         "lost_core_seconds": float(record.jobs["lost_core_seconds"].sum() or 0.0),
         "first_submit": None if first is None else first / SECOND,
@@ -196,10 +199,11 @@ def _goodput(record: Record, capacity: int, down: list[Held], first: int | None,
     return work / available if available > 0 else None
 
 
-def _describe_window(record: Record, submit: np.ndarray, first: int | None, last: int | None) -> dict[str, Any]:
+def _describe_window(record: Record, first: int | None, last: int | None) -> dict[str, Any]:
     """The window's bounds, and the waits of the jobs submitted inside it."""
     if first is None or last is None:
         return {"start": None, "end": None, "jobs": 0, "mean_wait": None, "mean_bounded_slowdown": None}
+    submit = ticks(record.jobs["submit"])
     inside = record.jobs.filter(pl.Series((submit >= first) & (submit <= last)))
     part = Record(inside, record.allocations)
     return {
@@ -231,8 +235,10 @@ def by(record: Record, key: str) -> pl.DataFrame:
     """Jobs, core-seconds, waits and bounded slowdowns by user, group, account, queue, qos, size or cluster.
 
     `jobs` counts all jobs, `started` those the waits are over. Sorted by core-seconds, the heaviest first; size classes
-    by size. Jobs without a value are in a group of their own, with an empty key.
+    by size. Jobs without a value are in a group of their own, with an empty key. Where jobs have phases, those of the
+    experiment alone count.
     """
+    record = in_experiment(record)
     codes, names = group_codes(record.jobs, key)
     groups, jobs = len(names), record.jobs
     started = jobs["start"].is_not_null().to_numpy()

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.compare import Comparable
-from walltime.analysis.metrics import KEYS, group_codes, slowdown_column
+from walltime.analysis.metrics import KEYS, group_codes, in_experiment, slowdown_column
 from walltime.analysis.noise import t_quantile
 from walltime.analysis.statistics import group_means
 from walltime.core.errors import InputError
@@ -81,7 +81,7 @@ def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
     """
     if key not in KEYS:
         raise InputError("unknown key to group by", value=key, choices=KEYS)
-    first, second = before.record.jobs, after.record.jobs
+    first, second = (in_experiment(result.record).jobs for result in (before, after))
     rows, others = _pair(first["job_id"].to_numpy(), second["job_id"].to_numpy())
     if not len(rows) and first.height and second.height:
         raise InputError(f"{before.label} and {after.label} have no job in common")

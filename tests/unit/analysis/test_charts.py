@@ -458,3 +458,46 @@ def test_a_clock_knows_its_zone() -> None:
     assert Clock.of({"epoch": 0.0, "timezone": "No/Such"}, 0.0).zone == "UTC"
     assert Clock.of({"epoch": None}, 0.0).describe(0, 9 * DAY) == "days since time zero of the trace"
     assert Clock.of({"epoch": None}, 0.0).describe(0, DAY) == "days, hours:minutes since time zero of the trace"
+
+
+def _phased(label: str, shift: float, experiment_alone: bool) -> Shown:
+    """Twenty days of an experiment, each with a job of the fill; `shift` is added to the waits of every job."""
+    rows = []
+    for number in range(60):
+        day, fill = number // 3, number % 3 == 0
+        start = day * DAY + 100.0 * number + shift
+        times = (day * DAY + 90.0 * number, start, start + (7 if fill else 500))
+        common = {
+            "user": f"u{number % 2}",
+            "queue": "q",
+            "recorded_wait": 3.0,
+            "phase": "fill" if fill else "experiment",
+        }
+        rows.append(job(number + 1, *times, 1 + number % 4, **common))
+    rows = [row for row in rows if row["phase"] == "experiment"] if experiment_alone else rows
+    return Shown(record(*rows), label)
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.system and name != "workflows"])
+def test_pictures_of_jobs_show_the_experiment_alone(kind: str) -> None:
+    """The same as of a result that has no other jobs, and say so."""
+    shifts = (0.0, 40.0) if KINDS[kind].several else (0.0,)
+    whole, alone = (make_chart(kind, [_phased(f"r{shift:g}", shift, one) for shift in shifts]) for one in (False, True))
+    assert "Jobs of the experiment phase alone." in whole.notes
+    for one, other in zip(whole.panels, alone.panels, strict=True):
+        assert one.y.categories == other.y.categories
+        for mark, expected in zip(one.marks, other.marks, strict=True):
+            for name, values in vars(mark).items():
+                if isinstance(values, np.ndarray) and not (kind == "compare" and one.x.label == "utilization"):
+                    np.testing.assert_array_equal(values, getattr(expected, name))
+
+
+def test_phases_can_be_told_apart_and_the_system_has_all_jobs() -> None:
+    result = _phased("r", 0.0, False)
+    assert set(make_chart("boxes", [result], by="phase").panels[0].y.categories) == {"fill", "experiment"}
+    assert sum(mark.counts.sum() for mark in make_chart("boxes", [result]).marks) == 40
+    drawn = make_chart("schedule", [result])
+    assert len(drawn.marks[0].schedule.jobs) == 60
+    hidden = Shown(record(job(1, 0.0, 0.0, 5.0, phase="fill")), "f")
+    with pytest.raises(InputError, match="experiment phase"):
+        make_chart("cdf", [hidden])

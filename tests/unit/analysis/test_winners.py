@@ -135,3 +135,17 @@ def test_the_effects_add_up_to_the_change_of_the_mean():
     assert found.balance.effect == pytest.approx(float(np.sum(new - old)))
     shares = found.table.filter(found.table["effect"] < 0)["share"].sum()
     assert shares == pytest.approx(1.0)
+
+
+def test_jobs_outside_of_the_experiment_are_nobodys_gain():
+    """Where jobs have phases, only those of the experiment count, also in the figures of each group."""
+    phases = ["fill", "experiment", "experiment"]
+    users = ["ann", "ann", "bo"]
+    before = waits("a", [900, 100, 50], user=users, phase=phases)
+    after = waits("b", [0, 160, 50], user=users, phase=phases)
+    found = find_winners(before, after, "user")
+    assert (groups(found)["ann"]["jobs"], groups(found)["ann"]["effect"]) == (1, 60.0)
+    assert (found.balance.jobs, found.balance.jobs_shorter, found.balance.effect) == (2, 0, 60.0)
+    assert after.by("user")["jobs"].to_list() == [1, 1]
+    assert after.summary["longest_wait_by_size"] == {"1": 160.0}
+    assert after.summary["jain_fairness"] == pytest.approx((2.6 + 1.5) ** 2 / (2 * (2.6**2 + 1.5**2)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError
@@ -21,11 +21,16 @@ MOST_JOBS = 1_000_000
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of picture: its name, `module:function` in this package, and whether it takes several results."""
+    """A kind of picture: its name, `module:function` in this package, and whether it takes several results.
+
+    One of the `system` shows the machine and its queue with every job in it; the others are about jobs, and show those
+    of the experiment alone where jobs have phases.
+    """
 
     name: str
     where: str
     several: bool = True
+    system: bool = False
 
     def load(self) -> Any:
         """The function that makes it; its first parameter are the results, the others its options."""
@@ -47,23 +52,23 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("schedule", "gantt:schedule"),
-        Kind("schedule-diff", "gantt:schedule_diff"),
-        Kind("nodes", "gantt:nodes", several=False),
-        Kind("node-load", "gantt:node_load"),
-        Kind("utilization", "overtime:utilization"),
-        Kind("cores", "overtime:cores"),
-        Kind("jobs", "overtime:jobs"),
-        Kind("queue", "overtime:queue"),
-        Kind("load", "overtime:load"),
-        Kind("free", "overtime:free"),
-        Kind("gaps", "gaps:gaps"),
-        Kind("difference", "overtime:difference"),
+        Kind("schedule", "gantt:schedule", system=True),
+        Kind("schedule-diff", "gantt:schedule_diff", system=True),
+        Kind("nodes", "gantt:nodes", several=False, system=True),
+        Kind("node-load", "gantt:node_load", system=True),
+        Kind("utilization", "overtime:utilization", system=True),
+        Kind("cores", "overtime:cores", system=True),
+        Kind("jobs", "overtime:jobs", system=True),
+        Kind("queue", "overtime:queue", system=True),
+        Kind("load", "overtime:load", system=True),
+        Kind("free", "overtime:free", system=True),
+        Kind("gaps", "gaps:gaps", system=True),
+        Kind("difference", "overtime:difference", system=True),
         Kind("cumulative-wait", "overtime:cumulative_wait"),
         Kind("median-wait", "overtime:median_wait"),
-        Kind("usage", "overtime:usage", several=False),
-        Kind("fairshare", "overtime:fairshare", several=False),
-        Kind("failures", "gantt:failures", several=False),
+        Kind("usage", "overtime:usage", several=False, system=True),
+        Kind("fairshare", "overtime:fairshare", several=False, system=True),
+        Kind("failures", "gantt:failures", several=False, system=True),
         Kind("cdf", "spread:cdf"),
         Kind("histogram", "spread:histogram"),
         Kind("boxes", "spread:boxes"),
@@ -97,8 +102,13 @@ def make_chart(kind: str, results: Sequence[Shown], **options: Any) -> Chart:
         if not result.record.jobs.height:
             raise InputError(f"{result.label}: the result has no jobs, so there is nothing to draw")
     from walltime.analysis.charts.chart import align
+    from walltime.analysis.charts.phases import NOTE, show_experiment
 
-    return align(found.load()(results, **options))
+    shown = list(results) if found.system or options.get("by") == "phase" else show_experiment(results)
+    chart = found.load()(shown, **options)
+    if any(one is not result for one, result in zip(shown, results, strict=True)):
+        chart = replace(chart, notes=(*chart.notes, NOTE))
+    return align(chart)
 
 
 def _check_most(kind: Kind, most: Any) -> None:
