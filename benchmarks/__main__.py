@@ -1,4 +1,5 @@
-"""`python -m benchmarks [NAME ...] [--quick] [--json FILE]`: a table of figures in CPU time, targets beside them."""
+"""`python -m benchmarks [NAME ...] [--quick] [--json FILE] [--against BUILD]`: a table of figures in CPU time, targets
+beside them; or this build and another one, by turns."""
 
 from __future__ import annotations
 
@@ -7,9 +8,12 @@ import json
 import os
 import platform
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from benchmarks import (
+    against,
     case_brokers,
     case_command,
     case_conservative,
@@ -59,6 +63,10 @@ def main() -> None:
     """Measure what was asked for. A target that is missed fails nothing; a wrong schedule does."""
     options = _parse()
     print(f"CPU time; {_describe_machine()}")
+    if options.against:
+        lines = against.run(Path(options.against), options.names or list(CASES), options.rounds, options.quick)
+        _write(options, {"against": [asdict(line) | {"ratio": line.ratio} for line in lines]})
+        return
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="walltime-bench-") as folder:
         setting = quick(Path(folder)) if options.quick else Setting(Path(folder))
@@ -67,11 +75,15 @@ def main() -> None:
             for figure in CASES[name].measure(setting):
                 print(figure.line(), flush=True)
                 figures.append(figure)
-    if options.json:
-        data = {"machine": _describe_machine(), "quick": options.quick, "figures": [f.as_data() for f in figures]}
-        Path(options.json).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    _write(options, {"figures": [figure.as_data() for figure in figures]})
     missed = [figure for figure in figures if figure.met is False]
     print(f"\n{sum(figure.met is True for figure in figures)} targets met, {len(missed)} missed")
+
+
+def _write(options: argparse.Namespace, measured: dict[str, Any]) -> None:
+    if options.json:
+        data = {"machine": _describe_machine(), "quick": options.quick} | measured
+        Path(options.json).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def _parse() -> argparse.Namespace:
@@ -79,7 +91,11 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all, where none is given")
     parser.add_argument("--quick", action="store_true", help="a tenth of the jobs, fewer repetitions")
     parser.add_argument("--json", metavar="FILE", help="write the figures into this file too")
+    parser.add_argument("--against", metavar="BUILD", help="another built checkout: both by turns, ratios of CPU time")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="with --against: so many turns of each")
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
     for name in options.names:
         if name not in CASES:
             parser.error(f"no benchmark is called {name!r}; choose from {', '.join(CASES)}")
