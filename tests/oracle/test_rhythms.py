@@ -30,6 +30,22 @@ def test_after_every_event_the_first_arrival_is_considered_alone():
     assert schedule_fast(one, job(0, 10), job(0, 5)).starts == [0, 10]
 
 
+@pytest.mark.parametrize("machine", [{"cores": 100}, {"nodes": [{"count": 10, "cores": 10}]}], ids=["cores", "nodes"])
+def test_a_promise_waits_for_all_ends_of_its_instant(machine):
+    """A and B (15 cores each) end at 100, for when C (all cores) has its promise: the pass after A's end sees B."""
+    site = machine | {"scheduler": {"backfill": "conservative", "rhythm": "event"}}
+    assert schedule_fast(site, job(0, 100, 15), job(0, 100, 15), job(7, 50, 100)).starts == [0, 0, 100]
+
+
+def test_a_promise_is_lost_amid_an_instant_when_a_job_outlives_its_estimate():
+    """Estimates are half of the requests. A and B are expected until 100; A ends then, B is expected a minute later,
+    and does end at 160. C (all cores) is promised 100, and then 160. D (10 cores, of 30 s, from 101 on) ends before."""
+    half = {"name": "factor", "factor": 0.5}
+    site = {"cores": 100, "scheduler": {"backfill": "conservative", "rhythm": "event", "estimate": half}}
+    a, b = job(0, 200, 15, run_time=100), job(0, 200, 15, run_time=160)
+    assert schedule_fast(site, a, b, job(7, 50, 100), job(101, 60, 10, run_time=30)).starts == [0, 0, 160, 101]
+
+
 def test_who_overtakes_waits_for_the_backfill_pass(schedule):
     """C (20 s) would be out of B's way, but only at 30 somebody looks behind B."""
     got = schedule(cluster(), A, B, job(2, 20))

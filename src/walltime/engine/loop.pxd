@@ -66,6 +66,7 @@ cdef class Simulation(Engine):
     cdef int drop(self, Py_ssize_t slot, int state) except -1
     cdef int instant(self) except -1
     cdef bint is_over(self) noexcept
+    cdef bint is_amid(self) noexcept
     cdef int ask_again(self, Cluster c, Island island) except -1
     cdef int run_pass(self, Cluster c, Island island) except -1
     cdef int commit(self, Cluster c, Pass view) except -1

@@ -297,6 +297,14 @@ class Simulation(Engine):
                 observer.settled(self)
         return 0
 
+    def is_amid(self):
+        """Whether more is to happen at this instant; between passes only with `per_event`."""
+        source: Source
+        for source in self.sources:  # noqa: SIM110 - a generator would be an object
+            if source.next <= self.now:
+                return True
+        return False
+
     def run_clusters(self):
         """Ask the global scheduler, then every cluster in which something has changed; whether once more."""
         cluster: Cluster
@@ -363,6 +371,7 @@ class Simulation(Engine):
         causes = island.causes
         island.causes = 0
         view.begin(self.now, causes)
+        view.amid = self.per_event and self.is_amid()
         if island.displacer is not None and island.displacer.act(view):
             if island.dynamic and island.causes & ARRIVAL:  # who was displaced is back in the queue
                 island.prepare(c.orders, self.now)

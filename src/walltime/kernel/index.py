@@ -317,6 +317,7 @@ class QueueIndex:
                 i += 1
         self.separate()
         if self.indexed:
+            self.meet_all()  # some of them may never have been in this line
             self.sum_all()
             self.refill_children(order, n, entries)
         return 0

@@ -113,6 +113,8 @@ class Ledger:
         """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""
         start: cython.longlong = self.jobs.at[slot].promise
         time: cython.longlong
+        if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
+            return start
         self.unhold(slot)
         time = self.earliest(slot, self.now)
         if time > start:

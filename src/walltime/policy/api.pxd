@@ -70,6 +70,7 @@ cdef class Broker:
 cdef class Pass:
     cdef readonly long long now
     cdef readonly int causes
+    cdef public bint amid
     cdef readonly JobTable jobs
     cdef readonly Queue queue
     cdef readonly Ledger ledger

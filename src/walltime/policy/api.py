@@ -304,6 +304,7 @@ class Pass:
         self.policy = policy
         self.now = 0
         self.causes = 0
+        self.amid = False  # whether more is still to happen at this instant: who is expected to end now may not have
         self.open = False
         self.kind = integers(64)
         self.slot = integers(64)

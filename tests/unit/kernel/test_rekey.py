@@ -49,6 +49,30 @@ def test_a_queue_whose_keys_change_stays_in_order(kind, widest):
             assert queue.find(cores, 0, window, after, NEVER) == (fitting[0] if fitting else -1)
 
 
+@pytest.mark.parametrize("widest", [3, 40, 700])
+def test_jobs_that_join_together_with_new_keys_are_found(widest):
+    """Short lives, so that many counts of cores have never been met when the queue is searched."""
+    rng = random.Random(widest)
+    for _ in range(400):
+        jobs = JobTable()
+        queue = OrderedQueue(jobs, widest)
+        for _ in range(rng.randint(1, 4)):
+            for _ in range(rng.randint(1, 3)):
+                slot = jobs.add(0, 0, rng.randrange(4), rng.randint(1, widest))
+                jobs.key[slot] = rng.randrange(9)
+                queue.push(slot)
+            for slot in queue.slots():
+                jobs.key[slot] = rng.randrange(9)
+            queue.reorder()
+            cores, window = rng.randint(1, widest), rng.choice([NEVER, 2])
+            fitting = [slot for slot in queue.slots() if jobs.cores[slot] <= cores and jobs.estimate[slot] <= window]
+            assert queue.find(cores, 0, window, -1, NEVER) == (fitting[0] if fitting else -1)
+            for slot in queue.slots():
+                if rng.random() < 0.5:
+                    queue.remove(slot)
+                    jobs.drop(slot)
+
+
 MANY = 5_000  # enough for every way of sorting
 SHAPES = {
     "in order": lambda rng: np.arange(MANY),

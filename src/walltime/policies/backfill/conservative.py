@@ -87,8 +87,8 @@ class Conservative(Policy):
             slot = waiting[i]
             i += 1
             promise = p.jobs.at[slot].promise
-            if 0 <= promise <= p.now and p.admits(slot):
-                p.start(slot)
+            if 0 <= promise <= p.now and p.admits(slot) and (not p.amid or p.fits(slot)):
+                p.start(slot)  # amid an instant it may have to wait for another end, or a correction, of this instant
         if p.quotas is not None:
             self.take_back(p, waiting)
         i = 0
