@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from walltime.cli.streams import is_unicode
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,8 +35,9 @@ def say(text: str = "", style: str | None = None) -> None:
 
 
 def emit(data: Any) -> None:
-    """JSON on standard output, strict: no NaN, keys as they are."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n")
+    """JSON on standard output, strict: no NaN, keys as they are; in escapes where the stream has not every letter."""
+    narrow = not is_unicode(sys.stdout.encoding)
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=narrow, allow_nan=False, default=str) + "\n")
 
 
 def _piped_width() -> int:

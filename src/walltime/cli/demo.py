@@ -57,8 +57,7 @@ def demo(
     session = Session(f"A generated workload, {100 * LOAD:.0f} % load")
     for name, scenario in scenarios.items():
         session.simulate(name, scenario, workload)
-    for name, target in targets.items():
-        session.written[name] = session.results[name].save(target, force=force)
+    session.save(targets, force=force)
     if trace is not None:
         from walltime.workload.formats import write
 
@@ -81,9 +80,14 @@ def _report(session: Session, page: Path | None) -> None:
     import tempfile
 
     from walltime.analysis.report import write_report
+    from walltime.core.folder import remove_empty
 
     target = page or Path(tempfile.mkdtemp(prefix="walltime-demo-")) / REPORT
-    write_report(list(session.results.values()), target, title=session.title)
+    try:
+        write_report(list(session.results.values()), target, title=session.title)
+    finally:
+        if page is None:
+            remove_empty([target.parent])
     say()
     say(f"A report to look at, in any browser: {target}", style="bold")
 

@@ -1,6 +1,6 @@
 """The command `walltime`: turns every end into an exit code.
 
-0 done, 1 our fault, 2 bad input, 3 some runs failed or a schedule is illegal, 130 interrupted.
+0 done, 1 our fault, 2 bad input or nowhere to write, 3 some runs failed or a schedule is illegal, 130 interrupted.
 Nothing is imported before `main` runs but what every Python has loaded, so that Ctrl-C is heard from the first moment.
 """
 
@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import traceback
 
 INTERRUPTED = 130
 REPORT = (
@@ -21,7 +25,10 @@ def main() -> None:
     """Run the command line and exit with its code; never returns."""
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last: a policy beside the person is found, and shadows nothing of ours
-    sys.exit(_run())
+    from walltime.cli.streams import settle
+
+    settle()
+    sys.exit(_end(_run()))
 
 
 def _run() -> int:
@@ -30,22 +37,33 @@ def _run() -> int:
 
         app(prog_name="walltime")
     except SystemExit as end:
-        return _flush(end.code if isinstance(end.code, int) else 0 if end.code is None else 1)
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        return _silence()
     except MemoryError:
         return _tell("out of memory", 1)
     except Exception as error:
         return _tell_error(error)
-    return _flush(0)
+    return 0
+
+
+def _end(code: int) -> int:
+    """The exit code, after a word about an answer that could not be printed."""
+    from walltime.cli.streams import unwritten
+
+    if reason := unwritten():
+        return _tell(f"standard output cannot be written: {reason}", code or 2)
+    return code
 
 
 def _tell_error(error: Exception) -> int:
     from walltime.core.errors import WalltimeError
 
-    return _tell(error, error.exit_code) if isinstance(error, WalltimeError) else _tell_fault(error)
+    if isinstance(error, WalltimeError):
+        return _tell(error, error.exit_code)
+    if isinstance(error, OSError) and error.filename is not None and not _find_foreign(error):
+        return _tell(f"{os.fsdecode(error.filename)!r}: {error.strerror}", 2)  # the system's word, not our fault
+    return _tell_fault(error)
 
 
 def _tell(error: object, code: int) -> int:
@@ -53,16 +71,13 @@ def _tell(error: object, code: int) -> int:
         import traceback
 
         traceback.print_exception(error)
-    try:
-        if sys.stderr.isatty():
-            from walltime.cli.console import err
+    if sys.stderr.isatty():
+        from walltime.cli.console import err
 
-            err().print("Error: ", style="bold red", end="")
-            err().print(str(error), markup=False, soft_wrap=True)
-        else:
-            print(f"Error: {error}", file=sys.stderr)
-    except BrokenPipeError:
-        return _silence(code)
+        err().print("Error: ", style="bold red", end="")
+        err().print(str(error), markup=False, soft_wrap=True)
+    else:
+        print(f"Error: {error}", file=sys.stderr)
     return code
 
 
@@ -74,7 +89,7 @@ def _tell_fault(error: Exception) -> int:
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)
-    foreign = [frame for frame in frames if _is_foreign(frame.filename)]
+    foreign = _find_foreign(error)
     place = foreign[-1] if foreign else frames[-1] if frames else None
     where = "" if place is None else f"{os.path.basename(place.filename)}:{place.lineno}: "
     advice = PLUGIN if foreign else REPORT
@@ -82,6 +97,13 @@ def _tell_fault(error: Exception) -> int:
     if os.environ.get("WALLTIME_DEBUG"):
         traceback.print_exception(error)
     return _tell(text, 1)
+
+
+def _find_foreign(error: Exception) -> list[traceback.FrameSummary]:
+    """The calls in code that is neither ours nor a library's."""
+    import traceback
+
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if _is_foreign(frame.filename)]
 
 
 def _is_foreign(file: str) -> bool:
@@ -93,18 +115,3 @@ def _is_foreign(file: str) -> bool:
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     libraries = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     return not any(os.path.abspath(file).startswith(folder + os.sep) for folder in (ours, *libraries))
-
-
-def _flush(code: int) -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _silence(code)
-    return code
-
-
-def _silence(code: int = 0) -> int:
-    """The reader of a pipe has gone: nothing more to say, not even at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    return code

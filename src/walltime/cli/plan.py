@@ -132,12 +132,14 @@ def split_policies(text: str | None) -> list[str]:
 
 def choose_targets(output: str | None, names: list[str], *, force: bool, format: str) -> dict[str, Path]:
     """The result folder of each policy: DIR for one, DIR/NAME for several; raises InputError for one that is taken."""
+    from walltime.core.files import check_name
     from walltime.core.folder import check_target, is_result
 
     if format not in FORMATS:
         raise InputError("--format", value=format, choices=FORMATS)
     if output is None:
         return {}
+    check_name(output)
     base = Path(output)
     targets = {names[0]: base} if len(names) == 1 else {name: base / folder_name(name) for name in names}
     if len(names) > 1 and is_result(base):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,22 @@ class Session:
     ) -> None:
         """Add the result of one scenario."""
         self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet, watch=watch)
+
+    def save(self, targets: dict[str, Path], *, format: str = "parquet", force: bool = False) -> None:
+        """Write the results; where one cannot be written, those that were not there before are taken away again."""
+        from walltime.core.folder import remove_empty
+
+        fresh = [target for target in targets.values() if not target.exists()]
+        made = {folder for target in fresh for folder in target.absolute().parents if not folder.exists()}
+        try:
+            for name, target in targets.items():
+                self.results[name].save(target, format=format, force=force)
+                self.written[name] = target
+        except BaseException:
+            for target in fresh:
+                shutil.rmtree(target, ignore_errors=True)
+            remove_empty(sorted(made, reverse=True))
+            raise
 
     def show(self) -> None:
         """Print the comparison, what one has to know to read it, and where the results are."""
@@ -95,9 +112,7 @@ def run_session(
 
             tell_changes(scenario, workload)
         session.simulate(name, scenario, workload, window, quiet=quiet, watch=watch)
-    for name, target in targets.items():
-        session.results[name].save(target, format=format, force=force)
-        session.written[name] = target
+    session.save(targets, format=format, force=force)
     return session
 
 

@@ -47,9 +47,7 @@ def run_site(
     with show_progress(name, len(workload), first, quiet=quiet) as bar:
         record = engine.run(scenario, workload, bar, engine.choose_options(scenario, port))
     session.results[name] = Result(scenario, record, name, summary=summarise(record))
-    for target in targets.values():
-        session.results[name].save(target, format=format, force=force)
-        session.written[name] = target
+    session.save(targets, format=format, force=force)
     return session
 
 
@@ -129,9 +127,7 @@ def continue_run(folder: str, output: str, until: str | None, *, force: bool, fo
     session = run_site(scenario, folder, None, label=before.label, quiet=quiet)
     (name,) = session.results
     _check_replay(before.allocations, session.results[name].allocations, cut)
-    for target in choose_targets(output, [name], force=force, format=format).values():
-        session.results[name].save(target, format=format, force=force)
-        session.written[name] = target
+    session.save(choose_targets(output, [name], force=force, format=format), format=format, force=force)
     return session
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.cli.console import emit
 from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def info(
 
     facts = describe(read_trace(trace, input_format, timezone, map_), cores)
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit(facts)
     else:
         _show(facts)
 

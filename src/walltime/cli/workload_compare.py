@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from walltime.cli.console import emit
 from walltime.cli.model_options import AsJson, Force, Seed
 from walltime.cli.trace import Timezone, read_trace, refuse_existing
 
@@ -47,7 +47,7 @@ def compare(
     if page is not None:
         write_page(comparison, page)
     if as_json:
-        typer.echo(json.dumps(comparison.as_data(), indent=2, ensure_ascii=False))
+        emit(comparison.as_data())
         return
     _show_comparison(comparison)
     if page is not None:

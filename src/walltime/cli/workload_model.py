@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from walltime.cli import model_options as given
+from walltime.cli.console import emit
 from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _describe_fit(log: Workload, model: ModelFile, removals: list[Removal]) -> d
 def _show_fit(facts: dict[str, Any], output: Path, as_json: bool) -> None:
     """Prints what a fit found and removed."""
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        emit(facts)
         return
     typer.echo(f"{facts['jobs']:,} jobs of {facts['days']:,.1f} days in {output}: {facts['sentence']}")
     for line in facts["removed"]:
@@ -160,7 +160,7 @@ def generate(
     jobs = synthesize(loaded, plan)
     lost = write(jobs, output)
     if as_json:
-        typer.echo(json.dumps({"jobs": len(jobs), **jobs.notes}, indent=2, ensure_ascii=False))
+        emit({"jobs": len(jobs), **jobs.notes})
         return
     typer.echo(f"{len(jobs):,} jobs written to {output}: {loaded.title}, {cores:,} cores, seed {seed}")
     _show_plan(jobs.notes, lost)

@@ -59,6 +59,16 @@ _CHECKS = {
     "estimate": "walltime.policy.functions:CheckedEstimate",
     "broker": "walltime.policy.functions:CheckedBroker",
 }
+_CALLED = {
+    "backfill": {"schedule": 1},
+    "order": {"key": 2, "keys": 4},
+    "estimate": {"estimate": 2},
+    "broker": {"route": 2},
+    "preempt": {"rank": 2},
+    "rhythm": {"due": 2, "schedule": 1, "next": 2},
+}
+"""The hooks that a part may write in Python, and with how many arguments they are called."""
+_NEEDS_NONE = ("rhythm",)
 _GIVEN = {"broker": 2}
 """How many arguments a function of the kind is called with, where it is not one."""
 
@@ -207,10 +217,29 @@ def _checked(kind: str, made: Any, label: str) -> Any:
     base = import_target(_BASES[kind], kind)
     if not isinstance(made, base):
         raise InputError(f"a {type(made).__name__} is not a {base.__module__}.{base.__name__}, which {kind} takes")
+    _check_hooks(kind, base, type(made))
     if any(inspect.isfunction(getattr(type(made), hook, None)) for hook in _HOOKS.get(kind, ())):
         wrapper = import_target(_CHECKS[kind], kind)
         return made if type(made).__module__ == wrapper.__module__ else wrapper(made)
     return made
+
+
+def _check_hooks(kind: str, base: type, found: type) -> None:
+    """Raise InputError for a class that lacks the hook of its kind, or whose hook cannot be called as it will be."""
+    hooks = _CALLED[kind]
+    written = {hook: getattr(found, hook, None) for hook in hooks}
+    written = {hook: method for hook, method in written.items() if method is not getattr(base, hook)}
+    if not written and kind not in _NEEDS_NONE:
+        raise InputError(f"{found.__name__} has no method {' or '.join(hooks)}, which {kind} needs")
+    for hook, method in written.items():
+        if not callable(method) or inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
+            raise InputError(f"{found.__name__}.{hook} is not a plain method")
+        if inspect.isfunction(method):
+            try:
+                inspect.signature(method).bind(*[None] * (hooks[hook] + 1))
+            except TypeError as error:
+                what = f"{found.__name__}.{hook} is called with {hooks[hook]} arguments besides self: {error}"
+                raise InputError(what) from None
 
 
 def check(scenario: Scenario) -> None:

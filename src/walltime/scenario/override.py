@@ -22,8 +22,9 @@ def parse_setting(text: str) -> tuple[str, Any]:
     if not equals or not key.strip():
         raise InputError("--set takes KEY=VALUE, such as cluster.scheduler.backfill=easy", value=text)
     try:
+        raw.encode()
         return key.strip(), yaml.safe_load(raw)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, ArithmeticError, RecursionError):
         raise InputError(f"--set {key.strip()}: the value is not valid YAML", value=raw) from None
 
 
