@@ -48,9 +48,9 @@ class InputError(WalltimeError):
         if self.choices:
             given = self.value[:_LONGEST] if isinstance(self.value, str) else _shown(self.value)
             near = difflib.get_close_matches(given, self.choices[:_MOST_COMPARED], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {_shown(near[0])}?" if near else ""
             more = f", and {len(self.choices) - _MOST} more" if len(self.choices) > _MOST else ""
-            hint += f" (choices: {', '.join(map(str, self.choices[:_MOST]))}{more})"
+            hint += f" (choices: {', '.join(_cut(str(choice)) for choice in self.choices[:_MOST])}{more})"
         return f"{place}{self.what}{value}{hint}"
 
 
@@ -60,7 +60,11 @@ def _shown(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # a whole number of thousands of digits; lists in lists
         return f"a {type(value).__name__} too large to be shown"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return _cut(text, _LONGEST)
+
+
+def _cut(text: str, longest: int = 40) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _printable(text: str) -> str:
