@@ -14,7 +14,7 @@ from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
 from walltime.scenario.problems import PYTHON_ONLY, model_of
-from walltime.scenario.values import Amount, Count, Duration, Flag, Moment, Name, Names, Seed, Size, Speed
+from walltime.scenario.values import Amount, Count, Duration, File, Flag, Moment, Name, Names, Seed, Size, Speed
 
 INTRODUCTION = """\
 # The scenario file
@@ -48,6 +48,7 @@ KNOWN = {
     Duration: "duration",
     Moment: "duration",
     Name: "text",
+    File: "path of a file",
     Names: "name, or list of names",
     Size: "bytes, or `512M`, `94G`, `1.5T`",
     Amount: "whole number, at least 0",
@@ -61,8 +62,7 @@ KNOWN = {
 def describe_type(annotation: Any, metadata: list[Any]) -> str:
     """The values that a key takes, for a person."""
     for kind, text in KNOWN.items():
-        arguments = typing.get_args(kind)
-        if annotation == kind or (arguments and metadata and metadata[0] is arguments[-1]):
+        if annotation == kind or (metadata and typing.get_args(kind)[1:] == tuple(metadata)):
             return text
     origin = typing.get_origin(annotation)
     if origin is dict:

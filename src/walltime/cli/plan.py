@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from walltime.scenario.alea import DataSet
 
 SCENARIO_SUFFIXES = (".yaml", ".yml")
-ENGINES = ("native", "slurm")
 FORMATS = ("parquet", "csv")
-OVERRUNS = ("kill", "extend")
-MISSING_REQUESTS = ("exact", "max", "model")
 DEFAULT_POLICY = "easy"
 
 
@@ -177,13 +174,15 @@ def parse_seconds(option: str, text: str | None) -> float | None:
 
 def _check_choices(options: Options) -> None:
     """The options that have a fixed set of values, and those that exclude each other."""
-    for name, value, choices in (
-        ("--engine", options.engine, ENGINES),
-        ("--overrun", options.overrun, OVERRUNS),
-        ("--missing-request", options.missing_request, MISSING_REQUESTS),
+    from walltime.scenario.problems import choices_of
+
+    for name, value, key in (
+        ("--engine", options.engine, "engine"),
+        ("--overrun", options.overrun, "execution.overrun"),
+        ("--missing-request", options.missing_request, "workload.missing_request"),
     ):
-        if value is not None and value not in choices:
-            raise InputError(name, value=value, choices=choices)
+        if value is not None and value not in choices_of(key):
+            raise InputError(name, value=value, choices=choices_of(key))
     given = [name for name in ("cores", "nodes", "cluster") if getattr(options, name) is not None]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]} both tell the size of the machine; give one of them")

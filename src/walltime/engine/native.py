@@ -19,6 +19,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.build import build_grid, build_plain, build_site, is_ruled, needs_vectors
 from walltime.engine.counts import count_conditions
 from walltime.engine.dependencies import Dependencies, TaskLimits
+from walltime.engine.honoured import HONOURED
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.opening import Placements
@@ -26,6 +27,7 @@ from walltime.engine.tables import build_outages, build_tables
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario.honoured import find_refused
 from walltime.scenario.model import SHARING
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
@@ -45,7 +47,7 @@ class Progress(Protocol):
 
 def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     """What in the scenario this engine cannot honour, as (key, reason)."""
-    problems = []
+    problems = list(find_refused(scenario, HONOURED, "the native engine does not know it"))
     for i, cluster in enumerate(scenario.clusters):
         scheduler = cluster.scheduler
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from walltime.scenario.values import Duration, Flag, Model, Name
+from walltime.scenario.values import Duration, File, Flag, Model, Name
 
 LEAST_LEAD = 5
 
@@ -32,15 +32,15 @@ def _settings(value: Any) -> dict[str, str]:
 class Controller(Model):
     """What the real Slurm controller is told, where the engine is `slurm`."""
 
-    conf: Name | None = Field(
+    conf: File | None = Field(
         default=None,
         description="A site's slurm.conf, used as it is but for what cannot hold in a simulation; it says what the "
         "machine is and how it schedules. A relative path starts at the scenario file's folder.",
     )
-    associations: Name | None = Field(
+    associations: File | None = Field(
         default=None, description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`."
     )
-    qos: Name | None = Field(
+    qos: File | None = Field(
         default=None, description="Qualities of service: the output of `sacctmgr -P show qos`; with `associations`."
     )
     settings: Annotated[dict[str, str], BeforeValidator(_settings)] = Field(
@@ -52,7 +52,7 @@ class Controller(Model):
     partitions: dict[str, Name] = Field(
         default_factory=dict, description="The partition for each queue of the trace that is none; `*` for all others."
     )
-    events: Name | None = Field(
+    events: File | None = Field(
         default=None,
         description="What an administrator does meanwhile: lines of a time and a Slurm command, such as "
         "`2h scontrol update nodename=n[1-4] state=down reason=failed`.",

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.core.time import microseconds
-from walltime.scenario.values import Count, Duration, Flag, Model, Moment, Name, Names, Ratio
+from walltime.scenario.values import Count, Duration, File, Flag, Model, Moment, Name, Names, Ratio
 
 
 class Reservation(Model):
@@ -85,7 +85,7 @@ class Failures(Model):
     together: Count = Field(default=1, description="So many neighbouring nodes fail, and come back, as one.")
     at: Moment | None = Field(default=None, description="A single failure: when, after the trace's zero.")
     length: Duration | None = Field(default=None, description="A single failure: for how long.")
-    file: Name | None = Field(default=None, description="A file of failures, as Alea's data sets have it.")
+    file: File | None = Field(default=None, description="A file of failures, as Alea's data sets have it.")
     notice: Moment = Field(default=0.0, description="For so long before a failure nothing new starts on the node.")
     known: Flag = Field(
         default=True, description="Whether the scheduler knows, while a node is down, when it will be back."

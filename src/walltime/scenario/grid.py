@@ -115,26 +115,9 @@ class Brokering(Part):
 
     def short(self) -> str | dict[str, Any]:
         """The form in which a file writes it."""
-        given: dict[str, Any] = self.model_dump(include=set(OWN), exclude_defaults=True, exclude_none=True)
-        if "order" in given:
-            given["order"] = self.order.short()
-        for name, queue in self.queues.items():
-            given["queues"][name] |= {
-                kind: part.short() for kind in ("order", "broker") if (part := getattr(queue, kind)) is not None
-            }
-        given = _listed(given)
-        if self.migrate is not None and "migrate" not in given:
-            given["migrate"] = {}
-        base = super().short()
-        return base if not given else ({"name": base} if isinstance(base, str) else base) | given
+        base, own = super().short(), {key: value for key, value in Model.short(self).items() if key in OWN}
+        return base if not own else ({"name": base} if isinstance(base, str) else base) | own
 
 
 OWN = ("order", "queues", "hold", "overtake", "bind", "migrate")
 """Keys of `broker` that are not parameters of the broker."""
-
-
-def _listed(value: Any) -> Any:
-    """The same with lists for tuples, which YAML does not know."""
-    if isinstance(value, dict):
-        return {key: _listed(item) for key, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value

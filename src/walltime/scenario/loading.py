@@ -16,14 +16,10 @@ from walltime.core.source import Source, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.alea import is_alea, read_data_set
 from walltime.scenario.checks import check_names, check_rules
+from walltime.scenario.files import join_files
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
-
-_RULES = ("licences", "queues", "routes", "accounts", "shares", "limits", "reservations", "failures", "interrupted")
-"""Keys of a cluster that are written as they were given."""
-_FILES = ("conf", "associations", "qos", "events")
-"""Keys of `slurm` that name a file."""
 
 
 @reader
@@ -61,7 +57,7 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
         data = override(data, key, value)
         replaced.append(key)
     try:
-        scenario = Scenario.model_validate(_with_base(data, Path(source.file or "").parent, replaced))
+        scenario = Scenario.model_validate(join_files(data, Path(source.file or "").parent, replaced))
     except ValidationError as error:
         raise explain(error, _without_lines(source, data, replaced)) from None
     if source.file is not None:
@@ -131,174 +127,7 @@ def resolve(scenario: Scenario, workload: Workload) -> Scenario:
 
 def dump(scenario: Scenario) -> str:
     """YAML that gives the same scenario again, whatever folder it is put in; only a Python table cannot be written."""
-    clusters = [
-        _drop_none(
-            {
-                "name": cluster.name,
-                "cores": cluster.cores,
-                "nodes": _short_nodes(cluster),
-                "sharing": cluster.sharing if cluster.nodes else None,
-                **_rules(cluster),
-                "attributes": dict(cluster.attributes) or None,
-                "scheduler": _drop_none(
-                    {
-                        kind: [part.short() for part in value] if isinstance(value, tuple) else value and value.short()
-                        for kind in type(cluster.scheduler).model_fields
-                        for value in (getattr(cluster.scheduler, kind),)
-                    }
-                ),
-            }
-        )
-        for cluster in scenario.clusters
-    ]
-    workload = _drop_none(_plain(scenario.workload.model_dump()))
-    for mix, given in zip(workload.get("workflows", []), scenario.workload.workflows, strict=True):
-        mix["manifests"] = [
-            {"file": os.path.abspath(manifest.file), "weight": manifest.weight} for manifest in given.manifests
-        ]
-    if scenario.workload.trace is not None:
-        workload["trace"] = os.path.abspath(scenario.workload.trace)
-    data: dict[str, Any] = {"walltime": scenario.walltime, "seed": scenario.seed, "engine": scenario.engine}
-    data["workload"] = workload
-    if scenario.slurm is None or scenario.slurm.conf is None:  # else slurm.conf says what the cluster is
-        data |= {"cluster": clusters[0]} if len(clusters) == 1 else {"clusters": clusters}
-    data["broker"] = scenario.broker and scenario.broker.short()
-    execution = scenario.execution
-    data["execution"] = {"model": execution.model.short(), "overrun": execution.overrun}
-    if execution.checkpoint is not None:
-        data["execution"]["checkpoint"] = execution.checkpoint.model_dump(exclude_defaults=True)
-    data["users"] = scenario.users and scenario.users.short()
-    data["dependencies"] = scenario.dependencies.model_dump(exclude_defaults=True) or None
-    data["deadlines"] = None if scenario.deadlines == "keep" else scenario.deadlines
-    data["cancellations"] = scenario.cancellations and scenario.cancellations.model_dump()
-    if scenario.start is not None:
-        files = {
-            key: os.path.abspath(getattr(scenario.start, key))
-            for key in ("jobs", "usage")
-            if getattr(scenario.start, key)
-        }
-        data["start"] = _drop_none(scenario.start.model_dump() | files)
-    data["record"] = scenario.record.model_dump()
-    data["slurm"] = scenario.slurm and _drop_none(_absolute(scenario.slurm.model_dump(exclude_defaults=True)))
-    data["until"] = scenario.until
-    return yaml.safe_dump(_drop_none(data), sort_keys=False, allow_unicode=True)
-
-
-def _rules(cluster: Cluster) -> dict[str, Any]:
-    """The rules as a file writes them, without what is not given."""
-    dumped = cluster.model_dump(include=set(_RULES), exclude_defaults=True)
-    for name, queue in cluster.queues.items():
-        if queue.order is not None:
-            dumped["queues"][name]["order"] = queue.order.short()
-    for failures in dumped.get("failures", ()):
-        if "file" in failures:
-            failures["file"] = os.path.abspath(failures["file"])
-    return {key: value for key, value in _plain(dumped).items() if value}
-
-
-def _plain(value: Any) -> Any:
-    """The same with lists for tuples, which YAML does not know."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _absolute(slurm: dict[str, Any]) -> dict[str, Any]:
-    return {key: os.path.abspath(value) if key in _FILES else value for key, value in slurm.items()}
-
-
-def _short_nodes(cluster: Cluster) -> Any:
-    groups = [group.short() for group in cluster.nodes or ()]
-    return groups[0] if len(groups) == 1 else groups or None
-
-
-def _drop_none(mapping: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in mapping.items() if value is not None and value != []}
-
-
-def _with_base(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
-    """The data with the file's own paths joined to its folder; those given by --set are the caller's."""
-    slurm = data.get("slurm")
-    if isinstance(slurm, dict) and "slurm" not in replaced:
-        own = {key: value for key, value in slurm.items() if key in _FILES and isinstance(value, str) and value.strip()}
-        joined = {
-            key: str(folder / os.path.expanduser(value.strip()))
-            for key, value in own.items()
-            if f"slurm.{key}" not in replaced
-        }
-        data = data | {"slurm": slurm | joined}
-    data = _with_files(data, folder, replaced)
-    start = data.get("start")
-    if isinstance(start, dict) and "start" not in replaced:
-        data = data | {
-            "start": start
-            | {
-                key: str(folder / os.path.expanduser(start[key].strip()))
-                for key in ("jobs", "usage")
-                if isinstance(start.get(key), str) and start[key].strip() and f"start.{key}" not in replaced
-            }
-        }
-    workload = data.get("workload")
-    if isinstance(workload, dict) and not any(key.startswith("workload") for key in replaced):
-        workload = _with_manifests(workload, folder)
-        data = data | {"workload": workload}
-    if any(key in ("workload", "workload.trace") for key in replaced):
-        return data
-    if isinstance(workload, str):
-        workload = {"trace": workload}
-    if isinstance(workload, dict) and isinstance(workload.get("trace"), str) and workload["trace"].strip():
-        trace = str(folder / os.path.expanduser(workload["trace"].strip()))
-        return data | {"workload": workload | {"trace": trace}}
-    return data
-
-
-def _with_files(data: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
-    """The data with the clusters' files of failures and of shares joined to the folder."""
-    joined = dict(data)
-    for key in ("cluster", "clusters"):
-        clusters = data.get(key)
-        several = clusters if isinstance(clusters, list) else [clusters]
-        made = [_joined_files(one, folder, replaced) if isinstance(one, dict) else one for one in several]
-        if made != several:
-            joined[key] = made if isinstance(clusters, list) else made[0]
-    return joined
-
-
-def _joined_files(cluster: dict[str, Any], folder: Path, replaced: list[str]) -> dict[str, Any]:
-    shares, sources = cluster.get("shares"), cluster.get("failures")
-    if isinstance(shares, str) and shares.strip() and not any(key.endswith(".shares") for key in replaced):
-        cluster = cluster | {"shares": str(folder / os.path.expanduser(shares.strip()))}
-    if not isinstance(sources, list):
-        return cluster
-    made = [
-        source | {"file": str(folder / os.path.expanduser(source["file"]))}
-        if isinstance(source, dict) and isinstance(source.get("file"), str)
-        else source
-        for source in sources
-    ]
-    return cluster | {"failures": made}
-
-
-def _with_manifests(workload: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The workload with the files of its workflows joined to the folder; what is no file is left for the model."""
-
-    def join(manifest: Any) -> Any:
-        if isinstance(manifest, str) and manifest.strip():
-            return str(folder / os.path.expanduser(manifest.strip()))
-        if isinstance(manifest, dict) and isinstance(manifest.get("file"), str):
-            return manifest | {"file": join(manifest["file"])}
-        return manifest
-
-    def join_mix(mix: Any) -> Any:
-        if not isinstance(mix, dict) or "manifests" not in mix:
-            return mix
-        given = mix["manifests"]
-        return mix | {"manifests": [join(one) for one in given] if isinstance(given, list) else join(given)}
-
-    mixes = workload.get("workflows")
-    if mixes is None:
-        return workload
-    return workload | {"workflows": [join_mix(mix) for mix in mixes] if isinstance(mixes, list) else join_mix(mixes)}
+    return yaml.safe_dump(scenario.short(), sort_keys=False, allow_unicode=True)
 
 
 def _without_lines(source: Source, data: Any, replaced: list[str]) -> Source:

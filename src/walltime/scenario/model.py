@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import fields
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -22,9 +22,11 @@ from walltime.scenario.shares import read_shares
 from walltime.scenario.start import Start
 from walltime.scenario.synthetic import Synthetic
 from walltime.scenario.values import (
+    FILE,
     Amount,
     Count,
     Duration,
+    File,
     Flag,
     Model,
     Moment,
@@ -38,6 +40,7 @@ from walltime.scenario.values import (
 )
 from walltime.scenario.withdrawal import Cancellations, Dependencies
 from walltime.scenario.workflows import Workflows
+from walltime.workload.requests import How
 
 SCHEMA = 1
 """Version of the scenario file's layout."""
@@ -50,6 +53,8 @@ _NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
 
 class Scheduler(Model):
     """How one cluster schedules: a composition of small parts, each with one question to answer."""
+
+    spelt_out = ("order", "backfill", "estimate", "rhythm")
 
     order: Part = Field(default=Part(name="fcfs"), description="Who is next: the order of the waiting jobs.")
     backfill: Part = Field(default=Part(name="easy"), description="Who may overtake a blocked job.")
@@ -121,13 +126,14 @@ class Nodes(Model):
 
     def short(self) -> str | dict[str, Any]:
         """The form in which a file writes it."""
-        given = {key: value for key, value in self.model_dump(exclude_defaults=True).items() if value != {}}
-        given = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+        given: dict[str, Any] = super().short()
         return given if len(given) > 2 else f"{self.count}x{self.cores}"
 
 
 class Cluster(Model):
     """A machine and its scheduler. Without `cores` and `nodes` its size is the one that the trace's header tells."""
+
+    spelt_out = ("name", "scheduler")
 
     name: Name = Field(default="cluster", description="Its name in results; unique.")
     cores: Count | None = Field(default=None, description="Its size as one pool of cores. Not together with `nodes`.")
@@ -149,7 +155,7 @@ class Cluster(Model):
         default=(), description="Rules that send jobs that name none of the queues to one of them."
     )
     accounts: dict[Name, Account] = Field(default_factory=dict, description="The tree of accounts, by name.")
-    shares: dict[Name, Shares] = Field(
+    shares: Annotated[dict[Name, Shares], FILE] = Field(
         default_factory=dict,
         description="Of fair share: what is due to users (or groups) by name, in proportion to the others in the same "
         "account; who is not named has 1. A group that has the name of a user is `group:NAME`. In a file: the name of "
@@ -201,6 +207,13 @@ class Cluster(Model):
         except InputError as error:
             raise PydanticCustomError("nodes", "{what}", {"what": f"has {error.what}"}) from None
         return self
+
+    def short(self) -> dict[str, Any]:
+        """The form in which a file writes it."""
+        given: dict[str, Any] = super().short()
+        if len(self.nodes or ()) == 1:
+            given["nodes"] = given["nodes"][0]
+        return given
 
     def layout(self) -> Layout | None:
         """The nodes as plain data; None for one pool of cores."""
@@ -258,14 +271,17 @@ class Generate(Model):
 class WorkloadSpec(Model):
     """Where the jobs come from: exactly one of `trace`, `generate` and `synthetic` (in Python also `table`)."""
 
-    trace: Name | None = Field(
+    text_is = "trace"
+    spelt_out = ("missing_request",)
+
+    trace: File | None = Field(
         default=None, description="A trace file; a relative path starts at the scenario file's folder."
     )
     generate: Generate | None = Field(default=None, description="An artificial workload instead of a trace.")
     synthetic: Synthetic | None = Field(
         default=None, description="Arrivals and a mix of job types, each drawn from a distribution of your choice."
     )
-    missing_request: Literal["exact", "max", "model"] = Field(
+    missing_request: How = Field(
         default="exact",
         description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
         "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
@@ -275,9 +291,7 @@ class WorkloadSpec(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_short_form(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"trace": value}
+    def _from_table(cls, value: Any) -> Any:
         return {"table": value} if isinstance(value, Workload) else value
 
     @field_validator("workflows", mode="before")
@@ -308,6 +322,8 @@ class WorkloadSpec(Model):
 class Execution(Model):
     """How a started job unfolds."""
 
+    spelt_out = ("model", "overrun")
+
     model: Part = Field(
         default=Part(name="trace"), description="What decides a job's run time; `trace`: the workload's own."
     )
@@ -332,6 +348,8 @@ class Execution(Model):
 class Record(Model):
     """What a result keeps besides the jobs and their allocations."""
 
+    spelt_out = ("series",)
+
     series: Flag = Field(default=True, description="Time series of utilization, queue length and the like.")
 
 
@@ -350,6 +368,8 @@ class Origin:
 
 class Scenario(Model):
     """Everything that one simulation is made of; the same scenario gives the same result, bit for bit."""
+
+    spelt_out = ("walltime", "seed", "engine", "clusters", "execution", "record")
 
     walltime: Literal[1] = Field(default=1, description="Version of this layout.")
     seed: Seed = Field(default=0, description="The seed of every random stream.")
@@ -403,6 +423,16 @@ class Scenario(Model):
         if twice:
             raise PydanticCustomError("names", "two clusters have the name {name}", {"name": repr(twice[0])})
         return self
+
+    def short(self) -> dict[str, Any]:
+        """The form in which a file writes it: `cluster` where there is one, none where slurm.conf says what it is."""
+        written: dict[str, Any] = {}
+        for key, value in super().short().items():
+            if key != "clusters":
+                written[key] = value
+            elif self.slurm is None or self.slurm.conf is None:
+                written |= {"cluster": value[0]} if len(value) == 1 else {"clusters": value}
+        return written
 
     def read_workload(self) -> Workload:
         """The jobs, read or generated, with every missing request filled in; raises InputError."""

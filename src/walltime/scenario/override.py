@@ -14,6 +14,7 @@ from walltime.scenario.controller import Controller
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.part import Part
 from walltime.scenario.problems import is_part, keys_of, model_of
+from walltime.scenario.values import Model
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
@@ -95,8 +96,8 @@ def _as_mapping(current: Any, model: type[BaseModel], key: str) -> dict[str, Any
         return {}
     if isinstance(current, BaseModel):
         return {name: getattr(current, name) for name in current.model_fields_set}
-    if isinstance(current, str) and "trace" in model.model_fields:
-        return {"trace": current}
+    if isinstance(current, str) and issubclass(model, Model) and model.text_is is not None:
+        return {model.text_is: current}
     if isinstance(current, str) and "count" in model.model_fields:
         count, _, cores = current.lower().partition("x")
         return {"count": int(count), "cores": int(cores)} if count.isdigit() and cores.isdigit() else {}

@@ -35,6 +35,13 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [*keys, "cluster"] if model is Scenario else keys
 
 
+def choices_of(key: str) -> tuple[str, ...]:
+    """The values that a dotted key may have, where they are a few words: those of `execution.overrun`, for example."""
+    *around, last = key.split(".")
+    annotation = _model_at(Scenario, tuple(around)).model_fields[last].annotation
+    return tuple(str(value) for value in typing.get_args(annotation))
+
+
 def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
     place = as_written(tuple(detail["loc"]), source.data)
     key = dotted(place)

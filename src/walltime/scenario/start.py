@@ -12,7 +12,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
-from walltime.scenario.values import Model
+from walltime.scenario.values import File, Model
 from walltime.workload.snapshot import read_snapshot, read_usage
 from walltime.workload.standing import Snapshot, Standing, read_time
 
@@ -31,8 +31,8 @@ class Start(Model):
         description="When that was: a date (`2026-11-15T12:00:00`), or seconds on the clock of the table of jobs. The "
         "workload's own time zero is this moment: its jobs are what comes after."
     )
-    jobs: str = Field(description="Running and waiting jobs: `squeue`'s output, or a table (.csv, .parquet).")
-    usage: str | None = Field(default=None, description="Accumulated usage: the output of `sshare -a -l -P`.")
+    jobs: File = Field(description="Running and waiting jobs: `squeue`'s output, or a table (.csv, .parquet).")
+    usage: File | None = Field(default=None, description="Accumulated usage: the output of `sshare -a -l -P`.")
     timezone: str | None = Field(default=None, description="The zone of dates without one, as `Europe/Prague`.")
 
     def moment(self) -> float:

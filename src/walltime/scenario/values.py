@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
-from typing import Annotated, Any
+import types
+import typing
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic.fields import FieldInfo
 
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
@@ -136,9 +140,53 @@ Size = Annotated[int, BeforeValidator(_size)]
 Amount = Annotated[int, BeforeValidator(_amount)]
 Shares = Annotated[float, BeforeValidator(_shares)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+FILE = "file"
+"""In an annotation: a text there is the path of a file, and a relative one starts at the scenario file's folder."""
+File = Annotated[str, BeforeValidator(_name), FILE]
 
 
 class Model(BaseModel):
     """What all models share: unknown keys are errors, and a scenario never changes once made."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    text_is: ClassVar[str | None] = None
+    """The key that is meant where a file has a plain text instead of a mapping."""
+    spelt_out: ClassVar[tuple[str, ...]] = ()
+    """Keys that are written even where they have their default."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_plain_text(cls, value: Any) -> Any:
+        return {cls.text_is: value} if cls.text_is is not None and isinstance(value, str) else value
+
+    def short(self) -> Any:
+        """The form in which a file writes it, whatever its folder: the keys that say something, paths in full."""
+        written = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.exclude or value is None:
+                continue
+            if name in self.spelt_out or value != field.get_default(call_default_factory=True):
+                written[name] = os.path.abspath(value) if is_file(field) and isinstance(value, str) else _plain(value)
+        return written
+
+
+def is_file(field: FieldInfo) -> bool:
+    """Whether a text under the key is the path of a file."""
+    return FILE in field.metadata or _names_file(field.annotation)
+
+
+def _names_file(annotation: Any) -> bool:
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        return FILE in annotation.__metadata__
+    return origin in (typing.Union, types.UnionType) and any(map(_names_file, typing.get_args(annotation)))
+
+
+def _plain(value: Any) -> Any:
+    """The value in what YAML knows."""
+    if callable(short := getattr(value, "short", None)):
+        return short()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

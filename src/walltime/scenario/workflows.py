@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from walltime.scenario.values import Duration, Model, Name
+from walltime.scenario.values import Duration, File, Model, Name
 
 
 def _share(value: Any) -> float:
@@ -25,18 +25,15 @@ def _weight(value: Any) -> float:
 class Manifest(Model):
     """One workflow: in YAML `montage.json`, or `{file: montage.json, weight: 2}`."""
 
-    file: Name = Field(
+    text_is = "file"
+
+    file: File = Field(
         description="ScSF's manifest, WfCommons' WfFormat or Pegasus' DAX. A relative path starts at the scenario "
         "file's folder."
     )
     weight: Annotated[float, BeforeValidator(_weight)] = Field(
         default=1.0, description="How often it comes, beside the others."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Any) -> Any:
-        return {"file": value} if isinstance(value, str) else value
 
 
 class Workflows(Model):

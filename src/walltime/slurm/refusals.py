@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from walltime.scenario import Cluster, Part, Scenario
-from walltime.scenario.values import Model
+from walltime.scenario.honoured import find_refused
 from walltime.slurm import outages, preemption
 from walltime.slurm.priority import find_problems
 
@@ -17,34 +16,34 @@ LARGEST_POOL = 10_000
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
 TOPOLOGY = Part(name="topology")
+_CAPS = "running_jobs running_cores running_gpus running_memory running_core_minutes submitted_jobs"
+_DRAW = "distribution mean shape sigma"
 HONOURED = {
-    "": {
-        "walltime",
-        "seed",
-        "engine",
-        "workload",
-        "clusters",
-        "record",
-        "slurm",
-        "until",
-        "execution",
-        "broker",
-        *("users", "dependencies", "deadlines", "cancellations", "start"),
-    },
-    "execution.": {"model", "overrun"},
-    "cluster.": {
-        *("name", "cores", "nodes", "sharing", "licences", "queues", "routes", "accounts", "limits", "scheduler"),
-        *("shares", "reservations", "failures", "interrupted"),
-    },
-    "conf": {"name", "cores", "nodes", "sharing"},
-    "cluster.scheduler.": {"order", "backfill", "estimate", "place", "admit", "preempt", "rhythm"},
-    "cluster.queues.": {
-        *("running_jobs", "running_cores", "running_gpus", "running_memory", "running_core_minutes", "submitted_jobs"),
-        *("priority", "nodes", "order", "default_time", "max_time", "min_cores", "max_cores", "users", "groups"),
-        *("accounts", "per_user", "per_group", "per_account", "default", "job_factor"),
-    },
+    "": "walltime seed engine workload clusters record slurm until execution broker users dependencies deadlines "
+    "cancellations start",
+    "execution": "model overrun",
+    "cancellations": "share after distribution spread running",
+    "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "
+    "failures interrupted",
+    "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
+    "clusters.scheduler": "order backfill estimate place admit preempt rhythm",
+    "clusters.queues": f"{_CAPS} priority nodes order default_time max_time min_cores max_cores users groups accounts "
+    "per_user per_group per_account default job_factor",
+    "clusters.queues.per_user": _CAPS,
+    "clusters.queues.per_group": _CAPS,
+    "clusters.queues.per_account": _CAPS,
+    "clusters.routes": "queue min_cores max_cores min_time max_time users groups accounts named",
+    "clusters.accounts": "parent users shares priority",
+    "clusters.limits": f"{_CAPS} user group account qos queue per optional",
+    "clusters.reservations": "name start length every times nodes count cores users groups accounts",
+    "clusters.failures": "nodes cores between repair together at length file notice known",
+    "clusters.failures.between": _DRAW,
+    "clusters.failures.repair": _DRAW,
 }
-"""The keys that are looked at; any other that is used is refused."""
+"""The keys that are looked at, by the key that they are under; any other that is used is refused."""
+BESIDE_CONF = {"clusters": "name cores nodes sharing"}
+"""Those of the cluster that go together with a slurm.conf: the size that it tells."""
+UNKNOWN = "not translated; a slurm.conf (slurm.conf) may say it"
 
 
 def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
@@ -52,19 +51,11 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     return list(_find_unsupported(scenario))
 
 
-def _find_unused(model: Model, prefix: str, kind: str | None = None) -> Iterator[tuple[str, str]]:
-    """Keys that say something and that nobody here has heard of."""
-    for key, field in type(model).model_fields.items():
-        if key in HONOURED[kind or prefix]:
-            continue
-        usual: Any = field.get_default(call_default_factory=True)
-        if getattr(model, key) != usual:
-            yield f"{prefix}{key}", "not translated; a slurm.conf (slurm.conf) may say it"
-
-
 def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    yield from _find_unused(scenario, "")
-    yield from _find_unused(scenario.execution, "execution.")
+    cluster = scenario.clusters[0]
+    told = scenario.slurm is not None and scenario.slurm.conf is not None
+    top = {key: words for key, words in HONOURED.items() if not told or not key.startswith("clusters")}
+    yield from find_refused(scenario, top, UNKNOWN)
     if len(scenario.clusters) > 1:
         yield "clusters", "a controller has one cluster"
     for key, part in (("broker", scenario.broker), ("users", scenario.users)):
@@ -80,19 +71,15 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "cancellations", "users who give up waiting; with running: true they cancel at a time, which it can do"
     if scenario.execution.model.name != "trace":
         yield "execution.model", f"{scenario.execution.model.name}: only trace"
-    cluster = scenario.clusters[0]
-    if scenario.slurm is None or scenario.slurm.conf is None:
+    if told:
+        yield from find_refused(cluster, BESIDE_CONF, "slurm.conf says it, or slurm.events", "clusters", "cluster")
+    else:
         yield from _find_in_cluster(cluster)
         yield from outages.find_problems(scenario)
-    else:
-        for key, _ in _find_unused(cluster, "cluster.", "conf"):
-            yield key, "slurm.conf says it, or slurm.events"
 
 
 def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
     scheduler = cluster.scheduler
-    yield from _find_unused(cluster, "cluster.")
-    yield from _find_unused(scheduler, "cluster.scheduler.")
     yield from find_problems(cluster)
     if scheduler.backfill.name not in RESERVATIONS:
         yield "cluster.scheduler.backfill", f"{scheduler.backfill.name}: only {', '.join(RESERVATIONS)}"
@@ -112,7 +99,6 @@ def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for name, queue in cluster.queues.items():
-        yield from _find_unused(queue, f"cluster.queues.{name}.", "cluster.queues.")
         if queue.order is not None and queue.order != cluster.scheduler.order:
             yield f"cluster.queues.{name}.order", "the controller has one order for all"
         for key in ("max_time", "default_time"):

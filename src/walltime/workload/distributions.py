@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Distribution:
     name: str
     parameters: Mapping[str, Any]
     mean: float
-    draw: Callable[[Draws], np.ndarray]
+    draw: Callable[[Draws], np.ndarray] = field(compare=False, repr=False)
 
     @property
     def constant(self) -> bool:

@@ -1,0 +1,38 @@
+"""The keys of a scenario that the native engine honours, or refuses with a reason of its own."""
+
+from __future__ import annotations
+
+_CAPS = "running_jobs running_cores running_gpus running_memory running_core_minutes submitted_jobs"
+_WHO = "users groups accounts queues qos types min_cores max_cores min_time max_time"
+_DRAW = "distribution mean shape sigma"
+HONOURED = {
+    "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
+    "record slurm until",
+    "clusters": "name cores nodes sharing licences queues routes accounts shares limits reservations failures "
+    "interrupted attributes scheduler",
+    "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "
+    "sync_delay",
+    "clusters.queues": f"{_CAPS} priority nodes order job_factor default_time max_time min_cores max_cores users "
+    "groups accounts per_user per_group per_account default",
+    "clusters.queues.per_user": _CAPS,
+    "clusters.queues.per_group": _CAPS,
+    "clusters.queues.per_account": _CAPS,
+    "clusters.routes": "queue min_cores max_cores min_time max_time users groups accounts named",
+    "clusters.accounts": "parent users shares priority",
+    "clusters.limits": f"{_CAPS} user group account qos queue per optional",
+    "clusters.reservations": "name start length every times nodes count cores users groups accounts",
+    "clusters.failures": "nodes cores between repair together at length file notice known",
+    "clusters.failures.between": _DRAW,
+    "clusters.failures.repair": _DRAW,
+    "clusters.scheduler": "order backfill estimate place admit preempt rhythm",
+    "broker": "name parameters order queues hold overtake bind migrate",
+    "broker.queues": f"{_WHO} priority order broker",
+    "broker.bind": f"{_WHO} clusters",
+    "broker.migrate": "every gain most depth",
+    "execution": "model overrun checkpoint",
+    "execution.checkpoint": "interval cost restart",
+    "dependencies": "never unknown preceding",
+    "cancellations": "share after distribution spread running",
+    "start": "time jobs usage timezone",
+}
+"""By the key that they are under. The workload is read before an engine sees it, `record` is looked at after."""
