@@ -113,6 +113,33 @@ def test_jobs_are_submitted_and_cancelled_by_hand(command: Command, jobs: Path) 
     assert "denied" in told.err  # bo may not cancel what is ann's
 
 
+def test_time_goes_on_after_the_trace_for_jobs_submitted_by_hand(command: Command, jobs: Path) -> None:
+    script = (
+        "WALLTIME_RUN_TIME=600 sbatch --parsable -n 1 -t 20 --wrap true;"
+        "sbatch -n 1 -t 20 --begin=now+5days --wrap true; advance 5m; advance 10m; date -u +%s"
+    )
+    told = command("slurm", "shell", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "6h", "-c", script).done()
+    lines = told.out.splitlines()
+    assert [line.partition(": ")[2] for line in lines if "jobs run" in line] == [
+        "1 jobs run, 1 wait",
+        "0 jobs run, 1 wait",
+    ]
+    assert int(lines[-1]) == 1_704_067_200 + 6 * 3600 + 900
+
+
+def test_jobs_submitted_by_hand_are_counted(command: Command, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "events").write_text("1m sbatch -n 1 -t 2 --wrap true\n")
+    told = command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--events", "events", "--until", "10m")
+    assert "1 job submitted by hand" in told.done().out
+
+
+def test_what_the_controller_says_at_its_start_is_shown(command: Command, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF.replace("bf_interval=60", "bf_interval=0"))
+    told = command("slurm", "run", jobs, "--conf", "slurm.conf", *FILES, "--until", "1m").done()
+    assert "The controller said at its start:" in told.err
+    assert "Invalid SchedulerParameters bf_interval" in told.err
+
+
 def test_an_administrator_intervenes(command: Command, jobs: Path, tmp_path: Path) -> None:
     (tmp_path / "events").write_text(
         "10m scontrol update nodename=cn[001-028] state=down reason=failed   # everything fails\n"

@@ -32,10 +32,13 @@ class NodeSet:
 
 
 class Requests:
-    """The requests of the jobs that stand at `rows` of the workload, on the nodes of a cluster."""
+    """The requests of the jobs that stand at `rows` of the workload, on the nodes of a cluster.
 
-    def __init__(self, workload: Workload, rows: np.ndarray, cluster: Cluster) -> None:
-        self.workload, self.rows, self.cluster = workload, rows, cluster
+    Of nodes that are not `described`, because a slurm.conf does it, only the cores are known.
+    """
+
+    def __init__(self, workload: Workload, rows: np.ndarray, cluster: Cluster, described: bool = True) -> None:
+        self.workload, self.rows, self.cluster, self.described = workload, rows, cluster, described
         self.layout = cluster.layout()
         self._columns: dict[str, np.ndarray] = {}
         self.cores, self.nodes, self.cores_per_node = (
@@ -73,7 +76,7 @@ class Requests:
     @cached_property
     def rich(self) -> bool:
         """Whether more than cores is looked at on the nodes; otherwise memory and GPUs are anybody's."""
-        if self.layout is None:
+        if self.layout is None or not self.described:
             return False
         place = self.cluster.scheduler.place
         return bool(

@@ -43,8 +43,9 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
         found += _find_other_requests(tables, workload, at)
     if found:
         return found  # what follows would only repeat it
+    described = scenario.slurm is None or scenario.slurm.conf is None
     for number, cluster in enumerate(scenario.clusters):
-        site = _Site(tables, Requests(workload, at, cluster), number, scenario)
+        site = _Site(tables, Requests(workload, at, cluster, described), number, scenario)
         found += [*site.check_resources(), *site.check_queues(), *site.check_limits(), *site.check_rejected()]
     found += find_strays(tables, scenario, workload, at)
     return found + find_broken_conditions(tables, scenario, workload, at)

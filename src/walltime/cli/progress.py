@@ -3,54 +3,100 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from walltime.core.time import format_duration, seconds
+from walltime.core.time import format_duration, microseconds, seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from walltime.core.workload import Workload
+
+
+class Outlook:
+    """How long a simulation will yet take: by the time that is left to simulate, at the speed of late.
+
+    That is the time to `last`, the cut-off or the last submission; of what comes after only the number of jobs is
+    known, and it goes by them. Speed differs much over a trace: a full machine is slow.
+    """
+
+    WINDOW = 30.0
+    """Real seconds that count as of late."""
+
+    def __init__(self, first: int, last: int, jobs: int) -> None:
+        self.first = first
+        self.last = last
+        self.jobs = jobs
+        self._marks: deque[tuple[float, int, int]] = deque()
+
+    def estimate(self, at: float, now: int, ended: int) -> float | None:
+        """Seconds left at the real time `at`; None while there is nothing to go by."""
+        self._marks.append((at, now, ended))
+        while len(self._marks) > 2 and self._marks[1][0] < at - self.WINDOW:
+            self._marks.popleft()
+        before, then, earlier = self._marks[0]
+        if now < self.last:
+            left, done = self.last - now, now - max(then, self.first)
+        else:
+            left, done = self.jobs - ended, ended - earlier
+        return (at - before) * left / done if done > 0 and at > before else None
+
 
 class Bar:
-    """An engine's observer: shows jobs done, simulated time and speed."""
+    """An engine's observer: shows jobs done, simulated time, speed, and the time left."""
 
-    def __init__(self, progress: Progress, task: TaskID, first: int) -> None:
+    def __init__(self, progress: Progress, task: TaskID, outlook: Outlook) -> None:
         self._progress = progress
         self._task = task
-        self._first = first
+        self._outlook = outlook
         self._began = time.perf_counter()
 
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         """Called by the engine about ten times a second; draws at once: a compiled loop leaves a thread no time."""
         elapsed = max(time.perf_counter() - self._began, 1e-9)
-        simulated = format_duration(seconds(max(0, now_us - self._first)))
+        simulated = format_duration(seconds(max(0, now_us - self._outlook.first)))
+        left = self._outlook.estimate(self._began + elapsed, now_us, ended)
         self._progress.update(
-            self._task, completed=ended, simulated=simulated, speed=f"{ended / elapsed:,.0f} jobs/s", refresh=True
+            self._task,
+            completed=ended,
+            simulated=simulated,
+            speed=f"{ended / elapsed:,.0f} jobs/s",
+            left="" if left is None else f"{format_duration(round(left))} left",
+            refresh=True,
         )
 
 
 @contextmanager
-def show_progress(label: str, jobs: int, first: int, *, quiet: bool = False) -> Iterator[Bar | None]:
-    """A bar for a run of so many jobs that begins at `first` (microseconds); None where nobody would see it."""
+def show_progress(
+    label: str, workload: Workload, until: float | None = None, *, quiet: bool = False
+) -> Iterator[Bar | None]:
+    """A bar for a run of a workload that is cut off at `until` (seconds); None where nobody would see it."""
     from walltime.cli.console import err
 
     if quiet or not err().is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn("jobs · {task.fields[simulated]} simulated · {task.fields[speed]}"),
-        TimeRemainingColumn(compact=True),
+        TextColumn("jobs · {task.fields[simulated]} simulated · {task.fields[speed]} {task.fields[left]}"),
     )
     with Progress(*columns, console=err(), transient=True, auto_refresh=False) as progress:
-        task = progress.add_task(label, total=jobs, simulated="–", speed="–")
-        yield Bar(progress, task, first)
+        task = progress.add_task(label, total=len(workload), simulated="–", speed="–", left="")
+        yield Bar(progress, task, look_ahead(workload, until))
+
+
+def look_ahead(workload: Workload, until: float | None) -> Outlook:
+    """What there is to simulate of a workload."""
+    times = workload.columns["submit"]
+    first, last = (int(times[0]), int(times[-1])) if len(workload) else (0, 0)
+    return Outlook(first, last if until is None else microseconds(until), len(workload))
 
 
 @contextmanager

@@ -154,9 +154,8 @@ def simulate_one(
     from walltime.analysis.metrics import summarise
     from walltime.api import Result, find_engine
 
-    first = int(workload.columns["submit"][0]) if len(workload) else 0
     looking = (
-        watch.show(name, workload) if watch is not None else show_progress(name, len(workload), first, quiet=quiet)
+        watch.show(name, workload) if watch is not None else show_progress(name, workload, scenario.until, quiet=quiet)
     )
     with looking as bar:
         record = find_engine(scenario.engine).run(scenario, workload, bar)

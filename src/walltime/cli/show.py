@@ -144,6 +144,8 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
             f"Not looked at: the preceding jobs that the trace has for {jobs(count)}; "
             "--set dependencies.preceding=true has them waited for."
         )
+    if count := summary.get("facts", {}).get("by_hand"):
+        notes.append(f"Beside the trace: {jobs(count)} submitted by hand; they held nodes, and are in no table.")
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):

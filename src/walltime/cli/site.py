@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
+
+
+MOST_LINES = 60
+COMPLAINTS = "The controller said at its start:"
 
 
 def run_site(
@@ -43,9 +48,10 @@ def run_site(
     if not quiet:
         tell_changes(scenario, workload)
     session = Session(Path(source).name)
-    first = int(workload.columns["submit"][0]) if len(workload) else 0
-    with show_progress(name, len(workload), first, quiet=quiet) as bar:
+    with show_progress(name, workload, scenario.until, quiet=quiet) as bar:
         record = engine.run(scenario, workload, bar, engine.choose_options(scenario, port))
+    if not quiet:
+        _tell(COMPLAINTS, record.facts["complaints"])
     session.results[name] = Result(scenario, record, name, summary=summarise(record))
     session.save(targets, format=format, force=force)
     return session
@@ -75,12 +81,18 @@ def tell_changes(scenario: Scenario, workload: Workload) -> None:
 
     if scenario.slurm is None:
         return
-    changes = make_site(scenario, workload).changes
-    if not changes:
-        return
-    err().print(f"Changed in {scenario.slurm.conf or 'the configuration of the scenario'}:", markup=False)
-    for text in dict.fromkeys(str(change) for change in changes):
-        err().print(f"  {text}", markup=False, soft_wrap=True)
+    site, where = make_site(scenario, workload), scenario.slurm.conf or "the configuration of the scenario"
+    _tell(f"Changed in {where}:", map(str, site.changes))
+    _tell(f"Noticed in {where}:", site.notes)
+
+
+def _tell(title: str, lines: Iterable[str]) -> None:
+    """Lines below a title, each once; nothing where there are none."""
+    told = list(dict.fromkeys(lines))
+    if len(told) > MOST_LINES:
+        told = [*told[:MOST_LINES], f"... and {len(told) - MOST_LINES} more"]
+    for text in [title, *(f"  {line}" for line in told)] if told else []:
+        err().print(text, markup=False, soft_wrap=True, highlight=False)
 
 
 def enter_shell(scenario: Scenario, command: str | None, user: str | None, port: int | None) -> int:
@@ -91,12 +103,12 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
     scenario, workload = prepare(scenario, quiet=command is not None)
     if command is None:
         tell_changes(scenario, workload)
-    first = int(workload.columns["submit"][0]) if len(workload) else 0
     began = time.perf_counter()
-    with show_progress("to the instant", len(workload), first) as bar:
-        frozen_run = engine.freeze(scenario, workload, bar, engine.choose_options(scenario, port))
+    with show_progress("to the instant", workload, scenario.until) as bar:
+        frozen_run = engine.freeze(scenario, workload, bar, engine.choose_options(scenario, port), stay=True)
         with frozen_run as started:
             frozen = Frozen(started, user)
+            _tell(COMPLAINTS, started.complaints())
             shell = os.environ.get("SHELL") or "/bin/sh"
             if command is None:
                 say(f"Simulated up to {frozen.instant()} in {time.perf_counter() - began:.1f} s. Time stands still.")

@@ -62,8 +62,17 @@ def install(
 TRACE = typer.Argument(metavar="TRACE | SCENARIO.yaml", help="A trace, or a scenario whose engine is slurm.")
 CONF = typer.Option("--conf", metavar="FILE", help="The site's slurm.conf.", rich_help_panel=SITE)
 ASSOCIATIONS = typer.Option(
-    metavar="FILE", help="Accounts, shares and limits: the output of `sacctmgr dump CLUSTER`.", rich_help_panel=SITE
+    metavar="FILE|flat",
+    help="Accounts, shares and limits: the output of `sacctmgr dump CLUSTER`; flat: everybody is known, with equal "
+    "shares.",
+    rich_help_panel=SITE,
 )
+USAGE = typer.Option(
+    metavar="FILE",
+    help="With what fair share begins: the output of `sshare -a -l -P`. [dim](default: no past usage)[/]",
+    rich_help_panel=SITE,
+)
+CLOUD = typer.Option("--cloud", help="Take CLOUD nodes for nodes that are always there.", rich_help_panel=SITE)
 QOS = typer.Option("--qos", metavar="FILE", help="The output of `sacctmgr -P show qos`.", rich_help_panel=SITE)
 SETTINGS = typer.Option(
     "--set",
@@ -101,20 +110,12 @@ PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [d
 
 
 def _compose(
-    source: str,
-    conf: str | None,
-    associations: str | None,
-    qos: str | None,
-    settings: list[str] | None,
-    maps: list[str] | None,
-    events: str | None,
-    drop_unknown: bool,
-    cost: float | None = None,
-    lead: str | None = None,
-    until: str | None = None,
-    missing_request: str | None = None,
+    source: str, settings: list[str] | None, maps: list[str] | None, given: dict[str, Any], **others: Any
 ) -> Scenario:
-    """The scenario that the options ask for; what is given replaces what a scenario file says."""
+    """The scenario that the options ask for; what is given replaces what a scenario file says.
+
+    `given` are keys of `slurm`, `others` keys of the scenario with `__` for a dot; None is not given.
+    """
     from pathlib import Path
 
     from walltime.core.source import Source, missing_file, read_source
@@ -126,25 +127,12 @@ def _compose(
     is_file = path.suffix.lower() in (".yaml", ".yml")
     base = read_source(path) if is_file else Source({"workload": {"trace": str(path)}}, None)
     written = base.data.get("slurm") if isinstance(base.data, dict) else None
-    if conf is None and not is_file:
+    if given.get("conf") is None and not is_file:
         raise InputError("--conf names the site's slurm.conf; `walltime run --engine slurm` does without one")
-    given = {
-        "slurm.conf": conf,
-        "slurm.associations": associations,
-        "slurm.qos": qos,
-        "slurm.events": events,
-        "slurm.cost": cost,
-        "slurm.lead": lead,
-        "slurm.drop_unknown": drop_unknown or None,
-        "until": until,
-        "workload.missing_request": missing_request,
-    }
+    own = {key: value for key, value in given.items() if value is not None and value is not False}
     chosen: list[tuple[str, Any]] = [("engine", "slurm")]
-    if not isinstance(written, dict):
-        chosen.append(("slurm", {key.removeprefix("slurm."): v for key, v in given.items()
-                                 if key.startswith("slurm.") and v is not None}))  # fmt: skip
-        given = {key: value for key, value in given.items() if not key.startswith("slurm.")}
-    chosen += [(key, value) for key, value in given.items() if value is not None]
+    chosen += [(f"slurm.{key}", value) for key, value in own.items()] if isinstance(written, dict) else [("slurm", own)]
+    chosen += [(key.replace("__", "."), value) for key, value in others.items() if value is not None]
     for key, texts in (("settings", settings), ("partitions", maps)):
         if texts:
             before = written.get(key, {}) if isinstance(written, dict) else {}
@@ -165,10 +153,12 @@ def run(
     conf: Annotated[str | None, CONF] = None,
     associations: Annotated[str | None, ASSOCIATIONS] = None,
     qos: Annotated[str | None, QOS] = None,
+    usage: Annotated[str | None, USAGE] = None,
     settings: Annotated[list[str] | None, SETTINGS] = None,
     maps: Annotated[list[str] | None, MAP] = None,
     events: Annotated[str | None, EVENTS] = None,
     drop_unknown: Annotated[bool, DROP] = False,
+    cloud: Annotated[bool, CLOUD] = False,
     cost: Annotated[float | None, COST] = None,
     lead: Annotated[str | None, LEAD] = None,
     until: Annotated[str | None, UNTIL] = None,
@@ -191,9 +181,16 @@ def run(
     """
     from walltime.cli.site import run_site
 
-    scenario = _compose(
-        source, conf, associations, qos, settings, maps, events, drop_unknown, cost, lead, until, missing_request
-    )
+    given: dict[str, Any] = {
+        "conf": conf,
+        "associations": associations,
+        "qos": qos,
+        "usage": usage,
+        "events": events,
+        "cloud": cloud,
+    }
+    given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead}
+    scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
     session = run_site(scenario, source, output, label=label, port=port, force=force, format=format, quiet=hidden)
     if as_json:
@@ -209,10 +206,12 @@ def shell(
     until: Annotated[str | None, UNTIL] = None,
     associations: Annotated[str | None, ASSOCIATIONS] = None,
     qos: Annotated[str | None, QOS] = None,
+    usage: Annotated[str | None, USAGE] = None,
     settings: Annotated[list[str] | None, SETTINGS] = None,
     maps: Annotated[list[str] | None, MAP] = None,
     events: Annotated[str | None, EVENTS] = None,
     drop_unknown: Annotated[bool, DROP] = False,
+    cloud: Annotated[bool, CLOUD] = False,
     command: Annotated[
         str | None, typer.Option("--command", "-c", metavar="TEXT", help="Run this instead of a shell.")
     ] = None,
@@ -228,7 +227,15 @@ def shell(
     """
     from walltime.cli.site import enter_shell
 
-    scenario = _compose(source, conf, associations, qos, settings, maps, events, drop_unknown, until=until)
+    given: dict[str, Any] = {
+        "conf": conf,
+        "associations": associations,
+        "qos": qos,
+        "usage": usage,
+        "events": events,
+        "cloud": cloud,
+    }
+    scenario = _compose(source, settings, maps, given | {"drop_unknown": drop_unknown}, until=until)
     raise typer.Exit(enter_shell(scenario, command, user, port))
 
 

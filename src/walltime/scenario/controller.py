@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -11,6 +11,8 @@ from pydantic_core import PydanticCustomError
 from walltime.scenario.values import Duration, File, Flag, Model, Name
 
 LEAST_LEAD = 5
+FLAT = "flat"
+"""In place of a file of associations: everybody is known, with equal shares."""
 
 
 def _cost(value: Any) -> float:
@@ -37,8 +39,18 @@ class Controller(Model):
         description="A site's slurm.conf, used as it is but for what cannot hold in a simulation; it says what the "
         "machine is and how it schedules. A relative path starts at the scenario file's folder.",
     )
-    associations: File | None = Field(
-        default=None, description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`."
+    associations: Literal["flat"] | File | None = Field(
+        default=None,
+        description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`; or `flat`: everybody "
+        "in the trace is known, with equal shares.",
+    )
+    usage: File | None = Field(
+        default=None,
+        description="What users have used before, with which fair share begins: the output of `sshare -a -l -P`; with "
+        "`associations`.",
+    )
+    cloud: Flag = Field(
+        default=False, description="Take CLOUD nodes for nodes that are always there, and not for absent ones."
     )
     qos: File | None = Field(
         default=None, description="Qualities of service: the output of `sacctmgr -P show qos`; with `associations`."
@@ -78,8 +90,9 @@ class Controller(Model):
 
     @model_validator(mode="after")
     def _needs_conf(self) -> Controller:
-        if self.qos is not None and self.associations is None:
-            raise PydanticCustomError("qos", "has qos without associations")
+        for name in ("qos", "usage"):
+            if getattr(self, name) is not None and self.associations is None:
+                raise PydanticCustomError(name, f"has {name} without associations")
         if self.conf is None and (self.associations or self.partitions):
             raise PydanticCustomError("conf", "has associations or partitions but no conf")
         return self

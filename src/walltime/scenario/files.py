@@ -36,7 +36,7 @@ def _join(data: Any, model: type[Model], folder: Path, replaced: Collection[str]
         if field is None or _is_within(inside, replaced):
             continue
         inner = model_of(field.annotation)
-        if isinstance(value, str) and is_file(field):
+        if is_file(field, value):
             joined[key] = str(folder / os.path.expanduser(value.strip())) if value.strip() else value
         elif inner is not None and issubclass(inner, Model) and not issubclass(inner, Part):
             named = typing.get_origin(field.annotation) is dict

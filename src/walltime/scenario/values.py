@@ -167,13 +167,22 @@ class Model(BaseModel):
             if field.exclude or value is None:
                 continue
             if name in self.spelt_out or value != field.get_default(call_default_factory=True):
-                written[name] = os.path.abspath(value) if is_file(field) and isinstance(value, str) else _plain(value)
+                written[name] = os.path.abspath(value) if is_file(field, value) else _plain(value)
         return written
 
 
-def is_file(field: FieldInfo) -> bool:
-    """Whether a text under the key is the path of a file."""
+def is_file(field: FieldInfo, value: object) -> bool:
+    """Whether what stands under the key is the path of a file, and not one of the words that it may be instead."""
+    if not isinstance(value, str) or value.strip() in _words_of(field.annotation):
+        return False
     return FILE in field.metadata or _names_file(field.annotation)
+
+
+def _words_of(annotation: Any) -> tuple[Any, ...]:
+    if typing.get_origin(annotation) is typing.Literal:
+        return typing.get_args(annotation)
+    inside = typing.get_args(annotation) if typing.get_origin(annotation) in (typing.Union, types.UnionType) else ()
+    return tuple(word for one in inside for word in _words_of(one))
 
 
 def _names_file(annotation: Any) -> bool:

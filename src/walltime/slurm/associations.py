@@ -22,6 +22,8 @@ QOS_LIMITS = (
     *("MaxJobsPA", "MaxSubmitPA", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "MaxJobsAccruePA", "MaxJobsAccruePU"),
     *("MinTRES", "MinPrioThres"),
 )
+OWN_KINDS = ("gres", "license", "bb", "fs", "ic")
+"""Kinds of resources of which a site has its own, by what stands before the stroke in their names."""
 _SHORT = {
     "share": "fairshare",
     "maxnodesperjob": "maxtresperjob",
@@ -33,6 +35,10 @@ _SHORT = {
     "grpsubmit": "grpsubmitjobs",
     "maxsubmit": "maxsubmitjobs",
 }
+
+
+EVERYBODY = "everybody"
+"""The account of jobs that name none."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,14 @@ class Associations:
                     raise InputError(f"the QOS {quality.name} preempts one that is not described", value=name)
 
     @property
+    def resources(self) -> list[str]:
+        """What its limits name beside the built-in resources, as `gres/gpu`."""
+        holders: list[Association | Quality] = [self.root, *self.entries, *self.qualities]
+        texts = [text for holder in holders for name, text in holder.limits.items() if "TRES" in name]
+        names = (part.partition("=")[0].strip().lower() for text in texts for part in text.split(","))
+        return list(dict.fromkeys(name for name in names if name.partition("/")[0] in OWN_KINDS and "/" in name))
+
+    @property
     def users(self) -> list[str]:
         """Every user once, in order of appearance."""
         return list(dict.fromkeys(entry.user for entry in self.entries if entry.user))
@@ -112,7 +126,7 @@ class _DumpReader:
         self.entries: list[Association] = []
         self.root = Association("root", parent="")
         self.parent = "root"
-        self.accounts = {"root"}
+        self.accounts = {"root": self.root}
 
     def read(self) -> None:
         for number, line in enumerate(read_text(self.file).splitlines(), 1):
@@ -129,14 +143,14 @@ class _DumpReader:
         kind, name, rest = match[1].lower(), match[2].strip(), match[3] or ""
         options = _read_options(rest)
         if kind == "cluster":
-            self.root = self._make("root", None, "", options)
+            self.root = self.accounts["root"] = self._make("root", None, "", options)
         elif kind == "parent":
             if name not in self.accounts:
                 raise InputError("the parent is not described before", value=name, file=self.file, line=number)
             self.parent = name
         elif kind in ("account", "project"):
-            self.accounts.add(name)
-            self.entries.append(self._make(name, None, self.parent, options))
+            self.accounts[name] = self._make(name, None, self.parent, options)
+            self.entries.append(self.accounts[name])
         elif kind == "user":
             if name != "root":
                 self.entries.append(self._make(self.parent, name, self.parent, options))
@@ -147,17 +161,42 @@ class _DumpReader:
     def _make(self, account: str, user: str | None, parent: str, options: dict[str, str]) -> Association:
         share = options.get("fairshare", "1")
         limits = {name: options[name.lower()] for name in ASSOCIATION_LIMITS if options.get(name.lower())}
+        above = self.accounts.get(parent)
+        if above is not None:
+            limits = _inherit(limits, above.limits)
         return Association(
             account,
             user,
             parent,
             None if share.lower() == "parent" or share == "2147483647" else int(float(share)),
             limits,
-            tuple(name.lstrip("+") for name in options.get("qos", "").split(",") if name),
-            options.get("defaultqos") or None,
+            _choose_qos(options.get("qos", ""), () if above is None else above.qos),
+            options.get("defaultqos") or (None if above is None else above.default_qos),
             options.get("partition") or None,
             user is not None and options.get("defaultaccount", account) == account,
         )
+
+
+def _inherit(own: dict[str, str], above: Mapping[str, str]) -> dict[str, str]:
+    """Limits of an association with those that it has from the one above: what holds for each job and each user.
+
+    Of limits on several resources each is inherited by itself; limits of a group hold where they stand.
+    """
+    whole = {name: text for name, text in above.items() if not name.startswith("Grp") and name != "Priority"} | own
+    for name in [name for name in own if "TRES" in name and name in above and not name.startswith("Grp")]:
+        amounts = dict(
+            part.split("=", 1) for text in (above[name], own[name]) for part in text.split(",") if "=" in part
+        )
+        whole[name] = ",".join(f"{resource}={amount}" for resource, amount in amounts.items())
+    return whole
+
+
+def _choose_qos(text: str, above: tuple[str, ...]) -> tuple[str, ...]:
+    """`a,b` is all there is, `+a,-b` are changes of what the one above has, nothing is the same as there."""
+    given = [name.strip() for name in text.split(",") if name.strip()]
+    changes = all(name[0] in "+-" for name in given)
+    kept = [name for name in above if f"-{name}" not in given] if changes else []
+    return tuple(dict.fromkeys([*kept, *(name.lstrip("+") for name in given if name[0] != "-")]))
 
 
 def _read_options(text: str) -> dict[str, str]:
@@ -197,6 +236,26 @@ def read_text(path: str | Path) -> str:
     """A text file; raises InputError for one that cannot be read."""
     with reading(path) as file:
         return file.text()
+
+
+def make_equal(
+    charges: Iterable[tuple[str | None, str]], qualities: Iterable[Quality] = (), others: Iterable[str] = ()
+) -> Associations:
+    """Everybody is known and has the same share, whatever the account; every quality of service is open to all.
+
+    `charges` are the accounts and users of the jobs, `others` qualities of service of which only the name is known.
+    """
+    entries: dict[tuple[str, str | None], Association] = {}
+    users: set[str] = set()
+    for account, user in charges:
+        name = account or EVERYBODY
+        entries.setdefault((name, None), Association(name, share=None))
+        entries.setdefault((name, user), Association(name, user, name, is_default=user not in users))
+        users.add(user)
+    known = {quality.name: quality for quality in (Quality("normal"), *qualities)}
+    known |= {name: Quality(name) for name in others if name not in known}
+    root = Association("root", parent="", qos=tuple(known))
+    return Associations(tuple(entries.values()), tuple(known.values()), root)
 
 
 def make_flat(users: Iterable[str], shares: Mapping[str, int] | None = None) -> Associations:

@@ -37,8 +37,11 @@ ALLOCATOR = ":".join(
 """Keep freed memory at hand: a backfill pass takes and gives back the same small blocks millions of times."""
 _ROOM = 256 << 20
 _TOLD = 15
-_NOISE = re.compile(r"state file|state save file|mpi/pmix|MPI: Cannot")
-"""What every controller complains about that starts in an empty folder."""
+_CRASH = re.compile(r"vtime:|slurmctld\(|\.so")
+_NOISE = re.compile(
+    r"state file|state save file|mpi/pmix|MPI: Cannot|persistent connection to host|PersistInit|DBD_SEND"
+)
+"""What every controller complains about that starts in an empty folder, without a database."""
 
 
 class ControllerError(EngineError):
@@ -135,14 +138,23 @@ class Controller:
 
     def log(self) -> str:
         """Everything that the controller wrote, its standard output first."""
-        parts = [self.folder / "output", self.folder / "slurmctld.log"]
-        return "".join(part.read_text(errors="replace") for part in parts if part.exists())
+        log, output = self._read_logs()
+        return output + log
+
+    def _read_logs(self) -> tuple[str, str]:
+        """The log, and what was written to standard output and error."""
+        parts = [self.folder / "slurmctld.log", self.folder / "output"]
+        log, output = (part.read_text(errors="replace") if part.exists() else "" for part in parts)
+        return log, output
 
     def fail(self, what: str) -> ControllerError:
-        """The error for a controller that has ended or does not answer, with the last words that matter."""
-        lines = [line for line in self.log().splitlines() if line.strip()]
-        telling = [line for line in lines if is_telling(line)] or lines
-        told = "".join(f"\n  {line}" for line in telling[-_TOLD:])
+        """The error for a controller that has ended or does not answer, with its last words.
+
+        Those are the last lines of its log, and what it or the library wrote elsewhere when it crashed.
+        """
+        log, output = ([line for line in text.splitlines() if line.strip()] for text in self._read_logs())
+        crash = [line for line in output if _CRASH.search(line)]
+        told = "".join(f"\n  {line}" for line in [*(log or output)[-_TOLD:], *(crash if log else [])[-_TOLD:]])
         return ControllerError(f"{what}; the end of its log:{told}" if told else f"{what}; its log is empty")
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from walltime.core.errors import InputError
+from walltime.slurm.gres import Gres
 from walltime.slurm.wire import NO_VAL, Layout, Reader, blob, text, u8, u16, u32, u64
 
 GRES_MAGIC = 0x438A34D4
@@ -62,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Registration:
-    """What a node says of itself when it reports for service. `gres` is (name, type, count) for each kind."""
+    """What a node says of itself when it reports for service."""
 
     name: str
     time: int
@@ -75,7 +76,7 @@ class Registration:
     memory: int
     tmp_disk: int
     features: str | None = None
-    gres: tuple[tuple[str, str | None, int], ...] = ()
+    gres: tuple[Gres, ...] = ()
     jobs: tuple[int, ...] = ()
     """Numbers of the jobs that run on it; one that the controller misses counts as lost."""
 
@@ -97,6 +98,11 @@ class Dialect:
     version: int
     library: str
     job_description: Layout
+
+    @property
+    def release(self) -> str:
+        """Its first two numbers, as 22.05."""
+        return ".".join(self.product.split(".")[:2])
 
     # requests that nodes receive
     REGISTER_YOURSELF = 1001
@@ -187,25 +193,26 @@ class Dialect:
                 u64(node.memory) + u32(len(node.jobs)),
                 *(u32(job) + u32(self.BATCH_SCRIPT) + u32(NO_VAL) for job in node.jobs),
                 u16(0),
-                self._pack_gres(node.gres),
+                self._pack_gres(node),
                 energy + text(self.product) + u8(0) + text(None) + text(None),
             )
         )
 
-    def _pack_gres(self, kinds: tuple[tuple[str, str | None, int], ...]) -> bytes:
+    def _pack_gres(self, node: Registration) -> bytes:
         records = b"".join(
             u32(GRES_MAGIC)
-            + u64(count)
-            + u32(0)
-            + u32(HAS_FILE | (HAS_TYPE if kind else 0))
-            + u32(gres_number(name))
-            + text(None) * 2
-            + text(name)
-            + text(kind)
+            + u64(one.count)
+            + u32(node.sockets * node.cores)
+            + u32((HAS_FILE if one.files else 0) | (HAS_TYPE if one.type else 0))
+            + u32(gres_number(one.name))
+            + text(one.cores)
             + text(None)
-            for name, kind, count in kinds
+            + text(one.name)
+            + text(one.type)
+            + text(None)
+            for one in node.gres
         )
-        packed = u16(self.version) + u16(len(kinds)) + records
+        packed = u16(self.version) + u16(len(node.gres)) + records
         return u32(len(packed)) + blob(packed)
 
     def pack_completion(self, job: int, host: str) -> bytes:

@@ -6,7 +6,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,8 +20,11 @@ from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
+from walltime.scenario.controller import FLAT
+from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm import conf
-from walltime.slurm.associations import read_associations
+from walltime.slurm.associations import Associations, make_equal, read_associations, read_qualities
+from walltime.slurm.conf_file import Conf, read_conf
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
 from walltime.slurm.outages import Outages
 from walltime.slurm.packages import find_installation
@@ -32,8 +35,9 @@ from walltime.slurm.savedstate import save
 from walltime.slurm.settings import change_lines
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site, write_conf
-from walltime.slurm.submission import Job, People, make_jobs
+from walltime.slurm.submission import Job, People, find_charges, make_jobs
 from walltime.slurm.translate import translate
+from walltime.workload.snapshot import read_usage
 
 NAME = "slurm"
 EPOCH = 1_704_067_200
@@ -95,6 +99,11 @@ class Run:
         down = None if self.outages is None else self.outages.table()
         return Record(jobs, allocations, self._facts(scenario), durations, down)
 
+    def complaints(self) -> list[str]:
+        """What the controller called an error before the first job came, each once."""
+        first = self.jobs[0].submit if self.jobs else self.base
+        return self.simulation.logbook.find_errors(first)
+
     def _facts(self, scenario: Scenario) -> dict[str, Any]:
         notes, origin, name = self.workload.notes, self.workload.origin, scenario.clusters[0].name
         pool = scenario.clusters[0].nodes is None
@@ -123,6 +132,8 @@ class Run:
             "until": scenario.until,
             "waiting_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "waiting" and job.reason)),
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
+            "complaints": self.complaints(),
+            "by_hand": len(self.simulation.foreign),
         }
 
     def _ignored(self) -> dict[str, int]:
@@ -152,9 +163,16 @@ def run(
 
 @contextmanager
 def freeze(
-    scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
+    scenario: Scenario,
+    workload: Workload,
+    observer: Progress | None = None,
+    options: Options | None = None,
+    stay: bool = False,
 ) -> Iterator[Run]:
-    """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context."""
+    """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context.
+
+    `stay` goes to `until` also where the trace ends before.
+    """
     from walltime.slurm.frozen import Frozen, ask_reasons, find_reservations, read_events
 
     given = scenario.slurm
@@ -177,8 +195,8 @@ def freeze(
         if given is None or given.conf is None:
             _plan_outages(started, scenario, workload)
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
-        started.simulation.run(until)
-        if until is None and any(job.state == "waiting" for job in started.jobs):
+        started.simulation.run(until, stay and until is not None)
+        if any(job.state == "waiting" and job.handle for job in started.jobs):
             ask_reasons(started)
         yield started
 
@@ -217,10 +235,37 @@ def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
             return site
         lines, lost = change_lines(site.settings, given.settings)
         return replace(site, settings=lines, changes=(*site.changes, *lost))
-    associations = None if given.associations is None else read_associations(given.associations, given.qos)
-    return conf.make_site(
-        conf.read_conf(given.conf), associations, given.settings, given.drop_unknown, given.partitions
-    )
+    file = read_conf(given.conf)
+    usage = {} if given.usage is None else read_usage(given.usage)
+    site = conf.make_site(
+        file, _find_associations(given, file, usage, workload), given.settings, given.drop_unknown, given.partitions,
+        given.cloud,
+    )  # fmt: skip
+    return replace(site, usage=usage)
+
+
+def _find_associations(
+    given: ControllerOptions, file: Conf, usage: Mapping[str, float], workload: Workload | None
+) -> Associations | None:
+    """Who may run what: a dump of the site's, or everybody who occurs."""
+    if given.associations is None:
+        return None
+    if given.associations != FLAT:
+        return read_associations(given.associations, given.qos)
+    qualities = () if given.qos is None else read_qualities(given.qos)
+    charges: list[tuple[str | None, str]] = [] if workload is None else find_charges(workload)
+    named: list[str] = []
+    if given.qos is None:  # without their descriptions, the names alone: no limits, no priority
+        named = [name for _, words in file.resolve("partitionname") for name in _list_qualities(words)]
+        named += [] if workload is None else workload.label_names("qos")
+    charges += [(account, user) for account, user in (key.split("/", 1) for key in usage)]
+    return make_equal(charges, qualities, named)
+
+
+def _list_qualities(partition: Mapping[str, str]) -> list[str]:
+    """The qualities of service that a partition names."""
+    names = [name for key in ("qos", "allowqos", "denyqos") for name in partition.get(key, "").split(",")]
+    return [name for name in names if name and name.upper() != "ALL"]
 
 
 def complete(scenario: Scenario) -> Scenario:
@@ -250,13 +295,10 @@ def start(
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     first = jobs[0].submit if jobs else base
     begin = first // SECOND * SECOND - options.warm_up
-    own = ("gres/gpu",) if site.has("gpu") else ()
     setting = Setting(
         conf=write_conf(site),
         files=site.files,
-        state={}
-        if site.associations is None
-        else save(site.associations, site.name, begin // SECOND, people.numbers, own),
+        state=_save_state(site, begin // SECOND, people),
         people=people.lines(site.groups),
         start=begin,
         timezone=workload.origin.timezone or "UTC",
@@ -281,6 +323,14 @@ def start(
             controller.close()
             raise
     raise AssertionError("unreachable")
+
+
+def _save_state(site: Site, now: int, people: People) -> dict[str, bytes]:
+    """What a controller finds in place of a database."""
+    if site.associations is None:
+        return {}
+    own = (*site.tres, *(["gres/gpu"] if site.has("gpu") else []), *site.associations.resources)
+    return save(site.associations, site.name, now, people.numbers, own, site.usage)
 
 
 def _find_refusal(log: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NO_RESERVATION = 2053
+NO_NODE, NO_RESERVATION = 2014, 2053
 REFUSALS = {
     2000: "no such partition",
     2001: "no partition was asked for, and none is the default",
@@ -12,7 +12,7 @@ REFUSALS = {
     2006: "more nodes than the partition has",
     2007: "the controller holds as many jobs as it may (MaxJobCount)",
     2010: "unknown user",
-    2014: "no node is large enough",
+    NO_NODE: "no node is large enough",
     2015: "beyond a limit of the partition",
     2029: "no node has the feature",
     2038: "the dependency can never be met",
@@ -33,6 +33,8 @@ REFUSALS = {
 }
 
 
-def explain(code: int) -> str:
-    """The reason of a refusal."""
+def explain(code: int, memory: int = 0, largest: int = 0) -> str:
+    """The reason of a refusal of a job that needs so much memory on a node, where the largest node has so much."""
+    if code in (NO_NODE, 2044) and memory > largest:
+        return f"more memory than any node has ({largest} MB)"
     return REFUSALS.get(code, f"refused by the controller (code {code})")

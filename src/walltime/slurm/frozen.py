@@ -107,9 +107,13 @@ class Frozen:
         until = at + parse_duration(asked.lstrip("@") or "0")
         if until < simulation.link.now:
             raise InputError("time does not go back", value=asked)
-        simulation.run(until)
-        waiting = sum(job.state == "waiting" for job in simulation.jobs)
-        return f"{self.instant()}: {simulation.running} jobs run, {waiting} wait"
+        simulation.run(until, stay=True)
+        return f"{self.instant()}: {simulation.running} jobs run, {self.count_waiting()} wait"
+
+    def count_waiting(self) -> int:
+        """Jobs in the controller's queue, those that were submitted by hand among them."""
+        self.execute("squeue -h -r -t PD -o %i", {})
+        return len((self.run.controller.folder / "said").read_text().split())
 
     def _path(self, name: str) -> Path:
         return self.run.controller.installation.clients / name
@@ -139,7 +143,7 @@ def ask_reasons(run: Run) -> None:
     told = dict(line.split(None, 1) for line in (run.controller.folder / "said").read_text().splitlines() if line)
     for job in run.jobs:
         if job.state == "waiting" and job.handle in told:
-            job.reason = told[job.handle].strip("()")
+            job.reason = told[job.handle].strip().strip("()")
 
 
 def _find_user(run: Run, name: str) -> int:

@@ -9,12 +9,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from walltime.core.time import SECOND
-from walltime.slurm.controller import Controller
+from walltime.slurm.controller import Controller, is_telling
 
 _JOB = r"JobId=(?:\d+_\d+\()?(\d+)"
 _RETURNED = re.compile(rf"requeue job {_JOB}\)? due to failure")
 _BACKFILLED = re.compile(rf"backfill: _start_job: Started {_JOB}")
 _PREEMPTED = re.compile(rf"^\[([^]]+)\] preempted {_JOB}\)? has been (?:requeued|killed)", re.MULTILINE)
+_STAMP = re.compile(r"\[([\d:T.-]+)\]")
+_ERROR = re.compile(r"\berror: (.*)")
 _FINISHED = re.compile(r"^JobId=(\d+) .*?JobState=(\w+)", re.MULTILINE)
 
 
@@ -48,6 +50,19 @@ class Logbook:
         for match in _PREEMPTED.finditer(self.controller.log()):
             at = datetime.fromisoformat(match[1]).replace(tzinfo=zone).astimezone(UTC)
             yield int(match[2]), round(at.timestamp() * SECOND)
+
+    def find_errors(self, before: int) -> list[str]:
+        """What the controller called an error before an instant, each once; not what empty folders make it say."""
+        zone = ZoneInfo(self.controller.setting.timezone)
+        found: dict[str, None] = {}
+        for line in (self.controller.folder / "slurmctld.log").read_text(errors="replace").splitlines():
+            stamp = _STAMP.match(line)
+            if stamp and datetime.fromisoformat(stamp[1]).replace(tzinfo=zone).timestamp() * SECOND >= before:
+                break
+            match = _ERROR.search(line)
+            if match and is_telling(line):
+                found[match[1]] = None
+        return list(found)
 
     def _go_on(self, name: str) -> str:
         """What has been added to one of the controller's files, in whole lines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,8 @@ def _measure(job: Job, base: int) -> dict[str, int]:
     eligible = -1 if job.state == "rejected" else max(arrived, -1 if job.begin is None else job.begin - base)
     closed = [attempt for attempt in job.attempts if attempt.end is not None]
     held = sum(attempt.held for attempt in closed)
-    start = job.attempts[0].start - base if job.attempts else -1
+    began = [begin for attempt in job.attempts for begin, _, _ in attempt.intervals()]
+    start = began[0] - base if began else -1
     end = job.end - base if job.end is not None and job.state != "rejected" else -1
     useful = closed[-1:] if job.state in ("completed", "timeout", "failed", "cancelled") else []
     useful = [attempt for attempt in useful if attempt.outcome not in ("preempted", "failed")]
@@ -144,23 +145,12 @@ class _Places:
         return ",".join(texts), sum(cpus for _, cpus in pairs)
 
 
-def _intervals(attempt: Attempt) -> Iterator[tuple[int, int | None, str]]:
-    """When it held its cores: all the time but for its pauses."""
-    begin = attempt.start
-    for pause in attempt.pauses:
-        yield begin, pause[0], "suspended"
-        if len(pause) < 2:
-            return
-        begin = pause[1]
-    yield begin, attempt.end, attempt.outcome
-
-
 def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) -> pl.DataFrame:
     rows = [
         (begin, place, turn, job, attempt, end, outcome)
         for place, job in enumerate(jobs)
         for turn, attempt in enumerate(job.attempts)
-        for begin, end, outcome in _intervals(attempt)
+        for begin, end, outcome in attempt.intervals()
     ]
     rows.sort(key=lambda row: row[:3])
     written = [places.write(row[4]) for row in rows]

@@ -31,19 +31,33 @@ PARENTS_SHARE = 0x7FFFFFFF
 
 
 def save(
-    associations: Associations, cluster: str, now: int, users: Mapping[str, int], own_tres: tuple[str, ...] = ()
+    associations: Associations,
+    cluster: str,
+    now: int,
+    users: Mapping[str, int],
+    own_tres: tuple[str, ...] = (),
+    usage: Mapping[str, float] | None = None,
 ) -> dict[str, bytes]:
-    """The files by name. `users` are numbers by name, `own_tres` kinds such as gres/gpu beyond the built-in ones."""
-    tres = TRES | {name: FIRST_OWN_TRES + place for place, name in enumerate(own_tres)}
+    """The files by name.
+
+    `users` are numbers by name, `own_tres` kinds such as gres/gpu beyond the built-in ones. `usage` is what users have
+    used in the past, in billed seconds by `account/user`, decayed to this instant.
+    """
+    kinds = dict.fromkeys(name for name in own_tres if name not in TRES)
+    tres = TRES | {name: FIRST_OWN_TRES + place for place, name in enumerate(kinds)}
     writer = _Writer(associations, cluster, users, tres)
     head = u16(38 << 8) + u64(now)
-    return {
+    files = {
         "last_tres": head + listed(_pack_tres(name, code) for name, code in tres.items()) + u32(0),
         "assoc_mgr_state": head
         + _message(ADD_USERS, writer.pack_users())
         + _message(ADD_QOS, writer.pack_qualities())
         + _message(ADD_ASSOCIATIONS, writer.pack_associations()),
     }
+    if usage:
+        files["assoc_usage"] = head + writer.pack_usage(usage)
+        files["priority_last_decay_ran"] = u64(now) + u64(now)
+    return files
 
 
 def _message(kind: int, records: list[bytes]) -> bytes:
@@ -64,6 +78,8 @@ class _Writer:
         self.users = users
         self.tres = tres
         self.qos = {quality.name: place for place, quality in enumerate(associations.qualities, 1)}
+        self.codes: dict[str, int] = {}
+        """The number of each association of a user, as `account/user`; known once they are packed."""
 
     # ---- qualities of service
 
@@ -145,9 +161,22 @@ class _Writer:
                 visit(child, codes[0], code)
             counter[0] += 1
             packed[place] = self._pack_association(entry, code, above, left, counter[0])
+            if entry.user is not None:
+                self.codes.setdefault(f"{entry.account}/{entry.user}", code)
 
         visit(self.associations.root, 1, 0)
         return packed
+
+    def pack_usage(self, usage: Mapping[str, float]) -> bytes:
+        """What each user has used; raises InputError for one that the associations do not have."""
+        parts = []
+        for key, amount in ((key, amount) for key, amount in usage.items() if amount > 0):
+            if key not in self.codes:
+                what = "usage of an account and user that the associations do not have"
+                raise InputError(what, value=key, choices=list(self.codes)[:50])
+            billed = f"{self.tres['billing']}={amount:f}"
+            parts.append(u32(self.codes[key]) + text(f"{amount:f}") + text(billed) + u32(0))
+        return b"".join(parts)
 
     def _pack_association(self, entry: Association, code: int, above: int, left: int, right: int) -> bytes:
         limits, where = entry.limits, entry.user or entry.account

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from walltime.core.errors import InputError
-from walltime.slurm.options import LISTS, SCHEDULER_PARAMETERS, SETTINGS
+from walltime.slurm.options import LISTS, WORDS, Words
 from walltime.slurm.site import Change
-
-_KNOWN = {name.lower(): name for name in SETTINGS}
-_SCHEDULER = "SchedulerParameters"
+from walltime.slurm.vocabulary import refuse, settle_lists
 
 
-def find_setting(name: str) -> str:
+def find_setting(name: str, words: Words) -> str:
     """A setting's name as Slurm spells it; raises InputError with the nearest for one that it does not know."""
-    known = _KNOWN.get(name.lower())
+    known = words.known.get(name.lower())
     if known is None:
-        raise InputError("Slurm 22.05 has no such setting", value=name, choices=SETTINGS)
+        raise InputError(f"Slurm {words.release} has no such setting", value=name, choices=words.settings)
     return known
 
 
-def change_settings(settings: dict[str, str], given: Mapping[str, str]) -> list[Change]:
+def change_settings(settings: dict[str, str], given: Mapping[str, str], words: Words = WORDS["22.05"]) -> list[Change]:
     """Change the settings, one after the other; returns what was lost on the way, for the person.
 
     `SchedulerParameters` replaces the whole list of words, and `SchedulerParameters.bf_interval` one of them: `yes`
@@ -29,7 +27,7 @@ def change_settings(settings: dict[str, str], given: Mapping[str, str]) -> list[
     lost = []
     for key, value in given.items():
         name, dot, word = key.partition(".")
-        name = find_setting(name)
+        name = find_setting(name, words)
         before = settings.get(name)
         if dot:
             settings[name] = _set_word(name, before or "", word, value)
@@ -67,21 +65,16 @@ def _name(setting: str, word: str) -> str:
     return word.partition(LISTS.get(setting, "="))[0].strip().lower()
 
 
-def find_strange(settings: Mapping[str, str]) -> list[str]:
-    """Words of SchedulerParameters that the controller does not know: it ignores them without a word."""
-    known = {name.lower() for name in SCHEDULER_PARAMETERS}
-    return [word for word in split_words(settings.get(_SCHEDULER, "")) if _name(_SCHEDULER, word) not in known]
-
-
-def change_lines(lines: Iterable[str], given: Mapping[str, str]) -> tuple[tuple[str, ...], list[Change]]:
+def change_lines(
+    lines: Iterable[str], given: Mapping[str, str], words: Words = WORDS["22.05"]
+) -> tuple[tuple[str, ...], list[Change]]:
     """The lines of a configuration of our own with some settings changed, and what was lost; raises InputError."""
     kept = list(lines)
     before = dict(line.partition("=")[::2] for line in kept)
     after = dict(before)
-    lost = change_settings(after, given)
-    if strange := find_strange(after):
-        what = "Slurm 22.05 does not know this of SchedulerParameters"
-        raise InputError(what, value=strange[0], choices=SCHEDULER_PARAMETERS)
+    lost = change_settings(after, given, words)
+    if strange := settle_lists(words, after, lost):
+        raise refuse(strange, words)
     changed = {name: value for name, value in after.items() if before.get(name) != value}
     rest = [line for line in kept if line.partition("=")[0] not in changed]
     return (*(f"{name}={value}" for name, value in changed.items()), *rest), lost

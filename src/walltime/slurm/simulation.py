@@ -77,6 +77,8 @@ class Simulation:
         self.patience = PATIENCE
         self.expects: Callable[[], bool] = lambda: False  # whether waiting jobs may yet be helped by what will happen
         self.running = 0
+        self._halted: set[int] = set()
+        """Jobs that the controller has stopped before it told a node to start them."""
         self._labels = {job.label: job for job in jobs}
         self._progress = progress
         self._told = 0.0
@@ -84,15 +86,18 @@ class Simulation:
         self._entries = 0
         self._background = 0
         self._registering = False
-        self._logbook = Logbook(controller)
+        self.logbook = Logbook(controller)
         self._records: Counter[int] = Counter()
         for group in group_arrays(jobs, site.max_array):
             self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
 
     # ---- time
 
-    def run(self, until: int | None = None) -> None:
-        """Go on until every job has left, or to `until` (microseconds since 1970), itself included."""
+    def run(self, until: int | None = None, stay: bool = False) -> None:
+        """Go on until every job has left, or to `until` (microseconds since 1970), itself included.
+
+        `stay` goes to `until` even where nothing is left of the trace: somebody may have submitted jobs by hand.
+        """
         quiet_since = None
         while True:
             if (did := self._do_due()) is not None:
@@ -100,7 +105,7 @@ class Simulation:
                 continue
             if until is not None and self.link.now >= until:
                 return
-            if len(self._agenda) == self._background and not self.running:
+            if len(self._agenda) == self._background and not self.running and not stay:
                 self._read_finished()
                 if self.left >= len(self.jobs) + len(self.foreign):
                     return
@@ -163,7 +168,7 @@ class Simulation:
             job.submitted = self.link.now
             if number == 0:  # who comes too late for a reservation waits for it in vain
                 job.state = "waiting" if code == NO_RESERVATION else "rejected"
-                job.reason = explain(code)
+                job.reason = explain(code, self._need_memory(job), max(node.memory for node in self.site.nodes))
                 self.left += 1
                 continue
             job.state = "waiting"
@@ -171,6 +176,11 @@ class Simulation:
             self._reclaim(job)
             if job.cancel is not None:
                 self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
+
+    def _need_memory(self, job: Job) -> int:
+        """Megabytes that some node has to have for a job."""
+        each, memory = self.dialect.MEMORY_PER_CPU, int(job.request.get("memory") or 0)
+        return memory % each * int(job.request.get("tasks_per_node", 1)) if memory >= each else memory
 
     def _name(self, job: Job, number: int, task: int | None) -> None:
         if task is None:
@@ -265,6 +275,9 @@ class Simulation:
         job.state = "running"
         self.running += 1
         self._plan_end(job, attempt)
+        if launch.job in self._halted:
+            self._halted.discard(launch.job)
+            self._stop(attempt)
 
     def _plan_end(self, job: Job, attempt: Attempt) -> None:
         """The script's end, if it has one: after its run time and all the time for which it is stopped."""
@@ -312,7 +325,7 @@ class Simulation:
         again = bool(end.state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
         if name == "NODE_FAIL" and not again:  # whether it comes back, the message does not say
             failed = sum(other.failed for other in job.attempts)
-            again = attempt.failed = self._logbook.count_returns(end.job) > failed
+            again = attempt.failed = self.logbook.count_returns(end.job) > failed
         if name == "TIMEOUT" and job.request.get("reservation") and not self._is_at_limit(job, attempt):
             name = "FAILED"  # its reservation is over
         self._close(job, attempt, "requeued" if again else "preempted" if name == "PREEMPTED" else OUTCOMES[name])
@@ -323,18 +336,26 @@ class Simulation:
         return self.link.now - attempt.start - attempt.stopped >= int(job.request["time_limit"]) * MINUTE
 
     def _suspend(self, number: int, stop: bool) -> None:
-        """The controller stops a running job, or lets it go on: its end moves by the time in between."""
+        """The controller stops a running job, or lets it go on: its end moves by the time in between.
+
+        With gang scheduling it may stop a job that it has not yet launched; that one begins stopped.
+        """
         job = self.numbered.get(number)
         if job is None or not job.attempts or job.attempts[-1].end is not None:
+            (self._halted.add if stop else self._halted.discard)(number)
             return
-        attempt, now = job.attempts[-1], self.link.now
+        attempt = job.attempts[-1]
         if stop:
-            attempt.stopped -= now
-            attempt.pauses.append([now])
-        else:
-            attempt.stopped += now
-            attempt.pauses[-1].append(now)
+            self._stop(attempt)
+        elif attempt.is_stopped:
+            attempt.stopped += self.link.now
+            attempt.pauses[-1].append(self.link.now)
             self._plan_end(job, attempt)
+
+    def _stop(self, attempt: Attempt) -> None:
+        if not attempt.is_stopped:
+            attempt.stopped -= self.link.now
+            attempt.pauses.append([self.link.now])
 
     # ---- the end
 
@@ -343,7 +364,7 @@ class Simulation:
 
         Of an attempt that was put back into the queue there is a record too.
         """
-        for number, state in self._logbook.read_finished():
+        for number, state in self.logbook.read_finished():
             self._records[number] += 1
             job = self.numbered.get(number)
             if job is None or job.state != "waiting" or state not in OUTCOMES:
@@ -353,10 +374,10 @@ class Simulation:
 
     def note_reasons(self) -> None:
         """Mark the jobs that the backfill scheduler started, and the attempts that ended for another job."""
-        for number in self._logbook.find_backfilled():
+        for number in self.logbook.find_backfilled():
             if number in self.numbered:
                 self.numbered[number].backfilled = True
-        for number, at in self._logbook.find_preempted():
+        for number, at in self.logbook.find_preempted():
             for attempt in self.numbered[number].attempts if number in self.numbered else ():
                 if attempt.outcome == "requeued" and attempt.end is not None and abs(attempt.end - at) < SECOND:
                     attempt.outcome = "preempted"

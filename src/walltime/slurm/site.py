@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from walltime.slurm.associations import Associations
+from walltime.slurm.gres import Gres
 
 FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugins}"
 """Marks that are replaced when the controller is started."""
@@ -15,7 +16,7 @@ FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugin
 
 @dataclass(frozen=True)
 class Node:
-    """A node as it reports for service. Memory and disk in megabytes; `gres` is (name, type, count) for each kind."""
+    """A node as it reports for service. Memory and disk in megabytes."""
 
     name: str
     cpus: int
@@ -26,7 +27,7 @@ class Node:
     memory: int = 1
     tmp_disk: int = 0
     features: str | None = None
-    gres: tuple[tuple[str, str | None, int], ...] = ()
+    gres: tuple[Gres, ...] = ()
     load: int = 1
     """How many jobs may have the same core (OverSubscribe)."""
 
@@ -73,6 +74,12 @@ class Site:
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What else a person should know of its configuration."""
+    usage: Mapping[str, float] = field(default_factory=dict)
+    """What users have used before the first job, in billed seconds by `account/user`."""
+    tres: tuple[str, ...] = ()
+    """What is accounted for beside the built-in resources, as AccountingStorageTRES names it."""
     charges: str = "account"
     """The column of the trace that names the account which pays; none: everybody's default."""
     accounts: Mapping[str, str] = field(default_factory=dict)
@@ -89,12 +96,12 @@ class Site:
     """Minutes that a job may run beyond its limit; infinite where overruns are not killed."""
     counts_memory: bool = False
     """Whether memory is given out, so that a job has to ask for it."""
-    licences: bool = False
+    licences: Mapping[str, int] = field(default_factory=dict)
     max_array: int = 1001
 
     def has(self, gres: str) -> bool:
         """Whether some node has a generic resource."""
-        return any(name == gres for node in self.nodes for name, _, _ in node.gres)
+        return any(one.name == gres for node in self.nodes for one in node.gres)
 
 
 def imposed_settings(site: Site) -> dict[str, str]:
@@ -153,6 +160,46 @@ REASONS = {
     **dict.fromkeys(("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort"), ACCOUNTING),
     **dict.fromkeys(("SlurmdTimeout", "InactiveLimit", "MessageTimeout"), TIME),
 }
+
+
+SCRIPTS = "scripts and programs of the site are not run"
+POWER = "nodes are always powered"
+MEASURES = "there is nothing to measure on emulated nodes"
+PEERS = "the simulated controller is alone"
+MACHINE = "has no meaning on emulated nodes"
+DROPPED = {
+    **dict.fromkeys(
+        ("Prolog", "PrologSlurmctld", "PrologFlags", "Epilog", "EpilogSlurmctld", "TaskProlog", "TaskEpilog"), SCRIPTS
+    ),
+    **dict.fromkeys(("SrunProlog", "SrunEpilog", "ResvProlog", "ResvEpilog", "HealthCheckProgram"), SCRIPTS),
+    **dict.fromkeys(("HealthCheckInterval", "HealthCheckNodeState", "RebootProgram", "UnkillableStepProgram"), SCRIPTS),
+    **dict.fromkeys(("JobSubmitPlugins", "CliFilterPlugins", "PlugStackConfig", "SlurmctldPlugstack"), SCRIPTS),
+    **dict.fromkeys(("PrEpPlugins", "PrEpParameters", "SlurmctldPrimaryOnProg", "SlurmctldPrimaryOffProg"), SCRIPTS),
+    **dict.fromkeys(("MailDomain", "PrologEpilogTimeout", "BurstBufferType", "BurstBufferParameters"), SCRIPTS),
+    **dict.fromkeys(("SuspendProgram", "ResumeProgram", "ResumeFailProgram", "SuspendTime", "SuspendRate"), POWER),
+    **dict.fromkeys(("ResumeRate", "ResumeTimeout", "SuspendTimeout", "SuspendExcNodes", "SuspendExcParts"), POWER),
+    **dict.fromkeys(("PowerPlugin", "PowerParameters", "NodeFeaturesPlugins"), POWER),
+    **dict.fromkeys(("JobAcctGatherFrequency", "JobAcctGatherParams", "AcctGatherEnergyType"), MEASURES),
+    **dict.fromkeys(("AcctGatherProfileType", "AcctGatherInterconnectType", "AcctGatherInfinibandType"), MEASURES),
+    **dict.fromkeys(("AcctGatherFilesystemType", "AcctGatherNodeFreq", "ExtSensorsType", "ExtSensorsFreq"), MEASURES),
+    **dict.fromkeys(("ControlMachine", "ControlAddr", "BackupController", "BackupAddr", "SlurmctldAddr"), PEERS),
+    **dict.fromkeys(("FederationParameters", "SlurmctldTimeout", "AccountingStorageBackupHost"), PEERS),
+    **dict.fromkeys(("AccountingStorageExternalHost", "AccountingStoragePass", "AccountingStorageUser"), PEERS),
+    **dict.fromkeys(("AccountingStorageLoc", "JobCompHost", "JobCompPass", "JobCompPort", "JobCompUser"), PEERS),
+    **dict.fromkeys(("JobCompParams", "AuthAltTypes", "AuthAltParameters", "AuthInfo"), PEERS),
+    **dict.fromkeys(("JobCredentialPrivateKey", "JobCredentialPublicCertificate", "CryptoType"), PEERS),
+    **dict.fromkeys(
+        ("SlurmdLogFile", "SlurmdPidFile", "SlurmdDebug", "SlurmdSyslogDebug", "SlurmdParameters"), MACHINE
+    ),
+    **dict.fromkeys(("SlurmctldSyslogDebug", "SlurmSchedLogFile", "SlurmSchedLogLevel", "DebugFlags"), MACHINE),
+    **dict.fromkeys(("TaskPluginParam", "JobContainerType", "SwitchParameters", "MpiParams", "UsePAM"), MACHINE),
+    **dict.fromkeys(("LaunchType", "BcastParameters", "BcastExclude", "SbcastParameters", "X11Parameters"), MACHINE),
+    **dict.fromkeys(("CpuFreqDef", "CpuFreqGovernors", "GpuFreqDef", "CoreSpecPlugin", "RoutePlugin"), MACHINE),
+    **dict.fromkeys(
+        ("FrontendName", "LogTimeFormat", "FastSchedule", "SallocDefaultCommand", "KeepAliveTime"), MACHINE
+    ),
+}
+"""What is taken out of a site's configuration, and why."""
 
 
 def write_conf(site: Site) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from walltime.slurm.site import Site
 
 FIRST_USER = 20_000
 """Numbers of the simulated users begin here, out of the way of this machine's."""
+UNKNOWN = "unknown"
+"""The user of jobs that name none."""
 MEGABYTE = 1 << 20
 MINUTE = 60 * SECOND
 
@@ -35,6 +37,25 @@ class Attempt:
     """Whether it was put back into the queue because a node failed."""
     pauses: list[list[int]] = field(default_factory=list)
     """From when to when it was, each; the last may have no end."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it is suspended now."""
+        return bool(self.pauses) and len(self.pauses[-1]) == 1
+
+    def intervals(self) -> Iterator[tuple[int, int | None, str]]:
+        """From when to when it held its cores, and what ended that: all the time but for its pauses.
+
+        One that was stopped before it was launched begins when it first runs.
+        """
+        begin = self.start
+        for pause in self.pauses:
+            if pause[0] > begin:
+                yield begin, pause[0], "suspended"
+            if len(pause) < 2:
+                return
+            begin = pause[1]
+        yield begin, self.end, self.outcome
 
     @property
     def held(self) -> int:
@@ -76,7 +97,7 @@ class People:
 
     def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
         self.names = [self.spell(name) for name in names]
-        known = dict.fromkeys([*self.names, *others, "unknown"])
+        known = dict.fromkeys([*self.names, *others, UNKNOWN])
         self.numbers = {name: FIRST_USER + place for place, name in enumerate(known)}
 
     @staticmethod
@@ -86,7 +107,7 @@ class People:
 
     def number(self, code: int) -> int:
         """The user's number by the code in the workload; the trace's unknown user is one of them."""
-        return self.numbers[self.names[code] if code >= 0 else "unknown"]
+        return self.numbers[self.names[code] if code >= 0 else UNKNOWN]
 
     def lines(self, groups: Mapping[str, Iterable[str]] | None = None) -> str:
         """The users, all of one group, and other groups of theirs, as lines of the people file."""
@@ -96,6 +117,14 @@ class People:
             for place, (name, members) in enumerate((groups or {}).items(), 1)
         )
         return f"@users:{FIRST_USER}:\n{others}{users}"
+
+
+def find_charges(workload: Workload) -> list[tuple[str | None, str]]:
+    """Every account with each user that charges it, in order of appearance; no account: None."""
+    people = People(workload.label_names("user"))
+    accounts = workload.label_names("account")
+    pairs = dict.fromkeys(zip(workload.column("account").tolist(), workload.column("user").tolist(), strict=True))
+    return [(accounts[a] if a >= 0 else None, people.names[u] if u >= 0 else UNKNOWN) for a, u in pairs]
 
 
 _LABELS = ("user", "group", "account", "queue", "qos", "constraint", "licences", "resources", "reservation")
@@ -264,7 +293,7 @@ def _count_nodes(rows: Rows, row: int, site: Site) -> int:
     cores, gpus = rows.number("cores", row), rows.number("gpus", row)
     if gpus <= 0 or rows.number("gpus_per_node", row) > 0:
         return 0
-    sizes = {(node.cpus, sum(count for name, _, count in node.gres if name == "gpu")) for node in site.nodes}
+    sizes = {(node.cpus, sum(one.count for one in node.gres if one.name == "gpu")) for node in site.nodes}
     for nodes in (count for count in range(1, gpus + 1) if gpus % count == 0):
         if any(has >= -(-cores // nodes) and cards >= gpus // nodes for has, cards in sizes):
             return nodes

@@ -13,6 +13,7 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
 from walltime.slurm import preemption
+from walltime.slurm.gres import MOST_FILES, Gres
 from walltime.slurm.hostlist import compress
 from walltime.slurm.outages import find_guests, spell
 from walltime.slurm.priority import is_weighted, write_order, write_rhythm
@@ -83,7 +84,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         queues={} if cluster.queues else {"*": PARTITION},
         overtime=float("inf") if extend else 0.0,
         counts_memory=_counts_memory(cluster),
-        licences=bool(cluster.licences),
+        licences=dict(cluster.licences),
         max_array=MOST_TASKS,
     )
 
@@ -106,7 +107,7 @@ def _counts_memory(cluster: Cluster) -> bool:
 
 
 def _write_generic(nodes: tuple[Node, ...]) -> list[str]:
-    kinds = dict.fromkeys(name for node in nodes for name, _, _ in node.gres)
+    kinds = dict.fromkeys(one.name for node in nodes for one in node.gres)
     return [f"GresTypes={','.join(kinds)}"] if kinds else []
 
 
@@ -203,7 +204,9 @@ def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
                 memory=1 if group.memory is None else max(1, group.memory // MEGABYTE),
                 features=",".join(group.features) if group.features else None,
                 gres=tuple(
-                    (kind, None, count) for kind, count in {"gpu": group.gpus, **group.resources}.items() if count
+                    Gres(kind, None, count, files=count <= MOST_FILES)
+                    for kind, count in {"gpu": group.gpus, **group.resources}.items()
+                    if count
                 ),
             )
             nodes.append(node)
@@ -241,6 +244,6 @@ def write_nodes(nodes: tuple[Node, ...]) -> list[str]:
             f"SocketsPerBoard=1 CoresPerSocket={first.cores} ThreadsPerCore=1 RealMemory={first.memory}",
         ]
         words += [f"Features={first.features}"] if first.features else []
-        words += [f"Gres={','.join(f'{name}:{count}' for name, _, count in first.gres)}"] if first.gres else []
+        words += [f"Gres={','.join(f'{one.name}:{one.count}' for one in first.gres)}"] if first.gres else []
         lines.append(" ".join([*words, "State=UNKNOWN"]))
     return lines

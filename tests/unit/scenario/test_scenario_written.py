@@ -146,6 +146,8 @@ SLURM = {
     "workload": "log.swf",
     "slurm": {
         "conf": "slurm.conf",
+        "usage": "usage.txt",
+        "cloud": True,
         "associations": "dump.txt",
         "qos": "qos.txt",
         "settings": {"SchedulerParameters.bf_interval": 60},
@@ -223,12 +225,18 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
     for data in ALL.values():
         text = dump(load(write(data)))
         paths += [word for word in text.replace("'", " ").split() if word.endswith((".txt", ".swf", ".json", ".conf"))]
-    files = [name for model, name in find_keys(Scenario, set()) if is_file(model.model_fields[name])]
+    files = [name for model, name in find_keys(Scenario, set()) if is_file(model.model_fields[name], "x")]
     assert sorted(files) == [
-        *("associations", "conf", "events", "file", "file", "jobs", "qos", "shares", "trace", "usage"),
+        *("associations", "conf", "events", "file", "file", "jobs", "qos", "shares", "trace", "usage", "usage"),
     ]
     assert len(paths) > 10
     assert all(Path(path).parent == tmp_path for path in paths)
+
+
+def test_a_word_in_place_of_a_path_is_no_path(write):
+    scenario = load(write(SLURM | {"slurm": SLURM["slurm"] | {"associations": "flat"}}))
+    assert scenario.slurm.associations == "flat"
+    assert load(write(dump(scenario), "elsewhere")) == scenario
 
 
 @pytest.mark.parametrize(

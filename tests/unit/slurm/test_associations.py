@@ -3,7 +3,7 @@
 import pytest
 
 from walltime.core.errors import InputError
-from walltime.slurm.associations import Associations, make_flat, read_associations
+from walltime.slurm.associations import Associations, Quality, make_equal, make_flat, read_associations
 from walltime.slurm.savedstate import save
 from walltime.slurm.wire import Reader
 
@@ -75,3 +75,31 @@ def test_saved_state_begins_as_slurm_writes_it():
 
 def test_empty_associations_have_the_normal_quality():
     assert [quality.name for quality in Associations().qualities] == ["normal"]
+
+
+def test_limits_are_inherited_as_the_database_does(files):
+    (files / "dump").write_text(
+        "Cluster - 'c':Fairshare=1:QOS='normal':MaxJobs=9\nParent - 'root'\n"
+        "Account - 'phys':QOS='+high':DefaultQOS='high':MaxTRESPerJob='cpu=8,node=2':GrpTRES='cpu=9'\nParent - 'phys'\n"
+        "User - 'ann':MaxTRESPerJob='cpu=4'\nUser - 'bo':QOS='-normal':MaxJobs=1\nUser - 'cy':QOS='normal'\n"
+    )
+    phys, ann, bo, cy = read_associations(files / "dump").entries
+    assert (phys.qos, phys.default_qos) == (("normal", "high"), "high")
+    assert ann.limits == {"MaxJobs": "9", "MaxTRESPerJob": "cpu=4,node=2"}  # a group's limit stays where it is
+    assert (ann.qos, ann.default_qos) == (("normal", "high"), "high")
+    assert (bo.qos, bo.limits["MaxJobs"]) == (("high",), "1")
+    assert cy.qos == ("normal",)
+
+
+def test_resources_of_limits_and_everybody():
+    found = make_equal([("a", "ann"), (None, "bo"), ("a", "bo")], [Quality("fast", {"MaxTRESPU": "gres/gpu:a100=2"})])
+    assert found.resources == ["gres/gpu:a100"]
+    assert {(one.account, one.user) for one in found.entries if one.user} == {("a", "ann"), ("a", "bo"),
+                                                                             ("everybody", "bo")}  # fmt: skip
+    assert {one.share for one in found.entries if one.user} == {1}
+    assert found.root.qos == ("normal", "fast")
+
+
+def test_past_usage_of_a_stranger_is_refused():
+    with pytest.raises(InputError, match="phys/zoe"):
+        save(make_equal([("phys", "ann")]), "c", 0, {"ann": 1}, usage={"phys/zoe": 3.0})

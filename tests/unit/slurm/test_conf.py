@@ -6,11 +6,14 @@ from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario import parse
 from walltime.slurm import engine
-from walltime.slurm.conf import make_site, read_conf
+from walltime.slurm.associations import Associations
+from walltime.slurm.conf import make_site
+from walltime.slurm.conf_file import read_conf
+from walltime.slurm.gres import Gres
 
 PLAIN = """
 ClusterName=Site          # a comment
-SlurmctldHost=head
+SlurmctldHost=head GresTypes=gpu,fpga
 selecttype=select/cons_tres
 SchedulerParameters=bf_interval=60,\\
 bf_continue
@@ -39,7 +42,7 @@ def test_nodes_partitions_and_settings(conf):
     assert [node.cpus for node in site.nodes] == [16, 16, 16, 32]
     assert site.nodes[0].features == "fast"
     assert site.nodes[3].threads == 2
-    assert site.nodes[3].gres == (("gpu", "a100", 4), ("fpga", None, 1))
+    assert site.nodes[3].gres == (Gres("gpu", "a100", 4), Gres("fpga", None, 1))
     assert site.partitions == ("batch", "gpu")
     assert site.default_partition == "batch"
     assert not site.linear
@@ -159,3 +162,92 @@ def test_unknown_options_can_be_dropped(conf):
 def test_topology_needs_its_file(conf):
     with pytest.raises(InputError, match=r"topology\.conf"):
         make_site(read_conf(conf(PLAIN + "TopologyPlugin=topology/tree\n")))
+
+
+# ---- what sites have beside the plain things
+
+
+def test_nodes_that_are_not_there_are_no_capacity(conf):
+    text = """
+SuspendExcNodes=c[1-2]
+NodeName=c[1-5] CPUs=4 State=CLOUD
+NodeName=f[1-9] CPUs=4 State=FUTURE
+NodeName=DEFAULT State=CLOUD
+NodeName=d1 CPUs=4
+PartitionName=p Nodes=ALL
+"""
+    site = make_site(read_conf(conf(text)))
+    assert [node.name for node in site.nodes] == ["c1", "c2"]
+    assert {"NodeName=c[1-2] CPUs=4 NodeAddr=127.0.0.1 State=UNKNOWN", "NodeName=d1 CPUs=4 NodeAddr=127.0.0.1 "
+            "State=FUTURE", "NodeName=c[3-5] CPUs=4 NodeAddr=127.0.0.1 State=FUTURE"} < set(site.settings)  # fmt: skip
+    assert any("f[1-9]" in note for note in site.notes)
+    told = [str(change) for change in site.changes]
+    assert any("c[3-5]" in text and "--cloud" in text for text in told)
+    assert len(make_site(read_conf(conf(text)), cloud=True).nodes) == 6
+    with pytest.raises(InputError, match="--cloud"):
+        make_site(read_conf(conf("NodeName=c1 State=CLOUD\nPartitionName=p Nodes=ALL\n")))
+
+
+def test_gres_conf_tells_the_cores_beside_a_card(conf):
+    text = "GresTypes=gpu,nvme\nNodeName=n1 Sockets=2 CoresPerSocket=4 Gres=gpu:a:4,nvme:2T\nPartitionName=p Nodes=n1\n"
+    assert any("gres.conf" in note for note in make_site(read_conf(conf(text))).notes)
+    conf("Name=gpu Type=a File=/dev/c[0-1] Cores=0-3\nNodeName=n1 Name=gpu Type=a File=/dev/c[2-3] Cores=4-7\n"
+         "NodeName=n2 Name=gpu File=/dev/c0\n", "gres.conf")  # fmt: skip
+    site = make_site(read_conf(conf(text)))
+    assert site.nodes[0].gres == (Gres("gpu", "a", 2, "0-3"), Gres("gpu", "a", 2, "4-7"),
+                                  Gres("nvme", None, 2 << 40, files=False))  # fmt: skip
+    assert site.notes == ()
+    conf("Name=gpu Type=a File=/dev/c[0-1]\nAutoDetect=nvml\n", "gres.conf")
+    site = make_site(read_conf(conf(text)))
+    assert site.nodes[0].gres[0] == Gres("gpu", "a", 4)  # slurm.conf is right, and both are told
+    assert [note.partition(" ")[0] for note in site.notes] == ["gres.conf:", "n1:"]
+    conf("Name=gpu Type=a File=/dev/c[0-3] Cores=0-9\n", "gres.conf")
+    with pytest.raises(InputError, match=r"gres\.conf.*8 cores.*'0-9'"):
+        make_site(read_conf(conf(text)))
+
+
+def test_what_is_given_out_has_to_be_named(conf):
+    site = make_site(read_conf(conf("NodeName=n1 Gres=gpu:2\nPartitionName=p Nodes=n1\n")))
+    assert not site.has("gpu")
+    assert any("GresTypes" in note for note in site.notes)
+
+
+def test_memory_that_is_not_told(conf):
+    text = (
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nNodeName=n[1-2]\nPartitionName=p Nodes=ALL\n"
+    )
+    assert any("RealMemory" in note for note in make_site(read_conf(conf(text))).notes)
+
+
+def test_words_of_other_releases_are_translated(conf):
+    text = PLAIN.replace("bf_continue", "max_job_bf=9,salloc_wait_nodes") + "AccountingStoreJobComment=YES\n"
+    site = make_site(read_conf(conf(text)))
+    assert "SchedulerParameters=bf_interval=60,bf_max_job_test=9" in site.settings
+    assert "AccountingStoreFlags=job_comment" in site.settings
+    assert {change.key for change in site.changes} >= {"AccountingStoreJobComment", "SchedulerParameters"}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("PriorityFlags=FAIR_TREE,FAIREST\n", ("FAIREST", "PriorityFlags")),
+        ("SlurmctldParameters=enable_configles\n", ("did you mean 'enable_configless'",)),
+        ("TopologyParam=SwitchAsNodeRank\n", ("SwitchAsNodeRank",)),
+        ("SchedulerParameters=bf_interval=abc\n", ("bf_interval=abc", "number")),
+        ("SchedulerParameters=bf_interval=abc,defr\nNewThing=1\n", ("NewThing", "also bf_interval=abc, defr")),
+    ],
+)
+def test_words_without_effect_are_named(conf, line, words):
+    with pytest.raises(InputError) as error:
+        make_site(read_conf(conf(PLAIN + line)))
+    for word in (*words, "--drop-unknown"):
+        assert word in str(error.value)
+    assert make_site(read_conf(conf(PLAIN + line)), drop_unknown=True)
+
+
+def test_a_quality_of_a_partition_has_to_be_described(conf):
+    text = PLAIN + "PartitionName=best Nodes=g1 QOS=gold AllowQos=normal\n"
+    with pytest.raises(InputError, match=r"slurm\.conf:13: .*best.*--qos FILE.*'gold'"):
+        make_site(read_conf(conf(text)), Associations())
+    told = {change.key: change for change in make_site(read_conf(conf(text))).changes}
+    assert "--qos" in told["QOS"].reason

@@ -336,11 +336,13 @@ def test_a_controller_that_dies_is_reported_with_its_log(runs, number):
     started = engine.start(small_site(), burst())
     with started.controller as controller:
         assert len(processes_of(runs)) >= 2  # a warden and a controller
-        started.simulation.run(started.base)
+        started.simulation.run(started.base + 1_000_000)
         os.kill(controller.process, number)
         with pytest.raises(ControllerError) as error:
             started.simulation.run()
     assert "the controller ended" in str(error.value)
+    assert "submit_batch_job: JobId=8" in str(error.value)  # what it did last
+    assert "not recovered" not in str(error.value)  # what it said at its start
     if number != signal.SIGKILL:  # of which nobody can leave a word
         assert f"signal {int(number)}" in str(error.value)
 

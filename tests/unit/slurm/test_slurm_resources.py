@@ -4,7 +4,8 @@ import pytest
 
 from walltime import Workload, simulate
 from walltime.slurm import engine
-from walltime.slurm.conf import make_site, read_conf
+from walltime.slurm.conf import make_site
+from walltime.slurm.conf_file import read_conf
 from walltime.slurm.record import build_tables
 
 pytestmark = pytest.mark.usefixtures("slurm")

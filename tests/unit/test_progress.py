@@ -1,0 +1,24 @@
+"""The time that a simulation will yet take."""
+
+from walltime.cli.progress import Outlook
+
+
+def test_it_goes_by_what_is_left_to_simulate():
+    outlook = Outlook(first=0, last=1000, jobs=50)
+    assert outlook.estimate(0.0, 0, 0) is None
+    assert outlook.estimate(1.0, 100, 1) == 9.0  # a tenth of the time, whatever the number of jobs
+    assert outlook.estimate(2.0, 200, 1) == 8.0
+
+
+def test_it_goes_by_the_speed_of_late():
+    outlook = Outlook(first=0, last=10_000, jobs=50)
+    for second in range(100):
+        outlook.estimate(float(second), 10 * second, 0)
+    estimates = [outlook.estimate(100.0 + second, 1000 + second, 0) for second in range(100)]
+    assert estimates[-1] == 10_000 - 1099  # a unit a second by now
+
+
+def test_after_the_last_submission_it_goes_by_the_jobs():
+    outlook = Outlook(first=0, last=100, jobs=50)
+    outlook.estimate(0.0, 100, 10)
+    assert outlook.estimate(4.0, 500, 30) == 4.0
