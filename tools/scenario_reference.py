@@ -127,7 +127,7 @@ def parts() -> str:
         "## Parts",
         "A part is a name, or a mapping with a `name` whose other keys are parameters: `backfill: easy`, "
         "`backfill: {name: mine:Policy, depth: 3}`. A name is one of the following, one that an installed package "
-        "registers, or `module:attribute`: your own Python class or function.",
+        "registers, or `module:attribute`: your own Python class or function, which `--plugins` has to allow.",
         "| kind | name | meaning | reference |\n|---|---|---|---|",
     ]
     rows = [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from walltime.analysis.report import write_report
     from walltime.api import Result, load, simulate
     from walltime.core.errors import InputError, WalltimeError
+    from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
     from walltime.inquiry import explain
     from walltime.policy.api import Policy
@@ -46,6 +47,7 @@ _WHERE = {
     "simulate": "walltime.api:simulate",
     "InputError": "walltime.core.errors:InputError",
     "WalltimeError": "walltime.core.errors:WalltimeError",
+    "allow_plugins": "walltime.core.plugins:allow_plugins",
     "Workload": "walltime.core.workload:Workload",
     "Policy": "walltime.policy.api:Policy",
     "Scenario": "walltime.scenario:Scenario",
@@ -66,6 +68,7 @@ __all__ = [
     "WalltimeError",
     "Workload",
     "__version__",
+    "allow_plugins",
     "anonymise",
     "audit",
     "compare",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.plugins import allow
 from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import Workload
 
@@ -274,15 +275,21 @@ def simulate(
     }
     chosen = _size_settings(cores, nodes) + [(key, value) for key, value in given.items() if value is not None]
     chosen += [(key.replace("__", "."), value) for key, value in settings.items()]
+    allow([value for _, value in chosen])
     scenario = _compose(workload_or_scenario, chosen)
     return run(scenario, observer=observer, label=label or (_name(policy) if policy is not None else None))
 
 
 def run(scenario: Scenario, *, observer: Observer | None = None, label: str | None = None) -> Result:
-    """Runs a scenario as it is, after checking its parts and filling in the machine's size."""
+    """Runs a scenario as it is, after checking its parts and filling in the machine's size.
+
+    Own code that it names is imported if the scenario was made in Python; for one that was read from a file,
+    `allow_plugins` says which code may be.
+    """
     from walltime.policy import registry
     from walltime.scenario import resolve
 
+    allow_parts(scenario)
     registry.check(scenario)
     engine = find_engine(scenario.engine)
     if problems := engine.unsupported(scenario):
@@ -290,6 +297,12 @@ def run(scenario: Scenario, *, observer: Observer | None = None, label: str | No
     workload = scenario.read_workload()
     resolved = resolve(engine.complete(scenario), workload)
     return Result(resolved, engine.run(resolved, workload, observer), label or describe_policy(resolved))
+
+
+def allow_parts(scenario: Scenario) -> None:
+    """Let the code be imported that a scenario names, if a program made it; one from a file is not asked."""
+    if not scenario.is_from_file:
+        allow([[part.name, part.parameters] for _, _, part in scenario.parts()])
 
 
 def find_engine(name: str) -> Any:
@@ -360,8 +373,10 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
     if isinstance(source, Workload):
         return parse({"workload": {"table": source}}, settings)
     if isinstance(source, Scenario):
-        return parse({name: getattr(source, name) for name in source.model_fields_set}, settings)
+        made = parse({name: getattr(source, name) for name in source.model_fields_set}, settings)
+        return made.placed_as(source)
     if isinstance(source, Mapping):
+        allow(source)
         return parse(source, settings)
     raise InputError(
         "simulate takes a Workload, a Scenario, a mapping, or the path of a trace or scenario", value=source

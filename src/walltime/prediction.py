@@ -95,6 +95,7 @@ def predict(
     scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
     workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
     """
+    from walltime.api import allow_parts
     from walltime.core.random import stream
     from walltime.core.time import parse_duration
     from walltime.engine import native
@@ -108,6 +109,7 @@ def predict(
         raise InputError("the scenario has no `start`: the running and waiting jobs to begin from")
     if runs < 1:
         raise InputError("at least one run is needed", value=runs)
+    allow_parts(made)
     registry.check(made)
     if problems := native.unsupported(made):
         raise UnsupportedError(native.NAME, problems)

@@ -184,8 +184,9 @@ def test_own_policy_from_the_current_folder(command: Command, own: Path) -> None
     assert names(own / "out") == {"fcfs", "own_policy-first", "own_policy-Last"}
     assert summary(own / "out" / "fcfs")["digest"] == summary(own / "out" / "own_policy-first")["digest"]
     command("audit", "out/own_policy-Last").done()
-    again = command("run", "out/own_policy-Last/scenario.yaml", "--set", "cluster.scheduler.backfill.most=3").done()
-    assert again.code == 0
+    again = ["run", "out/own_policy-Last/scenario.yaml", "--set", "cluster.scheduler.backfill.most=3"]
+    command(*again).refused("own_policy:Last", "--plugins")
+    command(*again, "--plugins", ".").done()
 
 
 def test_own_policy_that_breaks_the_rules(command: Command, own: Path) -> None:

@@ -19,7 +19,7 @@ from walltime.core.errors import WalltimeError
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGE_KINDS, OUTAGES, OUTCOMES, SERIES, STATES
 from walltime.core.workload import COLUMNS
 from walltime.policy import registry
-from walltime.policy.importing import parameters_of
+from walltime.policy.signatures import parameters_of
 from walltime.scenario import Part, Scenario
 from walltime.scenario.problems import PYTHON_ONLY, model_of
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from walltime.cli.console import emit, say
+from walltime.cli.plugins import Plugins
 
 ILLEGAL = 3
 SHOWN = 20
@@ -15,6 +16,7 @@ SHOWN = 20
 def audit(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="A result folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Prove from its tables alone that a schedule is legal.
 

@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.console import emit, out, say
 from walltime.cli.loading import find_results, load_results
+from walltime.cli.plugins import Plugins
 from walltime.cli.show import LEGEND, METRICS, ratio, show_comparison, show_notes
 from walltime.cli.winners import show_winners
 from walltime.core.errors import InputError
@@ -33,6 +34,7 @@ def compare(
         int, typer.Option(metavar="N", help="With --by: the N who gain most and the N who lose most.")
     ] = TOP,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Compare results: what differs, by how much, and who gains or loses by it."""
     from walltime.analysis.compare import compare as compare_results

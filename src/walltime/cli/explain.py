@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from walltime.cli.console import emit, say
+from walltime.cli.plugins import Plugins
 
 
 def explain(
@@ -27,6 +28,7 @@ def explain(
         typer.Option("--picture", metavar="FILE", help="Draw it too: .png, .svg, .pdf or .html.", show_default=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Tell why a job waited: what blocked it and for how long, who overtook it, when its start was foreseen.
 

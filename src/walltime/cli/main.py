@@ -23,8 +23,6 @@ PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of call
 
 def main() -> None:
     """Run the command line and exit with its code; never returns."""
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # last: a policy beside the person is found, and shadows nothing of ours
     from walltime.cli.streams import settle
 
     settle()

@@ -51,10 +51,13 @@ class Plan:
 
 def make_plan(options: Options) -> Plan:
     """The scenarios that the options ask for, their parts checked; raises InputError."""
+    from walltime.cli.plugins import allow_policy
     from walltime.policy.registry import check
 
     _check_choices(options)
     names = split_policies(options.policy)
+    for own in names:
+        allow_policy(own)
     base = _read_source(options)
     base, options = _with_grid(base, options)
     data_set = _find_data_set(options)

@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.console import out, say
 from walltime.cli.loading import find_results, load_results
+from walltime.cli.plugins import Plugins
 from walltime.core.errors import InputError
 
 WHAT = "What is shown"
@@ -66,6 +67,7 @@ def plot(
         int, typer.Option(metavar="N", min=20, max=1200, rich_help_panel=LOOK, help="Dots an inch, of a PNG.")
     ] = 150,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Draw a picture of one result or several; the first is the baseline where there is one."""
     from walltime.analysis.charts import find_kind

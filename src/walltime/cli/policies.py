@@ -36,7 +36,7 @@ def policies(as_json: Annotated[bool, typer.Option("--json", help="Print JSON in
         rows = [(entry.name, _parameters(entry), entry.describe(), entry.reference) for entry in entries(kind)]
         if rows:
             _print_table(f"{kind} ({question})", rows)
-    say("Your own: --policy module:attribute, or the same as the name of a part in a scenario.")
+    say("Your own: --policy module:attribute, or the same as the name of a part in a scenario, with --plugins.")
 
 
 def _print_table(title: str, rows: list[tuple[str, str, str, str]]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from walltime.cli.console import emit, say
+from walltime.cli.plugins import Plugins
 
 BINS = 10
 WIDTH = 40
@@ -31,6 +32,7 @@ def predict(
         str | None, typer.Option("--picture", metavar="FILE", help="Draw the distribution.", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Tell when one more job would start if it were submitted at the scenario's `start`, as a distribution.
 

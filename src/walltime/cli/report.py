@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.console import say
 from walltime.cli.loading import find_results, load_results
+from walltime.cli.plugins import Plugins
 from walltime.core.errors import InputError
 
 JOBS = 50_000
@@ -39,6 +40,7 @@ def report(
         ),
     ] = JOBS,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Write a report: one HTML file with figures, plots and the schedule, which opens anywhere, also offline."""
     from pathlib import Path

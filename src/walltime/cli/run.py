@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from walltime.cli import run_options as given
 from walltime.cli.console import emit
+from walltime.cli.plugins import Plugins
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(
     watch: given.Watch = False,
     pace: given.Pace = None,
     quiet: given.Quiet = False,
+    plugins: Plugins = None,
 ) -> None:
     """Simulate a scenario or a trace, and print what became of the jobs.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.console import emit, say
+from walltime.cli.plugins import Plugins
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def run(
     port: Annotated[int | None, PORT] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Simulate a trace on a site as its own slurm.conf describes it, decided by the real controller.
 
@@ -219,6 +221,7 @@ def shell(
         str | None, typer.Option("--as", metavar="USER", help="Speak to the controller as a user of the trace.")
     ] = None,
     port: Annotated[int | None, PORT] = None,
+    plugins: Plugins = None,
 ) -> None:
     """A shell in which squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel ask the simulated controller.
 
@@ -247,6 +250,7 @@ def go_on(
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Go on with a run from the instant at which it was cut off.
 

@@ -9,6 +9,7 @@ import typer
 
 from walltime.cli.console import emit, say
 from walltime.cli.loading import find_results, load_results
+from walltime.cli.plugins import Plugins
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, parse_duration
 from walltime.core.time import seconds as in_seconds
@@ -39,6 +40,7 @@ def steady(
         str | None, typer.Option(metavar="TIME", help="Also tell what was finished in so much time after settling.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Estimate the mean in steady state, and say when the run was too short for that."""
     if not 0 < confidence < 100:

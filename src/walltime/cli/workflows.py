@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.console import emit, out, say
 from walltime.cli.loading import find_results, load_results
+from walltime.cli.plugins import Plugins
 from walltime.core.time import format_duration
 
 DURATIONS = ("wait", "run", "turnaround", "between")
@@ -21,6 +22,7 @@ def workflows(
     results: Annotated[list[str], typer.Argument(metavar="RESULT...", help="Result folders, or folders of them.")],
     every: Annotated[bool, typer.Option("--all", help="Every workflow, not the medians.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Show how long workflows took, by name and way of submission.
 

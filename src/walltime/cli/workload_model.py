@@ -9,6 +9,7 @@ import typer
 
 from walltime.cli import model_options as given
 from walltime.cli.console import emit
+from walltime.cli.plugins import Plugins
 from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def generate(
     largest_estimate: given.LargestEstimate = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
+    plugins: Plugins = None,
 ) -> None:
     """Generate a workload for a machine from a model: the same seed, the same jobs.
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError, WalltimeError
+from walltime.core.plugins import allow
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
@@ -46,6 +47,7 @@ def check_part(kind: str, part: Any, **parameters: Any) -> None:
     """
     if kind not in KINDS:
         raise InputError("no conformance check for this kind of part", value=kind, choices=KINDS)
+    allow([part, parameters])
     named = _name(part, parameters)
     made = _make(kind, named)
     if kind == "order" and made.dynamic:

@@ -1,7 +1,8 @@
 """The one registry of parts: from a kind and a name in a scenario to an object that an engine can call.
 
 A name is a built-in one, one that an installed package registers as the entry point `kind.name` of the group
-`walltime.parts`, or `module:attribute`. Nothing is imported before it is asked for.
+`walltime.parts`, or `module:attribute`. Nothing is imported before it is asked for, and the last kind only where the
+person allowed it (`walltime.core.plugins`). What a name leads to is judged before anything of it is called.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.policy.importing import import_target, parameters_of, summary_of
+from walltime.core.plugins import check_function, import_target, require_allowed
+from walltime.policy.signatures import parameters_of, summary_of
 from walltime.scenario import Part, Scenario
 
 KINDS: dict[str, str] = {
@@ -52,7 +54,14 @@ _BASES = {
     "rhythm": "walltime.policy.api:Rhythm",
     "broker": "walltime.policy.api:Broker",
     "preempt": "walltime.policy.preempt:Preempt",
+    "place": "walltime.kernel.place:Place",
+    "execution": "walltime.execution.model:Execution",
 }
+"""What the parts of a kind extend; the kinds that are not here have no parts in this version."""
+
+_METHODS = {"place": "choose"}
+"""The method that does instead, for kinds whose parts need not extend anything."""
+
 _HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",), "broker": ("route",)}
 _CHECKS = {
     "order": "walltime.policy.functions:CheckedOrder",
@@ -150,10 +159,18 @@ class Registry:
         if (kind, name) in self.entries:
             return self.entries[kind, name]
         if ":" in name:
-            return Entry(kind, name, name)
+            return self._find_target(kind, name)
         choices = self.names(kind)
         what = f"unknown {kind} part" if choices else f"no {kind} part exists in this version (yours: module:attribute)"
         raise InputError(what, value=name, choices=choices)
+
+    def _find_target(self, kind: str, target: str) -> Entry:
+        """The entry of a `module:attribute`: a registered one, or one that the person allowed; else InputError."""
+        for entry in self.entries.values():
+            if (entry.kind, entry.target) == (kind, target):
+                return entry
+        require_allowed(target, f"{kind} part {target!r}")
+        return Entry(kind, target, target)
 
 
 @functools.cache
@@ -203,43 +220,54 @@ def build(kind: str, part: Part, key: str = "") -> Any:
     make = _maker(kind, part, key)
     label = _label(kind, part, key)
     try:
-        return _checked(kind, make(), label)
+        return _checked(kind, make())
     except InputError as error:
         raise InputError(f"{label}: {error}") from None
     except (TypeError, ValueError) as error:
         raise InputError(f"{label}: {error}") from error
 
 
-def _checked(kind: str, made: Any, label: str) -> Any:
-    """The part, if it is of its kind; one written in Python with its answers looked at."""
-    if kind not in _BASES or isinstance(made, str):
-        return made
-    base = import_target(_BASES[kind], kind)
-    if not isinstance(made, base):
-        raise InputError(f"a {type(made).__name__} is not a {base.__module__}.{base.__name__}, which {kind} takes")
-    _check_hooks(kind, base, type(made))
+def _checked(kind: str, made: Any) -> Any:
+    """The part; one written in Python with its answers looked at."""
     if any(inspect.isfunction(getattr(type(made), hook, None)) for hook in _HOOKS.get(kind, ())):
         wrapper = import_target(_CHECKS[kind], kind)
         return made if type(made).__module__ == wrapper.__module__ else wrapper(made)
     return made
 
 
-def _check_hooks(kind: str, base: type, found: type) -> None:
+def _judge(kind: str, thing: Any, label: str) -> None:
+    """Raise InputError unless a class makes parts of the kind, or an object is one; nothing of it is called."""
+    if kind not in _BASES:
+        raise InputError(f"{label}: no {kind} part can be made in this version")
+    base = import_target(_BASES[kind], kind)
+    is_class = inspect.isclass(thing)
+    made = thing if is_class else type(thing)
+    if issubclass(made, base):
+        _check_hooks(kind, base, made, label)
+        return
+    if kind in _METHODS and callable(getattr(made, _METHODS[kind], None)):
+        return
+    name = f"the class {made.__qualname__}" if is_class else f"a {made.__qualname__}"
+    either = f", nor has it a method {_METHODS[kind]}" if kind in _METHODS else ""
+    raise InputError(f"{label}: {name} is not a {base.__module__}.{base.__name__}, which {kind} takes{either}")
+
+
+def _check_hooks(kind: str, base: type, found: type, label: str) -> None:
     """Raise InputError for a class that lacks the hook of its kind, or whose hook cannot be called as it will be."""
-    hooks = _CALLED[kind]
+    hooks = _CALLED.get(kind, {})
     written = {hook: getattr(found, hook, None) for hook in hooks}
     written = {hook: method for hook, method in written.items() if method is not getattr(base, hook)}
-    if not written and kind not in _NEEDS_NONE:
-        raise InputError(f"{found.__name__} has no method {' or '.join(hooks)}, which {kind} needs")
+    if hooks and not written and kind not in _NEEDS_NONE:
+        raise InputError(f"{label}: {found.__name__} has no method {' or '.join(hooks)}, which {kind} needs")
     for hook, method in written.items():
         if not callable(method) or inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
-            raise InputError(f"{found.__name__}.{hook} is not a plain method")
+            raise InputError(f"{label}: {found.__name__}.{hook} is not a plain method")
         if inspect.isfunction(method):
             try:
                 inspect.signature(method).bind(*[None] * (hooks[hook] + 1))
             except TypeError as error:
                 what = f"{found.__name__}.{hook} is called with {hooks[hook]} arguments besides self: {error}"
-                raise InputError(what) from None
+                raise InputError(f"{label}: {what}") from None
 
 
 def check(scenario: Scenario) -> None:
@@ -248,7 +276,7 @@ def check(scenario: Scenario) -> None:
     Everything is made once and thrown away, so that a run does not find out after reading a long trace.
     """
     for key, kind, part in scenario.parts():
-        if kind == "users" or (":" not in part.name and part.instance is None and not registry().names(kind)):
+        if kind not in _BASES:
             continue  # an engine refuses these itself, with its reason
         try:
             build(kind, part, key)
@@ -258,7 +286,8 @@ def check(scenario: Scenario) -> None:
 
 
 def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:
-    """A call that makes the part, its parameters already checked against the signature."""
+    """A call that makes the part: what its name leads to is judged already, its parameters fit the signature."""
+    label = _label(kind, part, key)
     if part.instance is None:
         entry = registry().find(kind, part.name)
         if not entry.target:
@@ -267,14 +296,17 @@ def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:
         thing = entry.load()
     else:
         thing = part.instance
+    if inspect.isroutine(thing):
+        if kind not in _FUNCTIONS:
+            raise InputError(f"{label} is a function; {kind} takes a class or an object")
+        if part.instance is None:
+            check_function(thing, entry.target, label)
+        _bind(kind, part, key, parameters_of(thing, skip=_GIVEN.get(kind, 1)))
+        return functools.partial(_wrap, kind, thing, part.parameters)
+    _judge(kind, thing, label)
     if inspect.isclass(thing):
         _bind(kind, part, key, parameters_of(thing))
         return functools.partial(thing, **part.parameters)
-    if inspect.isroutine(thing):
-        if kind not in _FUNCTIONS:
-            raise InputError(f"{_label(kind, part, key)} is a function; {kind} takes a class or an object")
-        _bind(kind, part, key, parameters_of(thing, skip=_GIVEN.get(kind, 1)))
-        return functools.partial(_wrap, kind, thing, part.parameters)
     _bind(kind, part, key, {})
     return lambda: thing
 

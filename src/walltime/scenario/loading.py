@@ -41,6 +41,8 @@ def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) 
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise explain(error, Source(data, None)) from None
+    if isinstance(mapping, Mapping) and isinstance(mapping.get("clusters"), str):
+        scenario = scenario.placed(mapping["clusters"], {})
     check_rules(scenario)
     return scenario
 

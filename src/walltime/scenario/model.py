@@ -472,3 +472,13 @@ class Scenario(Model):
         """The same scenario, knowing the lines of its dotted keys; equal to the one that does not."""
         self._origin = Origin(file, lines)
         return self
+
+    def placed_as(self, other: Scenario) -> Self:
+        """The same scenario, read where another was, whose lines it need not have any more."""
+        self._origin = Origin(other._origin.file)
+        return self
+
+    @property
+    def is_from_file(self) -> bool:
+        """Whether a file says what it is, and not the program alone."""
+        return self._origin.file is not None

@@ -50,7 +50,10 @@ def _split_parameters(value: dict[Any, Any]) -> dict[str, Any]:
         named = {**given, **named}
     elif given is not None:
         named["parameters"] = given
-    return {"name": value["name"], "parameters": named, "instance": value.get("instance")}
+    instance = value.get("instance")
+    if isinstance(instance, str | bool | int | float | list | tuple | dict):
+        raise PydanticCustomError("part_instance", "has an instance, which only Python can give")
+    return {"name": value["name"], "parameters": named, "instance": instance}
 
 
 def _describe(thing: Any) -> str:

@@ -48,7 +48,7 @@ def make_site(
         settle_words(conf, kept, drop_unknown, changes)
         counts_memory = "memory" in chosen.get("SelectTypeParameters", "").lower()
         notes += _find_oddities(conf, nodes, counts_memory)
-        lines = [f"{name}={value}" for name, value in kept.items()]
+        lines = [_write_pairs([pair]) for pair in kept.items()]
         lines += _write_lines(conf, bare, changes)
         overtime = chosen.get("OverTimeLimit", "0")
         return replace(
@@ -190,7 +190,9 @@ def _write_cloud(line: Line, pairs: list[tuple[str, str]], there: set[str], chan
 
 
 def _write_pairs(pairs: Iterable[tuple[str, str]]) -> str:
-    return " ".join(f'{key}="{value}"' if " " in value else f"{key}={value}" for key, value in pairs if value)
+    return " ".join(
+        f'{key}="{value}"' if re.search(r"\s", value) else f"{key}={value}" for key, value in pairs if value
+    )
 
 
 def _settle_weights(key: str, value: str, changes: list[Change]) -> str:

@@ -34,9 +34,10 @@ from walltime.slurm.routing import route
 from walltime.slurm.savedstate import save
 from walltime.slurm.settings import change_lines
 from walltime.slurm.simulation import Progress, Simulation
-from walltime.slurm.site import Site, write_conf
+from walltime.slurm.site import Site
 from walltime.slurm.submission import Job, People, find_charges, make_jobs
 from walltime.slurm.translate import translate
+from walltime.slurm.writing import write_conf
 from walltime.workload.snapshot import read_usage
 
 NAME = "slurm"

@@ -20,6 +20,12 @@ from walltime.slurm.engine import Run
 from walltime.slurm.packages import CLIENTS
 
 COMMANDS = (*CLIENTS, "salloc", "sacctmgr", "sstat")
+EVENTS = {
+    "scontrol": ("update", "create", "delete", "hold", "uhold", "release", "requeue", "requeuehold", "suspend",
+                 "resume", "top", "reconfigure", "show"),
+    "scancel": (),
+}  # fmt: skip
+"""What a file of events may have done, by the second word: nothing that runs a program here, or writes a file."""
 
 
 class Frozen:
@@ -177,8 +183,15 @@ def _parse_events(lines: list[tuple[int, str]], path: str | Path) -> list[tuple[
             events.append((microseconds(seconds(parse_duration(when))), command.strip(), number))
         except InputError as error:
             raise InputError(error.what, value=when, file=path, line=number) from None
-        words = command.split()
-        if not words or words[0] not in COMMANDS:
-            what = "an event is a time and a command of Slurm's"
-            raise InputError(what, value=command, file=path, line=number, choices=COMMANDS)
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"not a command ({error})", value=command, file=path, line=number) from None
+        if not words or words[0] not in EVENTS:
+            what = "an event is a time and a command of an administrator"
+            raise InputError(what, value=command, file=path, line=number, choices=EVENTS)
+        verbs = EVENTS[words[0]]
+        if verbs and (len(words) < 2 or words[1].lower() not in verbs):
+            what = f"not what {words[0]} may be told by a file"
+            raise InputError(what, value=" ".join(words[1:2]), file=path, line=number, choices=verbs)
     return events

@@ -176,6 +176,7 @@ DROPPED = {
     **dict.fromkeys(("JobSubmitPlugins", "CliFilterPlugins", "PlugStackConfig", "SlurmctldPlugstack"), SCRIPTS),
     **dict.fromkeys(("PrEpPlugins", "PrEpParameters", "SlurmctldPrimaryOnProg", "SlurmctldPrimaryOffProg"), SCRIPTS),
     **dict.fromkeys(("MailDomain", "PrologEpilogTimeout", "BurstBufferType", "BurstBufferParameters"), SCRIPTS),
+    **dict.fromkeys(("CertmgrType", "CertmgrParameters"), SCRIPTS),
     **dict.fromkeys(("SuspendProgram", "ResumeProgram", "ResumeFailProgram", "SuspendTime", "SuspendRate"), POWER),
     **dict.fromkeys(("ResumeRate", "ResumeTimeout", "SuspendTimeout", "SuspendExcNodes", "SuspendExcParts"), POWER),
     **dict.fromkeys(("PowerPlugin", "PowerParameters", "NodeFeaturesPlugins"), POWER),
@@ -200,9 +201,3 @@ DROPPED = {
     ),
 }
 """What is taken out of a site's configuration, and why."""
-
-
-def write_conf(site: Site) -> str:
-    """The text of slurm.conf, with the marks that are replaced at the start."""
-    imposed = [f"{key}={value}" for key, value in imposed_settings(site).items()]
-    return "\n".join((*imposed, *site.settings)) + "\n"

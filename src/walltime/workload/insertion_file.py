@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
+from walltime.core.plugins import check_function, import_target, require_allowed
 from walltime.core.reading import Reading, boundary, reader
 from walltime.core.source import read_source
 from walltime.core.time import parse_duration, seconds
@@ -135,23 +135,20 @@ class _Function:
         return self.call(start, end, random)
 
 
-def _load_trigger(text: str, parameters: dict[str, Any]) -> Trigger:
-    """Somebody's own trigger, by `module:attribute`."""
-    module, _, attribute = text.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError:
-        raise InputError("no such module for a trigger", value=module) from None
-    except AttributeError:
-        raise InputError(f"the module {module} has no such trigger", value=attribute) from None
+def _load_trigger(target: str, parameters: dict[str, Any]) -> Trigger:
+    """Somebody's own trigger, by `module:attribute`; judged before anything of it is called."""
+    label = f"the trigger {target}"
+    require_allowed(target, label)
+    found = import_target(target, label)
     if isinstance(found, type):
+        if not callable(getattr(found, "times", None)):
+            raise InputError("a trigger's class needs a method times(start, end, random)", value=target)
         try:
             made: Trigger = found(**parameters)
         except TypeError as error:
-            raise InputError(f"the trigger {text} does not take these parameters ({error})", value=parameters) from None
-        if not callable(getattr(made, "times", None)):
-            raise InputError("a trigger's class needs a method times(start, end, random)", value=text)
+            raise InputError(f"{label} does not take these parameters ({error})", value=parameters) from None
         return made
     if not callable(found):
-        raise InputError("a trigger is a function of (start, end, random), or a class with times", value=text)
+        raise InputError("a trigger is a function of (start, end, random), or a class with times", value=target)
+    check_function(found, target, label)
     return _Function(found)

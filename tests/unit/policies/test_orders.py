@@ -137,6 +137,11 @@ def test_keys_sort_as_the_floats_do():
         ("wait" + " + wait" * 300, "1 to 1000 characters"),
         ("(" * 60 + "wait" + " + 1)" * 60, "nested"),
         (3, "1 to 1000 characters"),
+        ("wait" + ".a" * 490, "not wait.a.a"),
+        ("wait" + "()" * 490, "not wait"),
+        ("~" * 990 + "1", "not ~~~"),
+        ("9" * 400, "too large"),
+        ("1if 1else 2", "not 1if"),
     ],
 )
 def test_wrong_formulas_are_explained(text, words):

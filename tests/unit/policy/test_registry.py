@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from walltime.core import plugins
 from walltime.core.errors import InputError, PolicyError
 from walltime.policy import registry
-from walltime.policy.importing import parameters_of, summary_of
 from walltime.policy.registry import Entry, Preset, Registry, build, check, preset
+from walltime.policy.signatures import parameters_of, summary_of
 from walltime.scenario import Part, load, parse
 
 MODULE = """
@@ -44,6 +45,8 @@ ready = Depth(3)
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own_parts.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(plugins, "_allowed", plugins._Allowed())
+    plugins.allow_plugins(tmp_path)
     yield tmp_path  # type: ignore[misc]
     sys.modules.pop("own_parts", None)
 
@@ -157,6 +160,7 @@ def test_import_errors_are_explained(parts: Path) -> None:
         ("own parts:X", "module:attribute", None),
         ("own_parts:", "module:attribute", None),
     ]:
+        plugins.allow(name)
         with pytest.raises(InputError) as caught:
             build("backfill", part(name))
         assert words in str(caught.value), name
@@ -270,5 +274,7 @@ def test_what_a_part_returns_is_looked_at(parts: Path, scheduler: dict[str, str]
 
 
 def test_a_part_of_another_kind_is_refused(parts: Path) -> None:
-    with pytest.raises(InputError, match=r"a Fraction is not a walltime\.policy\.api\.Policy, which backfill takes"):
+    with pytest.raises(
+        InputError, match=r"the class Fraction is not a walltime\.policy\.api\.Policy, which backfill takes"
+    ):
         run_with(parts, backfill="Fraction")

@@ -16,8 +16,9 @@ from walltime.scenario import parse
 from walltime.slurm import engine, link, simulation
 from walltime.slurm.controller import Controller, ControllerError, Setting
 from walltime.slurm.refusals import unsupported
-from walltime.slurm.site import Node, Site, write_conf
+from walltime.slurm.site import Node, Site
 from walltime.slurm.translate import translate
+from walltime.slurm.writing import write_conf
 from walltime.workload.presence import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 

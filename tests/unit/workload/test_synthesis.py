@@ -1,11 +1,13 @@
 """Generated workloads: phases, pressure, backlog, insertions, the same for the same seed."""
 
 import heapq
+import sys
 
 import numpy as np
 import pytest
 
 import walltime
+from walltime.core import plugins
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.workload.fill import fill_jobs, find_fill, first_waiting
@@ -204,7 +206,11 @@ INSERTIONS = """
 def test_a_file_of_insertions(model, tmp_path, monkeypatch):
     (tmp_path / "insert.yaml").write_text(INSERTIONS)
     (tmp_path / "my_trigger.py").write_text("def at_noon(start, end, random):\n    return [start + 43200]\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="--plugins"):
+        load_insertions(tmp_path / "insert.yaml")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(plugins, "_allowed", plugins._Allowed())
+    plugins.allow_plugins(tmp_path)
     insertions = tuple(load_insertions(tmp_path / "insert.yaml"))
     assert [insertion.name for insertion in insertions] == ["probes", "inserted2", "inserted3"]
     made = make(model, days=1, insertions=insertions)
@@ -220,7 +226,7 @@ def test_a_file_of_insertions(model, tmp_path, monkeypatch):
         ("- {trigger: {kind: hourly}, jobs: [{cores: 1, run_time: 1}]}", "unknown trigger"),
         ("- {trigger: {kind: random, mean: 1h}, jobs: [{cores: 0, run_time: 1}]}", "needs cores"),
         ("- {trigger: {kind: random, mean: 1h}, jobs: [{cors: 1, run_time: 1}]}", "did you mean 'cores'"),
-        ("- {trigger: no_such_module:x, jobs: [{cores: 1, run_time: 1}]}", "no such module"),
+        ("- {trigger: no_such_module:x, jobs: [{cores: 1, run_time: 1}]}", "a file alone imports no code"),
         ("- {trigger: {kind: alarm}, jobs: [{cores: 1, run_time: 1}]}", "needs: 'at'"),
         ("trigger: random", "a list"),
         ("- [1", "not valid YAML"),

@@ -13,6 +13,7 @@ def settings(theme: Theme) -> Any:
         "font.family": ["DejaVu Sans"],
         "font.size": 9,
         "text.parse_math": False,
+        "text.usetex": False,  # a matplotlibrc in the current folder could have LaTeX run
         "text.color": theme.ink,
         "axes.titlesize": 9.5,
         "axes.titlelocation": "left",

@@ -7,6 +7,7 @@ give nan, and nothing raises. The same formula gives the same bits for one job a
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -37,6 +38,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 
 LONGEST = 1000
 DEEPEST = 50
+SHOWN = 40
 
 
 class Expression:
@@ -49,7 +51,8 @@ class Expression:
         self.known = tuple(names)
         self.names: set[str] = set()
         try:
-            tree = ast.parse(self.text, mode="eval").body
+            with warnings.catch_warnings(action="ignore"):  # Python's remarks on its own syntax
+                tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"not a formula ({getattr(error, 'msg', error)})", value=self.text) from None
         self.evaluate = self._compile(tree, 0)
@@ -74,8 +77,9 @@ class Expression:
                 return self._compile(operand, depth + 1)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 return self._call(name, arguments, depth)
+        found = ast.get_source_segment(self.text, node) or ""
         raise InputError(
-            f"a formula has numbers, names, + - * / % ** and functions, not {ast.unparse(node)}", value=self.text
+            f"a formula has numbers, names, + - * / % ** and functions, not {found[:SHOWN]}", value=self.text
         )
 
     def _constant(self, number: float) -> Callable[[Mapping[str, Any]], Any]:

@@ -1,58 +1,14 @@
-"""Importing what a person named as `module:attribute`, with messages that say what went wrong and where."""
+"""What a class or a function takes, and what it says of itself."""
 
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import re
-import traceback
 from typing import Any
-
-from walltime.core.errors import InputError
 
 _SIGNATURE = re.compile(r"\w+\((.*)\)(?:\s*->.*)?")
 _PARAMETER = re.compile(r"(?:[\w.\[\]:]+\s+)*?(?P<name>\w+)\s*(?::[^=]*)?(?:=\s*(?P<default>.+))?")
-
-
-def import_target(target: str, label: str) -> Any:
-    """What `module:attribute` names; raises InputError for a missing module or attribute, or an error inside it."""
-    module_name, _, attribute = target.partition(":")
-    if not re.fullmatch(r"\w+(\.\w+)*", module_name) or not re.fullmatch(r"\w+(\.\w+)*", attribute):
-        raise InputError(f"{label}: not of the form module:attribute", value=target)
-    found: Any = _import_module(module_name, label)
-    for step in attribute.split("."):
-        if not hasattr(found, step):
-            choices = [name for name in vars(found) if not name.startswith("_")] if hasattr(found, "__dict__") else []
-            raise InputError(f"{label}: nothing of this name in {module_name}", value=step, choices=choices)
-        found = getattr(found, step)
-    return found
-
-
-def _import_module(name: str, label: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise InputError(
-                f"{label}: no module named {error.name!r} (it is looked for in the current folder, in PYTHONPATH "
-                "and among installed packages)"
-            ) from None
-        raise _inside(error, name, label) from error
-    except (Exception, SystemExit) as error:
-        if name.startswith("walltime."):
-            raise  # a broken part of ours is our fault, not bad input
-        raise _inside(error, name, label) from error
-
-
-def _inside(error: BaseException, name: str, label: str) -> InputError:
-    """An error that the module itself raised, with the line of it."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return InputError(f"{label}: syntax error: {error.msg}", file=error.filename, line=error.lineno)
-    what = f"{label}: importing {name} failed: {type(error).__name__}: {error}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    frames = [frame for frame in frames if frame.filename != __file__]
-    return InputError(what, file=frames[-1].filename, line=frames[-1].lineno) if frames else InputError(what)
 
 
 def parameters_of(thing: Any, skip: int = 0) -> dict[str, inspect.Parameter]:
