@@ -35,6 +35,7 @@ COMPILED = [
     "kernel.timelines",
     "kernel.foresight",
     "kernel.inventory",
+    "kernel.counted",
     "kernel.future",
     "kernel.resources",
     "kernel.source",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +15,21 @@ Vector = list[int]
 
 @dataclass
 class Stay:
-    """What a running job has, or a waiting one keeps, on each node (licences are nodes behind the others)."""
+    """What a running job has, or a waiting one keeps, on each node (licences are nodes behind the others).
+
+    A hold that has no names keeps `count` cores, on any of `nodes`.
+    """
 
     start: int
     end: int
     amounts: dict[int, Vector]
     alone: bool
+    count: int = 0
+    nodes: tuple[int, ...] = ()
+
+    def meets(self, start: int, end: int, nodes: list[int]) -> bool:
+        """Whether it has anything to do with these nodes in that time."""
+        return self.start < end and self.end > start and not set(nodes).isdisjoint(self.nodes or self.amounts)
 
 
 @dataclass
@@ -84,7 +94,106 @@ class Model:
                     return False
         return True
 
-    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> bool:
+    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int, cores: int) -> bool:
+        """Whether nodes and licences are there beside the named holds, and numbers of cores beside the others.
+
+        Holds whose number does not tell enough get names for this question.
+        """
+        end = start + max(length, 1)
+        if not (
+            self.by_number(nodes, request, start, end, slot, cores)
+            and self.by_name(nodes, request, start, length, slot)
+        ):
+            return False
+        unclear = self.unclear(nodes, request, start, end, slot)
+        if not unclear:
+            return True
+        other = copy(self)
+        other.holds = dict(self.holds)
+        other.name(unclear, slot)
+        return other.served(nodes, request, start, length, slot, cores)
+
+    # ---- holds without names
+
+    def any_cores(self, request: Request) -> bool:
+        """Whether any cores of its nodes serve the request."""
+        return request.nodes == 0 and not any(request.each[1:]) and not self.alone(request)
+
+    def placed(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> bool:
+        """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
+        if not self.any_cores(request):
+            return True
+        return any(
+            not hold.count and start < hold.start < end and hold.meets(start, end, nodes)
+            for other, hold in self.holds.items()
+            if other != slot
+        )
+
+    def counted(self, nodes: list[int], start: int, end: int, slot: int) -> dict[int, Stay]:
+        """The holds of others without names that meet these nodes in that time."""
+        return {
+            other: hold
+            for other, hold in self.holds.items()
+            if other != slot and hold.count and hold.meets(start, end, nodes)
+        }
+
+    def unclear(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> list[int]:
+        """Those of which a number of cores does not tell whether the request leaves them enough."""
+        placed = self.placed(nodes, request, start, end, slot)
+        sizes = {self.full[node][0] for node in nodes}
+        unequal = self.alone(request) and (len(sizes) > 1 or self.capacity != self.full)
+        return [
+            other
+            for other, hold in self.counted(nodes, start, end, slot).items()
+            if unequal or set(hold.nodes) != set(nodes) or (placed and hold.start < start)
+        ]
+
+    def by_number(self, nodes: list[int], request: Request, start: int, end: int, slot: int, cores: int) -> bool:
+        """Whether so many cores are left at the start, and where a hold without names begins."""
+        unclear = self.unclear(nodes, request, start, end, slot)
+        return all(
+            self.number(nodes, max(start, hold.start), slot) >= cores
+            for other, hold in self.counted(nodes, start, end, slot).items()
+            if other not in unclear
+        )
+
+    def number(self, nodes: list[int], time: int, slot: int) -> int:
+        """Cores of the nodes that are left at that time beside everything."""
+        stays = self.stays(time, slot)
+        kept = sum(
+            hold.count
+            for other, hold in self.holds.items()
+            if other != slot and hold.start <= time < hold.end and set(hold.nodes) == set(nodes)
+        )
+        return sum(max(0, self.free(node, stays)[0]) for node in nodes) - kept
+
+    def name(self, unclear: list[int], slot: int) -> None:
+        """Give these holds names, and those in which one of them begins, in the order of their starts; they leave the
+        job that asks what it keeps itself."""
+        found = list(unclear)
+        for other in found:
+            hold = self.holds[other]
+            found += [
+                more
+                for more, outer in self.holds.items()
+                if more not in found
+                and more != slot
+                and outer.count
+                and outer.start < hold.start < outer.end
+                and outer.meets(outer.start, outer.end, list(hold.nodes))
+            ]
+        for other in sorted(found, key=lambda other: (self.holds[other].start, list(self.holds).index(other))):
+            hold = self.holds[other]
+            rest = [0] * (self.kinds - 1)
+            request = Request(hold.count, 0, (1, *rest))
+            offers = self.offers(sorted(hold.nodes), request, hold.start, hold.end - hold.start, other)
+            shares = fill(sorted(offers), offers, hold.count)
+            amounts = hold.amounts | {node: [cores, *rest] for node, cores in shares.items()}
+            self.holds[other] = Stay(hold.start, hold.end, amounts, False)
+
+    # ---- the questions, answered
+
+    def by_name(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> bool:
         if not self.licensed(request, start, length, slot):
             return False
         offers = self.offers(nodes, request, start, length, slot)
@@ -95,11 +204,19 @@ class Model:
         return sum(offer > 0 for offer in offers.values()) >= request.nodes
 
     def fits(self, nodes: list[int], request: Request, length: int, slot: int) -> bool:
-        return self.served(nodes, request, self.now, length, slot)
+        return self.served(nodes, request, self.now, length, slot, self.whole_cores(nodes, request, request.cores))
+
+    def whole_cores(self, nodes: list[int], request: Request, cores: int) -> int:
+        """What the request takes where all nodes are alike: whole nodes, where it has them for itself."""
+        if not self.alone(request):
+            return cores
+        size = max((self.full[node][0] for node in nodes), default=1)
+        return (request.nodes or -(-request.cores // size)) * size
 
     def earliest(self, nodes: list[int], request: Request, length: int, slot: int, after: int) -> int | None:
         times = range(after, after + HORIZON)
-        return next((time for time in times if self.served(nodes, request, time, length, slot)), None)
+        cores = self.whole_cores(nodes, request, request.nodes * request.each[0] or request.cores)
+        return next((time for time in times if self.served(nodes, request, time, length, slot, cores)), None)
 
     def first_room(self, node: int, request: Request) -> int:
         """The first time at which the node has room by its running jobs alone."""
@@ -126,6 +243,7 @@ class Model:
 
     def take(self, nodes: list[int], request: Request, length: int, slot: int) -> dict[int, int]:
         """Start the job; its cores by node."""
+        self.make_clear(nodes, request, self.now, self.now + max(length, 1), slot)
         self.holds.pop(slot, None)
         offers = self.offers(nodes, request, self.now, length, slot)
         if request.nodes == 0:
@@ -141,6 +259,11 @@ class Model:
         if self.alone(request):
             return {node: self.capacity[node][0] for node in shares}
         return shares
+
+    def make_clear(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> None:
+        """Give names to all holds of which the number does not tell enough."""
+        while unclear := self.unclear(nodes, request, start, end, slot):
+            self.name(unclear, slot)
 
     def pick(self, offers: dict[int, int], room: dict[int, int], request: Request) -> list[int]:
         able = [node for node, offer in offers.items() if offer > 0]
@@ -168,7 +291,13 @@ class Model:
 
     def hold(self, nodes: list[int], request: Request, length: int, slot: int, start: int) -> dict[int, Vector]:
         """Reserve from `start`; the amounts that are kept by node."""
+        end = start + max(length, 1)
+        self.make_clear(nodes, request, start, end, slot)
         self.holds.pop(slot, None)
+        if not self.placed(nodes, request, start, end, slot):
+            licences = self.stay(request, start, end, {}).amounts
+            self.holds[slot] = Stay(start, end, licences, False, request.cores, tuple(nodes))
+            return licences
         offers = self.offers(nodes, request, start, length, slot)
         shares: dict[int, int] = {}
         if request.nodes == 0:

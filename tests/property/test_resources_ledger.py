@@ -79,7 +79,7 @@ class Pair:
         self.jobs.island[slot] = self.integer(0, 1)
         self.request[slot], self.of[slot] = request, self.sets[node_set]
         empty = Model(self.model.full, self.model.licences, self.model.switches, self.model.place, self.model.whole)
-        possible = empty.served(self.of[slot], request, 0, 1, slot)
+        possible = empty.by_name(self.of[slot], request, 0, 1, slot)
         assert self.ledger.possible(slot) == possible, self.tell("possible", slot)
         if possible:
             self.waiting.append(slot)
@@ -155,20 +155,25 @@ class Pair:
         number = self.integer(0, len(self.sets) - 1)
         nodes = self.sets[number]
         free = {node: max(0, model.free(node, list(model.running.values()))[0]) for node in nodes}
-        holds = [h for h in model.holds.values() if h.end > model.now and any(i in h.amounts for i in nodes)]
+        holds = [h for h in model.holds.values() if h.meets(model.now, NEVER, nodes)]
         window = min((hold.start - model.now for hold in holds), default=NEVER)
         left = dict(free)
-        if len(holds) == 1:
+        total = sum(free.values())
+        if len(holds) == 1 and holds[0].count:
+            if set(holds[0].nodes) == set(nodes):
+                total = max(0, min(total, model.number(nodes, max(model.now, holds[0].start), -1)))
+        elif len(holds) == 1:
             beside = [*model.jobs(holds[0].start), holds[0]]
             left = {
                 i: max(0, min(free[i], model.free(i, beside)[0])) if i in holds[0].amounts else free[i] for i in nodes
             }
-        expected = (sum(free.values()), sum(left.values()), window)
+        total = min(total, sum(left.values()))
+        expected = (sum(free.values()), total, window)
         assert self.ledger.bounds_of(number) == expected, self.tell("bounds", number, expected)
-        expected = (max(free.values(), default=0), max(left.values(), default=0), window)
+        expected = (max(free.values(), default=0), min(total, max(left.values(), default=0)), window)
         assert self.ledger.bounds_of(number, True) == expected, self.tell("local bounds", number, expected)
         if number == 0:
-            assert (self.ledger.free, self.ledger.extra) == (sum(free.values()), sum(left.values()))
+            assert (self.ledger.free, self.ledger.extra) == (sum(free.values()), total)
 
     def step(self) -> None:
         draw = self.random.random()

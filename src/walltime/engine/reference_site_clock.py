@@ -403,7 +403,7 @@ class Site:
 
     def reserve(self, job: Job) -> None:
         """Keep a place for the job in the queue that has one first; of equal ones the first that is tried."""
-        self.ledger.drop(job)
+        self.ledger.loosen(job)
         plans = [(queue, self.ledger.earliest(job, queue)) for queue in self.admitting(job)]
         starts = [start for _, start in plans if start is not None]
         if starts:

@@ -126,7 +126,6 @@ def _keep_promises(island: Island, only_arrivals: bool) -> None:
         holders = []
     elif island.changed:
         for job in holders:
-            site.ledger.drop(job)
             site.reserve(job)
     for job in island.line():
         if job not in holders and site.admitting(job):

@@ -160,6 +160,10 @@ class PlainNodes:
         shares = self.choose(job, self.left_at(job, start), kept=True) if self.named else None
         self.holds.append(Hold(job, queue, start, start + job.length, shares))
 
+    def loosen(self, job: Job) -> None:
+        """The job is planned again: its hold is gone."""
+        self.drop(job)
+
     def drop(self, job: Job) -> None:
         self.holds = [hold for hold in self.holds if hold.job is not job]
         self.named = self.whole or (self.named and bool(self.holds))

@@ -105,6 +105,10 @@ class Pool:
     def hold(self, job: Job, queue: str | None, start: int) -> None:
         self.holds.append(Hold(job, queue, start, start + job.length))
 
+    def loosen(self, job: Job) -> None:
+        """The job is planned again: its hold is gone."""
+        self.drop(job)
+
     def drop(self, job: Job) -> None:
         self.holds = [hold for hold in self.holds if hold.job is not job]
 

@@ -6,6 +6,11 @@ first row of nodes that serves. On nodes given as a whole, to all jobs or to thi
 job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
 leftover: then its largest amount is not known. What is left over is counted from what is free now, whatever is kept for
 others later; where there are only cores, from what the job may have, as on plain nodes.
+
+A reservation of a job that any cores of its nodes serve is a number of cores, as long as numbers tell enough: they do
+not where it matters which nodes a job gets and the reservation has begun by then, where a job is for another set of
+nodes, and for whole nodes of different sizes. Then the reservations that it meets get names: those of them that begin
+first choose first, and so does each inside which one of them begins.
 """
 
 from __future__ import annotations
@@ -33,9 +38,14 @@ class Hold:
     start: int
     end: int
     taken: Taken
+    cores: int = 0  # of a hold without names: so many, on any of `nodes`
+    nodes: frozenset[int] = frozenset()
 
     def covers(self, time: int) -> bool:
         return self.start <= time < self.end
+
+    def meets(self, start: int, end: int, nodes: frozenset[int]) -> bool:
+        return self.start < end and self.end > start and not nodes.isdisjoint(self.nodes or self.taken)
 
 
 class Vectors:
@@ -140,10 +150,17 @@ class Vectors:
     def fits(self, job: Job, queue: str | None) -> bool:
         if not self.site.outages.inside(job, self.site.now):
             return False
-        return self.suits(self.request(job, queue), self.others(job, self.site.now, self.site.running))
+        return self.serves(job, queue, self.site.now, self.request(job, queue).cores)
 
     def fits_again(self, job: Job) -> bool:
         """Whether a suspended job can go on where it was."""
+        before = self.holds
+        self.make_clear(job, job.runs_in, self.site.now)
+        again = self.leaves_numbers(job, job.runs_in, self.site.now, job.cores) and self.fits_there(job)
+        self.holds = before
+        return again
+
+    def fits_there(self, job: Job) -> bool:
         moments = self.others(job, self.site.now, self.site.running)
         request = self.request(job, job.runs_in)
         for name, wanted in request.licences.items():
@@ -159,7 +176,8 @@ class Vectors:
 
     def take(self, job: Job, queue: str | None) -> Fraction:
         """The job starts on the nodes that the placement chooses; returns how fast they are."""
-        self.holds = [hold for hold in self.holds if hold.job is not job]
+        self.make_clear(job, queue, self.site.now)
+        self.drop(job)
         request = self.request(job, queue)
         rooms = self.rooms(request, self.others(job, self.site.now, self.site.running))
         if request.count is None:
@@ -197,6 +215,123 @@ class Vectors:
             return {node: {"cores": cores, "memory": cores * request.memory_per_core} for node, cores in shares}
         return {node: request.share | {"cores": cores} for node, cores in shares}
 
+    # ---- numbers of cores
+
+    def serves(self, job: Job, queue: str | None, start: int, cores: int) -> bool:
+        """Whether the job has its nodes from `start` on beside the named holds, and leaves the others their number.
+
+        Holds whose number does not tell enough get names for this question, and leave the job what it keeps itself.
+        """
+        before = self.holds
+        try:
+            while True:
+                if not self.leaves_numbers(job, queue, start, cores):
+                    return False
+                if not self.suits(self.request(job, queue), self.others_later(job, start)):
+                    return False
+                unclear = self.unclear(job, queue, start)
+                if not unclear:
+                    return True
+                self.name(unclear, job)
+        finally:
+            self.holds = before
+
+    def make_clear(self, job: Job, queue: str | None, start: int) -> None:
+        """Give names, for good, to the holds whose number does not tell enough."""
+        while unclear := self.unclear(job, queue, start):
+            self.name(unclear, job)
+
+    def is_placed(self, job: Job, queue: str | None, start: int) -> bool:
+        """Whether it matters which nodes the job gets: by itself, or as something with names begins while it lasts."""
+        request = self.request(job, queue)
+        if request.count is not None or self.needs_memory(request) or request.whole:
+            return True
+        end = start + job.length
+        named = [hold for hold in self.holds if not hold.cores and self.beside(hold.job, job)]
+        if any(start < hold.start < end and hold.meets(start, end, request.node_set) for hold in named):
+            return True
+        return any(
+            start < block.start < end and not block.nodes.isdisjoint(request.node_set)
+            for block in self.site.outages.blocks(job)
+        )
+
+    def needs_memory(self, request: Request) -> bool:
+        return request.memory_per_core > 0 and "memory" in self.names
+
+    def beside(self, other: Job, job: Job) -> bool:
+        """Whether the two are of the same reservation: others never meet on a node."""
+        return other is not job and other.reservation == job.reservation
+
+    def met(self, job: Job, queue: str | None, start: int) -> list[Hold]:
+        """The holds without names that bear on the job."""
+        nodes = self.request(job, queue).node_set
+        return [
+            hold
+            for hold in self.holds
+            if hold.cores and self.beside(hold.job, job) and hold.meets(start, start + job.length, nodes)
+        ]
+
+    def unclear(self, job: Job, queue: str | None, start: int) -> list[Hold]:
+        """Those of them whose number does not tell whether the job leaves them enough."""
+        request = self.request(job, queue)
+        placed = self.is_placed(job, queue, start)
+        sizes = {self.capacity[node]["cores"] for node in request.node_set}
+        return [
+            hold
+            for hold in self.met(job, queue, start)
+            if hold.nodes != request.node_set or (placed and hold.start < start) or (request.whole and len(sizes) > 1)
+        ]
+
+    def leaves_numbers(self, job: Job, queue: str | None, start: int, cores: int) -> bool:
+        """Whether so many cores are left at the start, and where a hold without names begins."""
+        request = self.request(job, queue)
+        if request.whole:
+            size = max((self.capacity[node]["cores"] for node in request.node_set), default=1)
+            cores = size * (request.count or -(-request.cores // size))
+        unclear = self.unclear(job, queue, start)
+        return all(
+            self.number(job, request.node_set, max(start, hold.start)) >= cores
+            for hold in self.met(job, queue, start)
+            if hold not in unclear
+        )
+
+    def number(self, job: Job, nodes: frozenset[int], time: int) -> int:
+        """Cores of the nodes that are left at that time beside everything."""
+        away = {node for block in self.site.outages.blocks(job) if block.covers(time) for node in block.nodes}
+        others = [*self.running_at(time), *(hold for hold in self.holds if hold.covers(time) and hold.job is not job)]
+        left = sum(max(0, self.left(node, others)["cores"]) for node in nodes - away)
+        same = [hold for hold in self.holds if hold.cores and hold.nodes == nodes and self.beside(hold.job, job)]
+        return left - sum(hold.cores for hold in same if hold.covers(time))
+
+    def name(self, unclear: list[Hold], job: Job) -> None:
+        """Let these holds name their nodes, and those inside which one of them begins, in the order of their starts."""
+        found = list(unclear)
+        for hold in found:
+            found += [
+                outer
+                for outer in self.holds
+                if outer.cores
+                and outer not in found
+                and outer.job is not job
+                and self.beside(outer.job, hold.job)
+                and outer.start < hold.start < outer.end
+                and not outer.nodes.isdisjoint(hold.nodes)
+            ]
+        for hold in sorted(found, key=lambda hold: (hold.start, self.holds.index(hold))):
+            request = Request(hold.nodes, hold.cores, None, {}, 0, False, {})
+            moments = self.others_while(hold)
+            shares = fill(request.offers(self.rooms(request, moments)), hold.cores, sorted(range(len(self.capacity))))
+            named = Hold(hold.job, hold.queue, hold.start, hold.end, self.taken(request, shares))
+            self.holds = [named if other is hold else other for other in self.holds]
+
+    def others_while(self, hold: Hold) -> list[list[Any]]:
+        """As `others`, for as long as the hold lasts."""
+        kept = [*(other for other in self.holds if other is not hold), *self.site.outages.blocks(hold.job)]
+        moments = [hold.start, *(other.start for other in kept if hold.start < other.start < hold.end)]
+        return [
+            [*self.running_at(moment), *(other for other in kept if other.covers(moment))] for moment in sorted(moments)
+        ]
+
     # ---- later
 
     def earliest(self, job: Job, queue: str | None, after: int | None = None) -> int | None:
@@ -210,9 +345,11 @@ class Vectors:
         times = {other.expected_end for other in self.site.running}
         times |= {hold.end for hold in self.holds if hold.job is not job}
         times |= {block.end for block in self.site.outages.blocks(job) if block.end is not None}
+        times |= {hold.start for hold in self.holds} | {block.start for block in self.site.outages.blocks(job)}
         times |= {*self.site.outages.openings(job)}
+        cores = request.cores if request.count is None else request.count * request.share["cores"]
         for time in sorted({first, first + 1} | {time for time in times if time > first}):
-            if self.site.outages.inside(job, time) and self.suits(request, self.others_later(job, time)):
+            if self.site.outages.inside(job, time) and self.serves(job, queue, time, cores):
                 return time
         return None
 
@@ -224,8 +361,14 @@ class Vectors:
         return [job for job in self.site.running if time <= self.site.now or job.expected_end > time]
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:
-        """Keep nodes for the job: those that have room for it first by the running jobs alone; ties by number."""
+        """Keep nodes for the job: those that have room for it first by the running jobs alone; ties by number. Or a
+        number of cores, where it does not matter which."""
         request = self.request(job, queue)
+        self.make_clear(job, queue, start)
+        self.drop(job)
+        if not self.is_placed(job, queue, start):
+            self.holds.append(Hold(job, queue, start, start + job.length, {}, request.cores, request.node_set))
+            return
         rooms = self.rooms(request, self.others_later(job, start))
         if request.count is None:
             shares = fill(request.offers(rooms), request.cores, list(range(len(rooms))))
@@ -251,6 +394,9 @@ class Vectors:
     def has_room(self, request: Request, node: int, running: list[Any]) -> bool:
         room = self.room(node, request, [running])
         return room is not None and request.serves(room)
+
+    def loosen(self, job: Job) -> None:
+        """The job is planned again: until its hold is replaced, others are named around it."""
 
     def drop(self, job: Job) -> None:
         self.holds = [hold for hold in self.holds if hold.job is not job]

@@ -1,10 +1,10 @@
-from walltime.kernel.inventory cimport Inventory
+from walltime.kernel.counted cimport CountedHolds
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.place cimport Place
 from walltime.kernel.pool cimport NodePool
 from walltime.kernel.profile cimport RunningProfile
 
-cdef class Future(Inventory):
+cdef class Future(CountedHolds):
     # a walk through the expected ends of a set's running jobs
     cdef RunningProfile walk
     cdef Py_ssize_t block
@@ -15,6 +15,9 @@ cdef class Future(Inventory):
     cdef long long reach
     cdef bint deserted(self, Py_ssize_t slot, Py_ssize_t x, long long time) except? -1
     cdef long long next_open(self, long long time, long long length) noexcept
+    cdef long long when_counted(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -2
+    cdef long long next_moment(self, Py_ssize_t s, long long time) except? -1
+    cdef long long when_named(self, Py_ssize_t slot, long long after) except? -1
     cdef long long when(self, Py_ssize_t slot, long long after) except? -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
     cdef bint suits(self, Py_ssize_t x, NodePool pool) except? -1

@@ -6,7 +6,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
-from walltime.kernel.inventory import Inventory
+from walltime.kernel.counted import CountedHolds
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.place import Place
 from walltime.kernel.pool import NodePool
@@ -18,7 +18,7 @@ A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
 @cython.cclass
-class Future(Inventory):
+class Future(CountedHolds):
     """When a job can start, by expected ends and by the holds of others; nothing changes by being asked."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Future(Inventory):
         switches=None,
         licences=(),
     ) -> None:
-        Inventory.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
+        CountedHolds.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
         self.walk = None
         self.block = self.entry = 0
         self.seen = integers(self.n)
@@ -115,7 +115,76 @@ class Future(Inventory):
         return time
 
     def when(self, slot, after):
+        """The first time from `after` on at which the job fits beside all holds."""
+        time: cython.longlong
+        fits: cython.bint
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        cores: cython.longlong = self.cores_of[x]
+        if self.named == 0 and self.over == 0 and self.pins == 0 and not self.licensed_of[x] and self.any_cores(x):
+            time = self.when_counted(slot, x, after)
+            if time >= 0:
+                return time
+        if self.counted == 0:
+            return self.when_named(slot, after)
+        if self.nodes_of[x] > 0:
+            cores = self.nodes_of[x] * self.lines.each[self.demand_of[x] * self.lines.kinds]
+        cores = self.takes(x, cores)
+        time = self.when_named(slot, after)
+        while time < NEVER:
+            if self.leaves_numbers(slot, x, time, time + length, cores):
+                if self.name_unclear(slot, x, time, time + length) == 0:
+                    return time
+                fits = self.leaves_numbers(slot, x, time, time + length, cores)
+                fits = fits and self.when_named(slot, time) == time
+                self.take_names_back()
+                if fits:
+                    return time
+            time = self.when_named(slot, self.next_moment(s, time))
+        return NEVER
+
+    def when_counted(self, slot, x, after):
+        """The same by numbers of cores alone; -1 where they do not tell."""
+        h: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        cores: cython.longlong = self.cores_of[x]
+        pool: NodePool = self.pools[s]
+        time: cython.longlong = after
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        for h in range(self.holds if self.counted > 0 else 0):
+            if self.held_set[h] != s and self.crosses[self.held_set[h] * self.sets + s]:
+                return -1
+        if pool.total + (ends.released_by(after) if after > self.now else 0) < cores:
+            time = max(ends.when(cores - pool.total), after, self.now + 1)
+        while time < NEVER and self.counted > 0:
+            if self.number(s, time, slot) >= cores and self.leaves_numbers(slot, x, time, time + length, cores):
+                break
+            time = self.next_moment(s, time)
+        return min(time, NEVER)
+
+    def next_moment(self, s, time):
+        """When next after `time` the answer for the set may be another: something ends, or a named hold begins."""
+        h: cython.Py_ssize_t
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        found: cython.longlong = ends.next_end(time)
+        if time == self.now and ends.released_by(time) > 0:
+            found = time + 1
+        for h in range(self.holds):
+            if time < self.held_end[h] < found:  # its own, too: others are named around it
+                found = self.held_end[h]
+            if time < self.held_start[h] < found and self.held_count[h] == 0:
+                found = self.held_start[h]
+        return found
+
+    def when_named(self, slot, after):
+        """The first time from `after` on at which the job fits beside the named holds."""
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if after >= NEVER:
+            return NEVER
         if self.pins > 0 and after > self.now and self.deserted(slot, x, after):
             return after
         if self.nodes_of[x] == 0:

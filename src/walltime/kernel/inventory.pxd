@@ -51,6 +51,19 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_end
     cdef long long[::1] held_first
     cdef long long[::1] held_all
+    cdef long long[::1] held_count  # of a hold without names: so many cores of the set
+    cdef long long[::1] held_set
+    cdef Py_ssize_t counted  # holds without names, and with
+    cdef Py_ssize_t named
+    # nodes on which more is in use than there is
+    cdef long long[::1] short
+    cdef Py_ssize_t over
+    cdef list ends  # by set: the cores of its running jobs by expected end, where somebody has asked
+    cdef long long glance
+    cdef long long[::1] glanced
+    cdef long long[::1] crosses  # whether two sets have a node in common
+    cdef long long[::1] alike  # whether all nodes of a set have as many cores
+    cdef long long[::1] largest
     cdef readonly Py_ssize_t drained
     cdef long long[::1] set_cores
     # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
@@ -87,4 +100,9 @@ cdef class Inventory(Ledger):
     cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
     cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
     cdef int follow(self, Py_ssize_t s) except -1
+    cdef int follow_ends(self, Py_ssize_t s) except -1
+    cdef long long cores_within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
+    cpdef long long number(self, Py_ssize_t s, long long time, Py_ssize_t slot) except? -1
+    cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
+    cdef long long extra_of(self, Py_ssize_t s) except? -1
     cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1

@@ -19,6 +19,7 @@ from walltime.kernel.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
 FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
@@ -84,6 +85,14 @@ class Inventory(Ledger):
         self.held_end = integers(8)
         self.held_first = integers(8)
         self.held_all = integers(8)
+        self.held_count = integers(8)
+        self.held_set = integers(8)
+        self.counted = self.named = 0
+        self.short = integers(self.n)
+        self.over = 0
+        self.ends = []
+        self.glance = 0
+        self.glanced = integers(self.n)
         self.drained = 0
         self.version = 0
         self.measured = integers(0)
@@ -121,6 +130,7 @@ class Inventory(Ledger):
         self.masks.append(nodes)
         self.pools.append(pool)
         self.profiles.append(None)
+        self.ends.append(None)
         self.sets += 1
         self.measured = np.append(self.measured, -1)
         self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
@@ -134,6 +144,10 @@ class Inventory(Ledger):
         """Sets as ranges of nodes, and the sets of each node."""
         table = np.array(self.masks)
         self.member = table.reshape(-1).astype(np.int64)
+        self.crosses = (table.astype(np.int64) @ table.T.astype(np.int64) > 0).reshape(-1).astype(np.int64)
+        sizes = np.asarray(self.lines.full)[: self.n * self.lines.kinds : self.lines.kinds]
+        self.alike = np.array([len(set(sizes[mask].tolist())) <= 1 for mask in self.masks], np.int64)
+        self.largest = np.array([sizes[mask].max(initial=1) for mask in self.masks], np.int64)
         self.sets_from = np.append(0, np.cumsum(table.sum(axis=0))).astype(np.int64)
         self.sets_at = np.nonzero(table.T)[1].astype(np.int64)
         edges = np.diff(np.pad(table, ((0, 0), (1, 1))).astype(np.int8), axis=1)
@@ -207,6 +221,8 @@ class Inventory(Ledger):
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
         pool: NodePool
+        self.over += (left < 0) - self.short[i]
+        self.short[i] = left < 0
         if left < 0:
             left = 0
         for k in range(self.sets_from[i], self.sets_from[i + 1]):
@@ -294,9 +310,37 @@ class Inventory(Ledger):
                 profile.insert(self.jobs.at[slot].expected_end, self.jobs.at[slot].seq, slot)
         return 0
 
+    def follow_ends(self, s):
+        """Begin to keep the cores that the set's running jobs will free, by expected end."""
+        slot: cython.Py_ssize_t
+        cores: cython.longlong
+        if self.ends[s] is not None:
+            return 0
+        profile: RunningProfile = RunningProfile()
+        self.ends[s] = profile
+        for slot in self.jobs.slots():
+            if self.jobs.at[slot].holding == 1 and self.jobs.at[slot].cluster == self.index:
+                cores = self.cores_within(slot, s)
+                if cores > 0:
+                    profile.insert(self.jobs.at[slot].expected_end, self.jobs.at[slot].seq, cores)
+        return 0
+
+    def cores_within(self, slot, s):
+        """Cores that the running job has on nodes of the set."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = 0
+        if slot >= len(self.shares.first):  # it has never been here
+            return 0
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        for k in range(first, first + self.shares.length[slot]):
+            if self.member[s * self.n + (self.shares.at[k] >> 24)]:
+                cores += self.shares.at[k] & CORES
+        return cores
+
     def enroll(self, slot, end, enters):
         """The job enters or leaves the list of running jobs of every set that has one."""
         k: cython.Py_ssize_t
+        cores: cython.longlong
         profile: RunningProfile
         for k in range(self.follows):
             if self.within(slot, self.followed[k]):
@@ -305,7 +349,65 @@ class Inventory(Ledger):
                     profile.insert(end, self.jobs.at[slot].seq, slot)
                 else:
                     profile.remove(end, self.jobs.at[slot].seq)
+        for k in range(self.sets):
+            profile = self.ends[k]
+            if profile is not None:
+                cores = self.cores_within(slot, k)
+                if cores > 0:
+                    if enters:
+                        profile.insert(end, self.jobs.at[slot].seq, cores)
+                    else:
+                        profile.remove(end, self.jobs.at[slot].seq)
         return 0
+
+    # ---- numbers of cores
+
+    def number(self, s, time, slot):
+        """Cores of the set that are left at that time, now or later, beside running jobs and the holds of others."""
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        pool: NodePool = self.pools[s]
+        ends: RunningProfile
+        have: cython.longlong = pool.total
+        if time > self.now and self.over == 0:
+            self.follow_ends(s)
+            ends = self.ends[s]
+            have += ends.released_by(time)
+        elif time > self.now:  # somewhere more is in use than there is: its end frees less than it has
+            have = 0
+            for k in range(self.range_of[s], self.range_of[s + 1]):
+                for i in range(self.range_first[k], self.range_last[k]):
+                    have += max(self.lines.left_at(i, time), 0)
+        if self.named > 0:
+            have -= self.kept_by_name(s, time, slot)
+        for h in range(self.holds if self.counted > 0 else 0):
+            if self.held_count[h] == 0 or self.held_set[h] != s or self.held_slot[h] == slot:
+                continue
+            if self.held_start[h] <= time < self.held_end[h]:
+                have -= self.held_count[h]
+        return have
+
+    def kept_by_name(self, s, time, slot):
+        """Of the cores that running jobs leave at that time, those that named holds of others keep."""
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        e: cython.longlong
+        left: cython.longlong
+        sum: cython.longlong = 0
+        self.glance += 1
+        for h in range(self.holds):
+            if self.held_start[h] <= time < self.held_end[h] and self.held_slot[h] != slot:
+                e = self.held_first[h]
+                while e >= 0:
+                    i = self.lines.kept_node[e]
+                    if i < self.n and self.member[s * self.n + i] and self.glanced[i] != self.glance:
+                        self.glanced[i] = self.glance
+                        left = self.lines.left_at(i, time)
+                        if left > 0:
+                            sum += min(left, self.lines.kept_at(i, slot, time))
+                    e = self.lines.kept_next[e]
+        return sum
 
     # ---- holds of others
 
@@ -373,13 +475,23 @@ class Inventory(Ledger):
         if self.measured[s] != self.version:
             self.measure(s)
         self.most_free = pool.total
-        self.most_extra = pool.total - self.barred[s]
+        self.most_extra = self.extra_of(s)
         self.most_window = self.first_hold[s] - self.now if self.first_hold[s] < NEVER else NEVER
         if local:
             h = self.lone[s]
             self.most_free = pool.level_to(pool.top)
             self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
         return 0
+
+    def extra_of(self, s):
+        """Cores of the set for a job that outlasts the start of the only hold there."""
+        h: cython.Py_ssize_t = self.lone[s]
+        pool: NodePool = self.pools[s]
+        if h < 0 or self.held_count[h] == 0:
+            return pool.total - self.barred[s]
+        if self.held_set[h] != s:
+            return pool.total
+        return max(0, min(pool.total, self.number(s, max(self.now, self.held_start[h]), -1)))
 
     def most_beside(self, h, s):
         """The most that a single node of the set offers beside the hold; where it has many nodes, a bound of that."""
@@ -390,6 +502,8 @@ class Inventory(Ledger):
         most: cython.longlong = 0
         kept: cython.Py_ssize_t = 0
         found: cython.longlong
+        if self.held_count[h] > 0:
+            return level
         while e >= 0:
             i = self.lines.kept_node[e]
             if i < self.n and self.member[s * self.n + i]:
@@ -425,9 +539,11 @@ class Inventory(Ledger):
         return 0
 
     def touches(self, h, s):
-        """Whether the hold keeps something on a node of the set."""
+        """Whether the hold keeps something on a node of the set, or may do so."""
         e: cython.longlong = self.held_first[h]
         i: cython.Py_ssize_t
+        if self.held_count[h] > 0:
+            return self.crosses[self.held_set[h] * self.sets + s] == 1
         while e >= 0:
             i = self.lines.kept_node[e]
             if i < self.n and self.member[s * self.n + i]:
@@ -460,6 +576,8 @@ class Inventory(Ledger):
                     self.first_hold[s] = self.held_start[h]
         if found != 1:
             self.lone[s] = -1
+            return 0
+        if self.held_count[self.lone[s]] > 0:
             return 0
         e = self.held_first[self.lone[s]]
         while e >= 0:
@@ -497,7 +615,7 @@ class Inventory(Ledger):
         self.closing = self.longest
         self.free = pool.total
         self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
-        self.extra = self.free - self.barred[0]
+        self.extra = self.extra_of(0)
         return 0
 
     # ---- for the record

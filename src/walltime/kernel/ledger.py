@@ -104,6 +104,10 @@ class Ledger:
         """Drop the job's hold, if it has one."""
         raise NotImplementedError(f"{type(self).__name__}.unhold")
 
+    def loosen(self, slot):
+        """The job is about to be planned again: let its own hold not stand in its way."""
+        return self.unhold(slot)
+
     def release_holds(self):
         """Drop every hold that is not pinned, or, of a ledger with node sets, those of the jobs of `island` where it is
         not -1."""

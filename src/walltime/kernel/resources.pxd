@@ -7,9 +7,12 @@ cdef class ResourceLedger(Future):
     cpdef int give(self, Py_ssize_t slot) except -1
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
+    cpdef int loosen(self, Py_ssize_t slot) except -1
+    cpdef long long advance(self, Py_ssize_t slot) except? -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
+    cdef bint fits_named(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef bint fits_simply(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
@@ -27,3 +30,7 @@ cdef class ResourceLedger(Future):
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
     cdef int drop_hold(self, Py_ssize_t h) except -1
+    cdef int forget_hold(self, Py_ssize_t h) noexcept
+    cdef int copy_hold(self, Py_ssize_t source, Py_ssize_t target) noexcept
+    cdef int name_around(self, Py_ssize_t h) except -1
+    cdef bint has_nodes(self, Py_ssize_t job, Py_ssize_t x, object where, long long end) except? -1

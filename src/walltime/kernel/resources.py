@@ -35,12 +35,29 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         pool: NodePool = self.pools[self.set_of[x]]
-        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # whoever starts is there for a moment
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # a job that starts is there for a moment
         end: cython.longlong = self.now + length
         if self.cores_of[x] > pool.total or length > self.longest:
             return False
         if nodes > 0 and not pool.enough(self.lines.each[d * self.lines.kinds], nodes):
             return False
+        if self.counted == 0:
+            return self.fits_named(slot, x, pool, end)
+        if not self.leaves_numbers(slot, x, self.now, end, self.takes(x, self.cores_of[x])):
+            return False
+        if not self.fits_named(slot, x, pool, end):
+            return False
+        if self.name_unclear(slot, x, self.now, end) == 0:
+            return True
+        suits: cython.bint = self.leaves_numbers(slot, x, self.now, end, self.takes(x, self.cores_of[x]))
+        suits = suits and self.fits_named(slot, x, pool, end)
+        self.take_names_back()
+        return suits
+
+    def fits_named(self, slot, x, pool: NodePool, end):
+        """Whether the nodes and licences are there beside the named holds."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
         if not self.licensed(slot, x, self.now, end):
             return False
         if nodes > 0 and not self.place.plain:
@@ -50,7 +67,7 @@ class ResourceLedger(Future):
             return suits
         if not self.lines.simple[d]:
             return self.fits_fully(slot, x, pool, end)
-        return self.holds == 0 or self.fits_simply(slot, x, pool, end)
+        return self.named == 0 or self.fits_simply(slot, x, pool, end)
 
     def fits_simply(self, slot, x, pool: NodePool, end):
         """Whether cores alone suffice beside the holds: what the pool says, less what they take from it."""
@@ -135,6 +152,9 @@ class ResourceLedger(Future):
         pool: NodePool = self.pools[self.set_of[x]]
         end: cython.longlong = self.jobs.at[slot].expected_end
         until: cython.longlong = end if end > self.now else self.now + 1
+        if self.counted > 0:
+            self.name_unclear(slot, x, self.now, until)
+            self.keep_names()
         if self.holds > 0:
             self.unhold(slot)
         self.narrow(slot, x, pool, until)
@@ -300,11 +320,20 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        if self.counted > 0:
+            self.name_unclear(slot, x, start, end)
+            self.keep_names()
         self.make_hold(slot, start, end)
-        if self.nodes_of[x] > 0:
-            self.name_nodes(slot, x, start, end)
+        if not self.is_placed(slot, x, start, end):
+            self.held_count[self.holds] = self.cores_of[x]
+            self.held_set[self.holds] = self.set_of[x]
+            self.counted += 1
         else:
-            self.name_cores(slot, x, start, end)
+            self.named += 1
+            if self.nodes_of[x] > 0:
+                self.name_nodes(slot, x, start, end)
+            else:
+                self.name_cores(slot, x, start, end)
         if self.licensed_of[x]:
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
@@ -313,6 +342,16 @@ class ResourceLedger(Future):
         self.holds += 1
         self.version += 1
         return self.bound()
+
+    def advance(self, slot):
+        start: cython.longlong = self.jobs.at[slot].promise
+        time: cython.longlong = min(self.earliest(slot, self.now), start)
+        self.hold(slot, time)  # which it replaces: until then others leave it what it has
+        self.jobs.at[slot].promise = time
+        return time
+
+    def loosen(self, slot):
+        return 0  # it never does; and until it is replaced others are named around it
 
     def make_hold(self, slot, start, end):
         """An empty hold behind the others, not counted yet."""
@@ -324,11 +363,14 @@ class ResourceLedger(Future):
             self.held_end = doubled(self.held_end)
             self.held_first = doubled(self.held_first)
             self.held_all = doubled(self.held_all)
+            self.held_count = doubled(self.held_count)
+            self.held_set = doubled(self.held_set)
         self.held_slot[self.holds] = slot
         self.held_start[self.holds] = start
         self.held_end[self.holds] = end
         self.held_first[self.holds] = -1
         self.held_all[self.holds] = 0
+        self.held_count[self.holds] = self.held_set[self.holds] = 0
         return 0
 
     def name_nodes(self, slot, x, start, end):
@@ -404,14 +446,29 @@ class ResourceLedger(Future):
 
     def drop_hold(self, h):
         k: cython.Py_ssize_t
-        self.lines.forget(self.held_first[h])
+        self.forget_hold(h)
         self.holds -= 1
         for k in range(h, self.holds):
-            self.held_slot[k] = self.held_slot[k + 1]
-            self.held_start[k] = self.held_start[k + 1]
-            self.held_end[k] = self.held_end[k + 1]
-            self.held_first[k] = self.held_first[k + 1]
-            self.held_all[k] = self.held_all[k + 1]
+            self.copy_hold(k + 1, k)
+        return 0
+
+    def forget_hold(self, h):
+        """Nothing is kept for it any more."""
+        self.lines.forget(self.held_first[h])
+        if self.held_count[h] > 0:
+            self.counted -= 1
+        else:
+            self.named -= 1
+        return 0
+
+    def copy_hold(self, source, target):
+        self.held_slot[target] = self.held_slot[source]
+        self.held_start[target] = self.held_start[source]
+        self.held_end[target] = self.held_end[source]
+        self.held_first[target] = self.held_first[source]
+        self.held_all[target] = self.held_all[source]
+        self.held_count[target] = self.held_count[source]
+        self.held_set[target] = self.held_set[source]
         return 0
 
     def release_holds(self):
@@ -422,13 +479,9 @@ class ResourceLedger(Future):
         for h in range(self.holds):
             if (self.island < 0 or self.jobs.at[self.held_slot[h]].island == self.island) and not self.is_pinned(h):
                 self.jobs.at[self.held_slot[h]].promise = -1  # also of one who has come to a limit since
-                self.lines.forget(self.held_first[h])
+                self.forget_hold(h)
             else:
-                self.held_slot[k] = self.held_slot[h]
-                self.held_start[k] = self.held_start[h]
-                self.held_end[k] = self.held_end[h]
-                self.held_first[k] = self.held_first[h]
-                self.held_all[k] = self.held_all[h]
+                self.copy_hold(h, k)
                 k += 1
         self.holds = k
         self.version += 1
@@ -467,8 +520,21 @@ class ResourceLedger(Future):
                 self.held_first[h], i, ghost, start, end, self.lines.full[i * self.lines.kinds], A_CORE, 0
             )
         self.holds += 1
+        self.named += 1
+        if self.counted > 0:
+            self.name_around(h)
         self.version += 1
         return self.bound()
+
+    def name_around(self, h):
+        """Give names to the holds inside which this one begins."""
+        g: cython.Py_ssize_t
+        self.choose_none()
+        for g in range(self.holds):
+            if self.held_count[g] > 0 and self.held_start[g] < self.held_start[h] < self.held_end[g]:
+                self.chosen[g] = self.touches(h, self.held_set[g])
+        self.name_chosen(-1)
+        return self.keep_names()
 
     def where(self, slot) -> list:
         return self.shares.pairs(slot)
@@ -495,13 +561,23 @@ class ResourceLedger(Future):
         return self.lines.offer(i, A_CORE, slot, self.now, end) >= cores
 
     def has_room(self, slot, where, until) -> bool:
-        i: cython.Py_ssize_t
         job: cython.Py_ssize_t = slot
         x: cython.Py_ssize_t = self.jobs.at[job].shape
-        d: cython.Py_ssize_t = self.demand_of[x]
         end: cython.longlong = until
         if end - self.now > self.longest:
             return False
+        if self.counted > 0:
+            self.name_unclear(job, x, self.now, end)
+            fits: cython.bint = self.leaves_numbers(job, x, self.now, end, self.takes(x, self.cores_of[x]))
+            fits = fits and self.has_nodes(job, x, where, end)
+            self.take_names_back()
+            return fits
+        return self.has_nodes(job, x, where, end)
+
+    def has_nodes(self, job, x, where, end):
+        """Whether the named holds leave it what it has there."""
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
         for node, cores in where:
             i = node
             if self.nodes_of[x] > 0:

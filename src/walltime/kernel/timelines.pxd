@@ -41,7 +41,7 @@ cdef class Timelines:
     cdef Py_ssize_t find(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
     cdef int widen(self, Py_ssize_t i) except -1
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
-    cdef int forget(self, long long e) noexcept
+    cdef int forget(self, long long e, long long stop=*) noexcept
     cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef long long load(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef bint room_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
@@ -49,6 +49,7 @@ cdef class Timelines:
     cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
+    cdef long long kept_at(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length) noexcept
     cdef long long next_change(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept

@@ -225,12 +225,12 @@ class Timelines:
         self.kept_on[i] = e
         return e
 
-    def forget(self, e):
-        """Drop all entries of a hold, of which this is the first."""
+    def forget(self, e, stop=-1):
+        """Drop the entries of a hold from this one on, up to but without `stop`."""
         next: cython.longlong
         f: cython.longlong
         i: cython.Py_ssize_t
-        while e >= 0:
+        while e != stop and e >= 0:
             next = self.kept_next[e]
             i = self.kept_node[e]
             if self.kept_on[i] == e:
@@ -353,6 +353,16 @@ class Timelines:
             left += self.tasks[p + AMOUNTS]
             p += self.width
         return left
+
+    def kept_at(self, i, slot, time):
+        """Cores that are kept on the node at that time for others than this job."""
+        sum: cython.longlong = 0
+        e: cython.longlong = self.kept_on[i]
+        while e >= 0:
+            if self.kept_start[e] <= time < self.kept_end[e] and self.kept_by[e] != slot:
+                sum += self.kept_amounts[e * self.kinds]
+            e = self.kept_beside[e]
+        return sum
 
     def first_time(self, i, d):
         """The first expected end from which the node has room by its running jobs alone; -1 where it has at once."""

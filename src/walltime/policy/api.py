@@ -519,13 +519,14 @@ class Pass:
         """
         time: cython.longlong
         self.check(slot)
-        self.ledger.unhold(slot)
+        self.ledger.loosen(slot)
         time = self.plan(slot)
         if time < NEVER:
             self.ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
             self.decide(RESERVE, slot, time)
         else:
+            self.ledger.unhold(slot)
             self.jobs.at[slot].promise = -1
         return time
 
@@ -540,7 +541,7 @@ class Pass:
         if self.jobs.at[slot].choice < 0:
             time = self.ledger.advance(slot)
         else:
-            self.ledger.unhold(slot)
+            self.ledger.loosen(slot)
             time = self.plan(slot)
             self.ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
