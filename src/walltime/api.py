@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.plugins import allow
-from walltime.core.time import SECOND, format_duration
+from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 
 if TYPE_CHECKING:
@@ -229,14 +229,9 @@ class Result:
         return f"<table><caption>{html.escape(caption)}</caption>{cells}</table>"
 
     def _headline(self) -> dict[str, str]:
-        summary = self.summary
-        slowdown, use = summary["mean_bounded_slowdown"], summary["utilization"]
-        return {
-            "mean wait": format_duration(summary["mean_wait"]),
-            "p95 wait": format_duration(summary["p95_wait"]),
-            "mean bounded slowdown": "–" if slowdown is None else f"{slowdown:.2f}",
-            "utilization": "–" if use is None else f"{use:.1%}",
-        }
+        from walltime.analysis.headline import write_brief
+
+        return write_brief(self.summary)
 
 
 def simulate(

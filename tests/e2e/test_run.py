@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -336,3 +337,22 @@ def test_a_second_demo_in_the_same_folder_needs_force(command: Command) -> None:
 def test_a_cut_off_before_the_first_job_is_refused(command: Command, tmp_path: Path) -> None:
     (tmp_path / "late.swf").write_text(swf([(1, 1_000_000, 10, 1, 10)]))
     command("run", "late.swf", "--cores", 8, "--until", "1h").refused("before the first submission", "1e+06 s")
+
+
+def test_a_comparison_tells_noise_and_jobs_that_are_missing(command: Command, tmp_path: Path) -> None:
+    """As the report does, in the same words; users whose jobs still wait are among the last of the table."""
+    command("demo", "--jobs", "600", "--output", "demo", "--no-report").done()
+    command("run", "demo/workload.swf", "--policy", "easy,sjf", "--until", "4d", "--output", "out").done()
+    shown = command("compare", "out", "--by", "user", "--top", "2").done().out
+    command("report", "out", "-o", "report.html").done()
+    page = html.unescape((tmp_path / "report.html").read_text())
+    sentences = [line for line in shown.splitlines() if re.match(r"95 % intervals|Too few jobs|Of [\d,]+ jobs", line)]
+    assert len(sentences) == 2
+    warnings = [line for line in shown.splitlines() if line.startswith("Careful: ") and "difference" not in line]
+    assert "unfinished or rejected jobs are missing from the means" in warnings[0]
+    for sentence in (*sentences, *warnings):
+        assert sentence in page
+    assert re.search(r"^Careful: [\d,]+ users? have jobs that still wait at the end: ", shown, re.M)
+    data = json.loads(command("compare", "out", "--json").done().out)
+    assert data["headline"][0]["after"] == "sjf"
+    assert {change["key"] for change in data["headline"][0]["changes"]} >= {"mean_wait", "utilization_window"}

@@ -77,20 +77,6 @@ def compare_by(
     return table.sort(f"{others[0]} difference", nulls_last=True, maintain_order=True)
 
 
-def find_remarks(results: Sequence[Comparable]) -> list[str]:
-    """Why the comparison may not be fair: other jobs, another machine, perfect estimates in some; empty if it is."""
-    remarks = []
-    for keys, what in (
-        (("jobs", "skipped"), "the results are of different workloads: their numbers of jobs differ"),
-        (("clusters",), "the results are of different machines"),
-        (("overrun",), "jobs that outrun their request are treated differently"),
-        (("perfect_estimates",), "not all results rest on the same share of perfect estimates"),
-    ):
-        if len({repr([result.summary.get(key) for key in keys]) for result in results}) > 1:
-            remarks.append(what)
-    return remarks
-
-
 def distinct_labels(results: Sequence[Comparable]) -> list[str]:
     """The labels, a repeated one with a number: easy, easy (2)."""
     if not results:

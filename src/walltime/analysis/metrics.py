@@ -47,6 +47,8 @@ EXPERIMENT = "experiment"
 
 KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
 """What `by` can group by."""
+PEOPLE = ("user", "group", "account")
+"""Those that tell people apart, the finest first."""
 
 
 def summarise(record: Record, *, warmup: float | None = None, cooldown: float | None = None) -> dict[str, Any]:

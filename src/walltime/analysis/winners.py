@@ -17,10 +17,13 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.compare import Comparable
+from walltime.analysis.headline import Judgement
+from walltime.analysis.intervals import find_horizon
 from walltime.analysis.metrics import KEYS, group_codes, in_experiment, slowdown_column
 from walltime.analysis.noise import t_quantile
 from walltime.analysis.statistics import group_means
 from walltime.core.errors import InputError
+from walltime.core.time import SECOND
 
 FEW_JOBS = 30
 """A group with fewer compared jobs is not judged."""
@@ -34,9 +37,11 @@ VERDICTS = ("gains", "loses", "may be noise", "few jobs", "the same")
 class Balance:
     """What a change comes to: groups and jobs that gain or lose, and the seconds of waiting saved or added.
 
-    `gain_clearly` and `lose_clearly` count the groups whose interval leaves out zero. `saved` is the waiting of the
-    groups that gain, less than before; `added` that of those that lose; `effect` is added - saved. Jobs that started in
-    one of the results only have no difference: `only_before` and `only_after` count them.
+    `gain_clearly` and `lose_clearly` count the groups whose interval leaves out zero; `apart` those of which no job
+    started in both results. `saved` is the waiting of the groups that gain, less than before; `added` that of those
+    that lose; `effect` is added - saved. Jobs that started in one of the results only have no difference: `only_before`
+    and `only_after` count them. `waiting_before` and `waiting_after` count the jobs that still wait at the end,
+    `waited_before` and `waited_after` are the seconds for which these have waited so far; `waiting_groups` have some.
     """
 
     groups: int
@@ -44,6 +49,7 @@ class Balance:
     lose: int
     gain_clearly: int
     lose_clearly: int
+    apart: int
     jobs: int
     jobs_shorter: int
     jobs_longer: int
@@ -52,6 +58,11 @@ class Balance:
     effect: float
     only_before: int
     only_after: int
+    waiting_before: int
+    waiting_after: int
+    waited_before: float
+    waited_after: float
+    waiting_groups: int
     unpaired: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,39 +81,130 @@ class Winners:
     balance: Balance
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """The jobs of two results that have the same number, row by row; where jobs have phases, those of the experiment.
+
+    `waited` are the seconds for which a job that still waits at the end has waited so far, in each result; else zero.
+    """
+
+    old: pl.DataFrame
+    new: pl.DataFrame
+    waited: tuple[np.ndarray, np.ndarray]
+    unpaired: int
+
+    @property
+    def started(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of them started, in each result."""
+        first, second = (jobs["start"].is_not_null().to_numpy() for jobs in (self.old, self.new))
+        return first, second
+
+    @property
+    def both(self) -> np.ndarray:
+        """Which of them started in both."""
+        first, second = self.started
+        return np.asarray(first & second)
+
+    @property
+    def waits(self) -> np.ndarray:
+        """The change of the wait of each job that started in both, in microsecond-exact steps."""
+        before, after = (_seconds(jobs.filter(self.both), "wait") for jobs in (self.old, self.new))
+        return np.asarray(np.round(after - before, 6))
+
+    @property
+    def alike(self) -> bool:
+        """Whether each is the same job in both: the same submission and size."""
+        return all(self.old[name].equals(self.new[name]) for name in ("submit", "cores"))
+
+    def count_only(self) -> tuple[int, int]:
+        """The jobs that started in the first result alone, and in the second alone."""
+        first, second = self.started
+        return int(np.count_nonzero(first & ~second)), int(np.count_nonzero(second & ~first))
+
+
+def pair_jobs(before: Comparable, after: Comparable) -> Pairs:
+    """The jobs that two results have in common; raises InputError where there are none."""
+    first, second = (in_experiment(result.record).jobs for result in (before, after))
+    rows, others = pair_rows(first["job_id"].to_numpy(), second["job_id"].to_numpy())
+    if not len(rows) and first.height and second.height:
+        raise InputError(f"{before.label} and {after.label} have no job in common")
+    old, new = first[rows], second[others]
+    waited = _find_waited(before, old), _find_waited(after, new)
+    return Pairs(old, new, waited, first.height + second.height - 2 * len(rows))
+
+
+def _find_waited(result: Comparable, jobs: pl.DataFrame) -> np.ndarray:
+    waiting = (jobs["state"].cast(pl.String) == "waiting").to_numpy()
+    horizon = (find_horizon(result.record) or 0) / SECOND
+    return np.where(waiting, np.maximum(horizon - _seconds(jobs, "submit"), 0.0), 0.0)
+
+
+def _seconds(jobs: pl.DataFrame, name: str) -> np.ndarray:
+    return np.asarray(jobs[name].cast(pl.Float64).to_numpy())
+
+
+def judge_means(pairs: Pairs) -> dict[str, Judgement]:
+    """The changes of the mean wait and of the mean bounded slowdown over all jobs that have them in both results."""
+    both = pairs.both
+    tables = [jobs.filter(both) for jobs in (pairs.old, pairs.new)]
+    found = {}
+    for key, (before, after) in {
+        "mean_wait": [_seconds(jobs, "wait") for jobs in tables],
+        "mean_bounded_slowdown": [slowdown_column(jobs) for jobs in tables],
+    }.items():
+        known = ~np.isnan(before + after)
+        if known.any():
+            days = _days(tables[0].filter(known))
+            found[key] = _judge_mean((after - before)[known], days)
+    return found
+
+
+def _judge_mean(change: np.ndarray, days: np.ndarray) -> Judgement:
+    half, number = _half_widths(change, np.zeros(len(change), np.int64), days, 1)
+    mean = float(change.mean())
+    low, high = mean - float(half[0]), mean + float(half[0])
+    verdict = _find_verdict(len(change), int(number[0]), bool((change != 0).any()), low, high) or ""
+    told = verdict in ("gains", "loses", "may be noise")
+    return Judgement(verdict, mean, low if told else None, high if told else None)
+
+
 def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
     """Who gains and who loses by user, group, account, queue, qos, size or cluster; raises InputError.
 
     A row for each group, the greatest saving first, sizes by size. Columns: the key; `jobs`, and `compared`, those that
     started in both; `wait_before`, `wait_after` and `difference`, means over these, with the 95 % interval `low` and
     `high` of the difference; `relative`; `slowdown_before`, `slowdown_after` (bounded); `shorter` and `longer`, the
-    jobs that wait less and more; `effect`, the sum of the differences; `share`, its part of all that is saved or of all
-    that is added; `verdict`, one of VERDICTS. Times in seconds, empty where nothing can be said.
+    jobs that wait less and more; `effect`, the sum of the differences; `only_before` and `only_after`, the jobs that
+    started in one result alone; `waiting_before` and `waiting_after`, those that still wait at the end; `share`, the
+    effect's part of all that is saved or of all that is added; `verdict`, one of VERDICTS. Times in seconds, empty
+    where nothing can be said.
     """
     if key not in KEYS:
         raise InputError("unknown key to group by", value=key, choices=KEYS)
-    first, second = (in_experiment(result.record).jobs for result in (before, after))
-    rows, others = _pair(first["job_id"].to_numpy(), second["job_id"].to_numpy())
-    if not len(rows) and first.height and second.height:
-        raise InputError(f"{before.label} and {after.label} have no job in common")
-    old, new = first[rows], second[others]
-    source = new if key != "size" and old[key].is_null().all() else old
+    pairs = pair_jobs(before, after)
+    source = pairs.new if key != "size" and pairs.old[key].is_null().all() else pairs.old
     codes, names = group_codes(source, key)
-    started = [jobs["start"].is_not_null().to_numpy() for jobs in (old, new)]
-    both = started[0] & started[1]
-    table = _measure(old.filter(both), new.filter(both), codes[both], len(names))
-    table = pl.DataFrame(
-        {key: pl.Series(names, dtype=pl.String), "jobs": np.bincount(codes, minlength=len(names))}
-    ).hstack(table)
+    both, groups = pairs.both, len(names)
+    table = _measure(pairs.old.filter(both), pairs.new.filter(both), codes[both], groups)
+    named = {key: pl.Series(names, dtype=pl.String), "jobs": np.bincount(codes, minlength=groups)}
+    table = pl.DataFrame(named | _count(pairs, codes, groups)).hstack(table)
     table = _judge(table.filter(pl.col("jobs") > 0))
     if key != "size":
         table = table.sort("effect", key, nulls_last=True, maintain_order=True)
-    only = [int(np.count_nonzero(one & ~other)) for one, other in (started, started[::-1])]
-    unpaired = first.height + second.height - 2 * len(rows)
-    return Winners(key, before.label, after.label, table, _balance(table, only, unpaired))
+    waited = [float(seconds.sum()) for seconds in pairs.waited]
+    return Winners(key, before.label, after.label, table, _balance(table, waited, pairs.unpaired))
 
 
-def _pair(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _count(pairs: Pairs, codes: np.ndarray, groups: int) -> dict[str, np.ndarray]:
+    """Of each group the jobs that have no difference: started in one result alone, or still waiting at the end."""
+    first, second = pairs.started
+    old, new = ((jobs["state"].cast(pl.String) == "waiting").to_numpy() for jobs in (pairs.old, pairs.new))
+    chosen = {"only_before": first & ~second, "only_after": second & ~first}
+    chosen |= {"waiting_before": old, "waiting_after": new}
+    return {name: np.bincount(codes[rows], minlength=groups).astype(np.int64) for name, rows in chosen.items()}
+
+
+def pair_rows(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the same jobs, by their numbers; the second job with a number is the other's second."""
     if len(first) == len(second) and bool(np.all(first == second)):
         rows = np.arange(len(first))
@@ -117,14 +219,13 @@ def _pair(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: int) -> pl.DataFrame:
     """The figures of each group, over jobs that started in both results."""
-    before, after = (jobs["wait"].cast(pl.Float64).to_numpy() for jobs in (old, new))
+    before, after = (_seconds(jobs, "wait") for jobs in (old, new))
     change = after - before
     slow = [slowdown_column(jobs) for jobs in (old, new)]
     ended = ~np.isnan(slow[0]) & ~np.isnan(slow[1])
     means = [group_means(codes[ended], values[ended], groups) for values in slow]
     count = np.bincount(codes, minlength=groups)
-    days = np.floor(old["submit"].to_numpy() / DAY).astype(np.int64)
-    half, different = _half_widths(change, codes, days, groups)
+    half, different = _half_widths(change, codes, _days(old), groups)
     difference = group_means(codes, change, groups)
     wait = group_means(codes, before, groups)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,6 +247,11 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
             "effect": np.where(count > 0, np.bincount(codes, change, groups), np.nan),
         }
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _days(jobs: pl.DataFrame) -> np.ndarray:
+    """The day of submission of each job."""
+    return np.floor(_seconds(jobs, "submit") / DAY).astype(np.int64)
 
 
 def _half_widths(change: np.ndarray, codes: np.ndarray, days: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
@@ -172,25 +278,24 @@ def _judge(table: pl.DataFrame) -> pl.DataFrame:
     """The table with each group's verdict, and its share of what is saved or added."""
     effect = pl.col("effect")
     saved, added = effect.filter(effect < 0).sum(), effect.filter(effect > 0).sum()
-    few = (pl.col("compared") < FEW_JOBS) | (pl.col("days") < FEW_DAYS)
-    verdict = (
-        pl.when(pl.col("compared") == 0)
-        .then(None)
-        .when((pl.col("shorter") == 0) & (pl.col("longer") == 0))
-        .then(pl.lit("the same"))
-        .when(few)
-        .then(pl.lit("few jobs"))
-        .when(pl.col("high") < 0)
-        .then(pl.lit("gains"))
-        .when(pl.col("low") > 0)
-        .then(pl.lit("loses"))
-        .otherwise(pl.lit("may be noise"))
-    )
+    rows = table.select("compared", "days", pl.max_horizontal("shorter", "longer"), "low", "high").rows()
+    verdicts = [_find_verdict(jobs, days, changed > 0, low, high) for jobs, days, changed, low, high in rows]
     share = pl.when(effect < 0).then(effect / saved).when(effect > 0).then(effect / added)
-    return table.with_columns(share.alias("share"), verdict.alias("verdict")).drop("days")
+    return table.with_columns(share.alias("share"), pl.Series("verdict", verdicts, dtype=pl.String)).drop("days")
 
 
-def _balance(table: pl.DataFrame, only: list[int], unpaired: int) -> Balance:
+def _find_verdict(jobs: int, days: int, changed: bool, low: float | None, high: float | None) -> str | None:
+    """What the interval of a mean change says; None where there is no job to say anything of."""
+    if not jobs:
+        return None
+    if not changed:
+        return "the same"
+    if jobs < FEW_JOBS or days < FEW_DAYS or low is None or high is None:
+        return "few jobs"
+    return "gains" if high < 0 else "loses" if low > 0 else "may be noise"
+
+
+def _balance(table: pl.DataFrame, waited: list[float], unpaired: int) -> Balance:
     effect = table["effect"].fill_null(0.0)
     verdict = table["verdict"]
     return Balance(
@@ -199,13 +304,16 @@ def _balance(table: pl.DataFrame, only: list[int], unpaired: int) -> Balance:
         lose=int((effect > 0).sum()),
         gain_clearly=int((verdict == "gains").sum()),
         lose_clearly=int((verdict == "loses").sum()),
+        apart=int((table["compared"] == 0).sum()),
         jobs=int(table["compared"].sum()),
         jobs_shorter=int(table["shorter"].sum()),
         jobs_longer=int(table["longer"].sum()),
         saved=-float(effect.filter(effect < 0).sum()),
         added=float(effect.filter(effect > 0).sum()),
         effect=float(effect.sum()),
-        only_before=only[0],
-        only_after=only[1],
+        **{name: int(table[name].sum()) for name in ("only_before", "only_after", "waiting_before", "waiting_after")},
+        waited_before=waited[0],
+        waited_after=waited[1],
+        waiting_groups=int((table["waiting_before"] + table["waiting_after"] > 0).sum()),
         unpaired=unpaired,
     )

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.analysis.headline import ratio
 from walltime.cli.console import emit, out, say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.show import LEGEND, METRICS, ratio, show_comparison, show_notes
+from walltime.cli.show import show_comparison, show_notes, show_remarks
 from walltime.cli.winners import show_winners
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
@@ -38,7 +39,8 @@ def compare(
 ) -> None:
     """Compare results: what differs, by how much, and who gains or loses by it."""
     from walltime.analysis.compare import compare as compare_results
-    from walltime.analysis.compare import distinct_labels, find_remarks
+    from walltime.analysis.compare import distinct_labels
+    from walltime.analysis.headline import LEGEND, compare_headlines, find_remarks
 
     if by is not None and by not in KEYS:
         raise InputError("--by", value=by, choices=KEYS)
@@ -47,7 +49,7 @@ def compare(
     paths = find_results(results)
     loaded = load_results(paths)
     labels = distinct_labels(loaded)
-    remarks = find_remarks(loaded)
+    compared = compare_headlines(loaded)
     if as_json:
         emit(
             {
@@ -57,17 +59,19 @@ def compare(
                 ],
                 "comparison": compare_results(loaded).to_dicts(),
                 "by": None if by is None else _by_as_data(loaded, labels, by),
-                "remarks": remarks,
+                "headline": [one.as_dict() for one in compared],
+                "remarks": find_remarks(loaded),
             }
         )
         return
     summaries = {label: item.summary for label, item in zip(labels, loaded, strict=True)}
     show_comparison(summaries)
     say()
-    for line in _differences(summaries):
-        say(line)
-    for remark in remarks:
-        say(f"Careful: {remark}.", style="yellow")
+    for one in compared:
+        for line in (one.tell_changes(), one.tell_noise(), one.tell_jobs()):
+            if line is not None:
+                say(line)
+    show_remarks(loaded)
     show_notes(summaries)
     say(LEGEND, style="dim")
     if by is None:
@@ -78,25 +82,6 @@ def compare(
     for found in _winners(loaded, labels, by):
         say()
         show_winners(found, top)
-
-
-def _differences(summaries: dict[str, Any]) -> list[str]:
-    """A line for each result after the first: the change of each headline figure."""
-    (base, first), *others = summaries.items()
-    lines = []
-    for name, summary in others:
-        changes = []
-        for metric in METRICS:
-            old, new = first.get(metric.key), summary.get(metric.key)
-            if old and new is not None and metric.text(old) != metric.text(new):
-                changes.append(f"{metric.heading} {_change((new - old) / old, 1)}")
-        lines.append(f"{name} against {base}: {', '.join(changes) or 'the same figures'}.")
-    return lines
-
-
-def _change(relative: float, digits: int = 0) -> str:
-    """A change relative to the baseline: a percentage, or a factor where a percentage would be hard to read."""
-    return f"×{1 + relative:,.0f}" if relative >= 9.5 else f"{100 * relative:+.{digits}f} %"
 
 
 def _winners(loaded: list[Result], labels: list[str], by: str) -> list[Winners]:

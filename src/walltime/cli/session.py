@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.headline import LEGEND, count_jobs
 from walltime.cli.console import say
 from walltime.cli.plan import Options, Plan, choose_targets, make_plan
 from walltime.cli.progress import show_progress, show_status
-from walltime.cli.show import LEGEND, jobs, show_comparison, show_notes
+from walltime.cli.show import show_comparison, show_notes, show_remarks
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 
@@ -66,12 +67,13 @@ class Session:
         machine = " + ".join(f"{cores:,}" for cores in (first.get("clusters") or {}).values())
         elapsed = sum(result.record.durations.get("wall", 0.0) for result in self.results.values())
         speed = f" ({first['jobs'] * len(summaries) / elapsed:,.0f} jobs/s)" if elapsed > 0 else ""
-        say(f"{self.title}: {jobs(first['jobs'])} on {machine} cores; simulated in {elapsed:.2f} s{speed}")
+        say(f"{self.title}: {count_jobs(first['jobs'])} on {machine} cores; simulated in {elapsed:.2f} s{speed}")
         say()
         show_comparison(summaries)
         say()
         for remark in self.remarks:
             say(remark)
+        show_remarks(list(self.results.values()))
         show_notes(summaries)
         say(LEGEND, style="dim")
         for name, path in self.written.items():

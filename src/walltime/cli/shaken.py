@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.headline import FIGURES, Figure, count_jobs
 from walltime.cli.console import out, say
 from walltime.cli.plan import Options, make_plan, parse_seconds
 from walltime.cli.progress import show_status
 from walltime.cli.session import prepare, simulate_one
-from walltime.cli.show import METRICS, Metric, jobs, show_notes
+from walltime.cli.show import show_notes
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Shaken:
         """Print means with their confidence intervals, and a sentence about each difference."""
         first = next(iter(self.summaries.values()))
         say(
-            f"{self.title}: {jobs(first[0]['jobs'])}, {len(first)} repetitions, every submission moved by up to "
+            f"{self.title}: {count_jobs(first[0]['jobs'])}, {len(first)} repetitions, every submission moved by up to "
             f"{self.seconds / 2:g} s either way"
         )
         say()
@@ -81,8 +82,8 @@ class Shaken:
         table.add_column("", no_wrap=True)
         for name in self.summaries:
             table.add_column(name, justify="right", overflow="fold")
-        for metric in METRICS:
-            table.add_row(metric.heading, *(_cell(metric, given) for given in self.summaries.values()))
+        for figure in FIGURES:
+            table.add_row(figure.words, *(_cell(figure, given) for given in self.summaries.values()))
         out().print(table)
 
 
@@ -108,14 +109,14 @@ def run_shaken(
     return Shaken(Path(options.source).name, seconds, summaries)
 
 
-def _cell(metric: Metric, given: list[dict[str, Any]]) -> str:
+def _cell(figure: Figure, given: list[dict[str, Any]]) -> str:
     from walltime.analysis.noise import estimate
 
-    values = [float(summary[metric.key]) for summary in given if summary.get(metric.key) is not None]
+    values = [float(summary[figure.key]) for summary in given if summary.get(figure.key) is not None]
     if not values:
         return "–"
     found = estimate(values)
     half = 0.0 if found.high is None else found.high - found.mean
-    mean, spread = metric.text(found.mean), metric.text(half)
+    mean, spread = figure.text(found.mean), figure.text(half)
     number, _, unit = mean.rpartition(" ")
     return f"{number if unit and spread.endswith(f' {unit}') else mean} ± {spread}"

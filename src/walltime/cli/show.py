@@ -3,54 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.headline import FIGURES, Figure, count_jobs, find_best
 from walltime.cli.console import out, say
 from walltime.core.time import format_duration
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A column of the comparison: a key of the summary, its heading, and which direction is good (0: neither)."""
-
-    key: str
-    heading: str
-    text: Callable[[Any], str]
-    better: int = -1
+if TYPE_CHECKING:
+    from walltime.api import Result
 
 
-def percent(value: float | None) -> str:
-    """A share as a percentage; a dash for nothing."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def ratio(value: float | None) -> str:
-    """A number without a unit, to three or four digits."""
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
-
-
-METRICS = (
-    Metric("mean_wait", "mean wait", format_duration),
-    Metric("median_wait", "median wait", format_duration),
-    Metric("p95_wait", "95 % wait", format_duration),
-    Metric("max_wait", "longest wait", format_duration),
-    Metric("mean_bounded_slowdown", "bounded slowdown", ratio),
-    Metric("utilization_window", "utilization", percent, +1),
-    Metric("makespan", "makespan", format_duration),
-)
 WIDE = 95
-"""Characters that a table of all metrics needs; the makespan is left out where there are fewer."""
+"""Characters that a table of all figures needs; the makespan is left out where there are fewer."""
 
 LISTED = 5
 """Reasons for rejections, and limits, that are told one by one; the others in one sum."""
-
-LEGEND = (
-    "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
-    "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
-)
 
 
 def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
@@ -59,43 +26,39 @@ def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
 
     table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     table.add_column("policy", overflow="fold", min_width=12)
-    metrics = [metric for metric in METRICS if metric.key != "makespan" or out().width >= WIDE]
-    for metric in metrics:
-        table.add_column("\n".join(metric.heading.rsplit(" ", 1)), justify="right", no_wrap=True)
-    best = {metric.key: _best(metric, list(summaries.values())) for metric in metrics}
+    figures = [figure for figure in FIGURES if figure.key != "makespan" or out().width >= WIDE]
+    for figure in figures:
+        table.add_column("\n".join(figure.words.rsplit(" ", 1)), justify="right", no_wrap=True)
+    best = {figure.key: find_best(figure, list(summaries.values())) for figure in figures}
     for name, summary in summaries.items():
-        table.add_row(name, *(_cell(metric, summary, best[metric.key]) for metric in metrics))
+        table.add_row(name, *(_cell(figure, summary, best[figure.key]) for figure in figures))
     recorded = _recorded(summaries)
     if recorded is not None:
-        cells = [format_duration(recorded.get(metric.key)) if metric.key in recorded else "" for metric in metrics]
+        cells = [format_duration(recorded.get(figure.key)) if figure.key in recorded else "" for figure in figures]
         table.add_row("in the trace", *cells, style="dim")
     out().print(table)
     if any(value is not None for value in best.values()):
         say("* best of its column", style="dim")
 
 
-def _best(metric: Metric, summaries: Sequence[Mapping[str, Any]]) -> float | None:
-    """The best value as it is shown, where there is something to choose."""
-    most = max((summary.get("started") or 0 for summary in summaries), default=0)
-    if any((summary.get("started") or 0) < most for summary in summaries):
-        return None  # who leaves jobs waiting has an easy win
-    values = [summary.get(metric.key) for summary in summaries]
-    known: list[float] = [value for value in values if value is not None]
-    if len(known) < 2 or not metric.better or len({metric.text(value) for value in known}) == 1:
-        return None
-    return max(known) if metric.better > 0 else min(known)
-
-
-def _cell(metric: Metric, summary: Mapping[str, Any], best: float | None) -> Any:
+def _cell(figure: Figure, summary: Mapping[str, Any], best: float | None) -> Any:
     from rich.text import Text
 
-    value = summary.get(metric.key)
-    text = metric.text(value)
+    value = summary.get(figure.key)
+    text = figure.text(value)
     if best is None:
         return text
-    if value is not None and text == metric.text(best):
+    if value is not None and text == figure.text(best):
         return Text(f"{text}*", style="bold green")
     return f"{text} "
+
+
+def show_remarks(results: Sequence[Result]) -> None:
+    """Print why the results cannot simply be compared, where that is so."""
+    from walltime.analysis.headline import find_remarks
+
+    for remark in find_remarks(results):
+        say(f"Careful: {remark}.", style="yellow")
 
 
 def _recorded(summaries: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -127,7 +90,7 @@ def _skipped(summary: Mapping[str, Any]) -> list[str]:
     if not summary.get("skipped"):
         return []
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
-    return [f"Skipped: {jobs(summary['skipped'])} of the trace ({reasons})."]
+    return [f"Skipped: {count_jobs(summary['skipped'])} of the trace ({reasons})."]
 
 
 def _common_notes(summary: Mapping[str, Any]) -> list[str]:
@@ -137,11 +100,12 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
         notes.append(f"Means and the observation window are over {summary['means_over'].partition(' of ')[2]} alone.")
     for what, count in summary.get("facts", {}).get("ignored", {}).items():
         notes.append(
-            f"Not looked at: the {what} that {jobs(count)} ask for; the cluster does not tell what its nodes have."
+            f"Not looked at: the {what} that {count_jobs(count)} ask for; "
+            "the cluster does not tell what its nodes have."
         )
     if count := summary.get("facts", {}).get("preceding_ignored"):
         notes.append(
-            f"Not looked at: the preceding jobs that the trace has for {jobs(count)}; "
+            f"Not looked at: the preceding jobs that the trace has for {count_jobs(count)}; "
             "--set dependencies.preceding=true has them waited for."
         )
     if count := summary.get("facts", {}).get("by_hand"):
@@ -165,7 +129,7 @@ def _rejected(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if summary.get("rejected"):
             causes = summary.get("rejected_reasons") or {"too large": summary["rejected"]}
             text = _largest(causes, "; ", lambda cause, count: f"{cause}: {count:,.0f}")
-            told[name] = f"{jobs(summary['rejected'])} ({text})"
+            told[name] = f"{count_jobs(summary['rejected'])} ({text})"
     return _said_once("Rejected", told, len(summaries))
 
 
@@ -176,7 +140,7 @@ def _cancelled(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if count := summary.get("cancelled"):
             causes = summary.get("cancelled_reasons") or {}
             text = _largest(causes, "; ", lambda cause, number: f"{cause}: {number:,.0f}")
-            told[name] = jobs(count) + (f" ({text})" if text else "")
+            told[name] = count_jobs(count) + (f" ({text})" if text else "")
     return _said_once("Cancelled", told, len(summaries))
 
 
@@ -247,15 +211,10 @@ def _each(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if not any(counts.values()):
             continue
         if len(set(counts.values())) == 1:
-            whole = jobs(next(iter(counts.values())))
+            whole = count_jobs(next(iter(counts.values())))
             reasons = next(iter(summaries.values())).get("facts", {}).get(f"{key}_reasons")
             why = f" ({', '.join(f'{name}: {count:,}' for name, count in reasons.items())})" if reasons else ""
             notes.append(text.format(whole + why))
         else:
             notes.append(text.format(", ".join(f"{name} {count:,}" for name, count in counts.items())))
     return notes
-
-
-def jobs(count: int) -> str:
-    """`1 job`, `1,234 jobs`."""
-    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.headline import count_jobs, percent_change, ratio
 from walltime.cli.console import out, say
-from walltime.cli.show import jobs, ratio
 from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from walltime.analysis.winners import Balance, Winners
+    from walltime.analysis.winners import Winners
 
 HOUR = 3600.0
 NOTES = {
@@ -49,7 +49,7 @@ def show_winners(found: Winners, top: int) -> None:
         shown = head.height + tail.height
         say(f"{shown} of {table.height:,}: those who gain most, and the other end (--top, or --json)", style="dim")
     say()
-    for line in _sum_up(found.balance, key):
+    for line in _sum_up(found):
         say(line)
     say("share: of all that is saved, or of all that is added.", style="dim")
     met = set(table["verdict"].to_list())
@@ -59,18 +59,18 @@ def show_winners(found: Winners, top: int) -> None:
 
 
 def _ends(table: pl.DataFrame, top: int) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """The whole table, or its two ends."""
+    """The whole table, or its two ends: at the second also groups of which no job can be compared."""
     if table.height <= 2 * top:
         return table, None
-    known = table.filter(table["effect"].is_not_null())
-    return known.head(top), known.tail(min(top, max(known.height - top, 0)))
+    known, apart = (table.filter(rows) for rows in (table["effect"].is_not_null(), table["effect"].is_null()))
+    return known.head(top), known.tail(min(top, max(known.height - top, 0))).vstack(apart.head(top))
 
 
 def _cells(row: dict[str, Any], key: str) -> list[Any]:
     from rich.text import Text
 
     style = {"gains": "green", "loses": "red"}.get(row["verdict"] or "", "")
-    relative = "" if row["relative"] is None else f" ({_percent(row['relative'])})"
+    relative = "" if row["relative"] is None else f" ({percent_change(row['relative'], 0)})"
     change = "–" if row["difference"] is None else f"{_signed(row['difference'])}{relative}"
     return [
         "(none)" if row[key] is None else str(row[key]),
@@ -82,28 +82,44 @@ def _cells(row: dict[str, Any], key: str) -> list[Any]:
         ratio(row["slowdown_after"]),
         "–" if row["effect"] is None else _hours(row["effect"]),
         "" if row["share"] is None else f"{100 * row['share']:.0f} %",
-        Text(row["verdict"] or "not started in both", style=style or "dim"),
+        Text(_remark(row), style=style or "dim"),
     ]
 
 
-def _sum_up(balance: Balance, key: str) -> list[str]:
+def _remark(row: dict[str, Any]) -> str:
+    """The verdict, and how many of the group's jobs are left waiting."""
+    left = f", {row['waiting_after']:,} still wait" if row["waiting_after"] else ""
+    return f"{row['verdict'] or 'not started in both'}{left}"
+
+
+def _sum_up(found: Winners) -> list[str]:
     """Sentences that say what the change comes to."""
-    same = balance.groups - balance.gain - balance.lose
+    balance, key = found.balance, found.key
+    same = balance.groups - balance.gain - balance.lose - balance.apart
+    rest = [f"{same:,} the same"] if same else []
+    rest += [f"of {balance.apart:,} no job started in both"] if balance.apart else []
     lines = [
         f"Of {_count(balance.groups, key)}, {balance.gain:,} wait{'s' if balance.gain == 1 else ''} less "
         f"({balance.gain_clearly:,} clearly) and {balance.lose:,} more ({balance.lose_clearly:,} clearly)"
-        + (f", {same:,} the same." if same else "."),
+        + "".join(f", {part}" for part in rest)
+        + ".",
         f"Those who gain save {_plain_hours(balance.saved)}, those who lose wait {_plain_hours(balance.added)} more: "
-        f"{_hours(balance.effect)} in all, over {jobs(balance.jobs)}; {balance.jobs_shorter:,} of them wait less, "
-        f"{balance.jobs_longer:,} more.",
+        f"{_hours(balance.effect)} in all, over {count_jobs(balance.jobs)}; "
+        f"{balance.jobs_shorter:,} of them wait less, {balance.jobs_longer:,} more.",
     ]
     if balance.only_before or balance.only_after:
         lines.append(
-            f"Careful: {jobs(balance.only_before)} started only before and {jobs(balance.only_after)} only after; "
-            "they are in no difference."
+            f"Careful: {count_jobs(balance.only_before)} started only before and {count_jobs(balance.only_after)} only "
+            "after; they are in no difference."
+        )
+    if balance.waiting_groups:
+        lines.append(
+            f"Careful: {_count(balance.waiting_groups, key)} have jobs that still wait at the end: "
+            f"{balance.waiting_before:,} before ({_plain_hours(balance.waited_before)} so far) and "
+            f"{balance.waiting_after:,} after ({_plain_hours(balance.waited_after)}); they are in no difference either."
         )
     if balance.unpaired:
-        lines.append(f"Careful: {jobs(balance.unpaired)} are in one of the results only, and left out.")
+        lines.append(f"Careful: {count_jobs(balance.unpaired)} are in one of the results only, and left out.")
     return lines
 
 
@@ -114,11 +130,6 @@ def _count(number: int, key: str) -> str:
 
 def _signed(seconds: float) -> str:
     return f"{'+' if seconds > 0 else ''}{format_duration(seconds)}"
-
-
-def _percent(relative: float) -> str:
-    """A percentage, or a factor where that would be hard to read."""
-    return f"×{1 + relative:,.0f}" if relative >= 9.5 else f"{100 * relative:+.0f} %"
 
 
 def _hours(seconds: float) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from handmade import job, record
 
-from walltime.analysis.compare import compare, compare_by, distinct_labels, find_remarks
+from walltime.analysis.compare import compare, compare_by, distinct_labels
+from walltime.analysis.headline import find_remarks
 from walltime.api import Result
 from walltime.core.errors import InputError
 

@@ -157,7 +157,7 @@ def test_long_numbers_of_jobs_are_not_rounded() -> None:
 
 def test_words_about_one_result() -> None:
     result = walltime.simulate(
-        walltime.Workload.from_columns(submit=[0, 0], run_time=[100, 100], requested_time=[100, 100], cores=[4, 4]),
+        walltime.Workload.from_columns(submit=[0, 10], run_time=[100, 100], requested_time=[100, 100], cores=[4, 2]),
         cores=4,
         policy="fcfs",
     )
@@ -165,9 +165,9 @@ def test_words_about_one_result() -> None:
     assert words[0] == "2 jobs on 4 cores, scheduled by fcfs."
     assert (
         words[1]
-        == "Half of the jobs waited for 50 s or less; one in twenty for more than 1:35 min, the longest for 1:40 min."
+        == "Half of the jobs waited for 45 s or less; one in twenty for more than 1:26 min, the longest for 1:30 min."
     )
-    assert words[2] == "The machine was used to 100 %, from first submission to last end (3:20 min)."
+    assert words[2] == "The machine was used to 100.0 % in the observation window."
 
 
 def test_what_disruptions_cost_is_told() -> None:

@@ -74,7 +74,7 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
         raise InputError(f"the plot winners compares two results; {len(results)} were given")
     words, kind = _figure(of)
     _check_key(results, by)
-    table = _find_paired(results, by) if of == "mean_wait" else _find_differences(results, by, of)
+    table, apart = _find_paired(results, by) if of == "mean_wait" else (_find_differences(results, by, of), 0)
     total = table.height
     if not (table["difference"] != 0).any():
         raise InputError(f"nobody gains or loses by {by}: the results are alike")
@@ -92,6 +92,8 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
         notes.append(
             "Jobs that started in both. Lines: 95 % intervals over days of submission. Pale: may be noise, or few jobs."
         )
+    if apart:
+        notes.append(f"{apart:,} more have no job that started in both.")
     if total > most:
         sides = "who save most waiting in sum, and those who save least or lose" if known else "at both ends"
         notes.append(f"{most} of {total:,}: those {sides}.")
@@ -99,12 +101,16 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
     return Chart("winners", title, (panel,), find_clock(results), tuple(notes))
 
 
-def _find_paired(results: Sequence[Shown], by: str) -> pl.DataFrame:
-    """Each group's change of the mean wait, job by job, with its interval where it can be judged; by their sums."""
-    table = find_winners(results[0], results[1], by).table.filter(pl.col("difference").is_not_null())
+def _find_paired(results: Sequence[Shown], by: str) -> tuple[pl.DataFrame, int]:
+    """Each group's change of the mean wait, job by job, with its interval where it can be judged; by their sums.
+
+    Also the number of groups of which no job started in both results.
+    """
+    found = find_winners(results[0], results[1], by)
+    table = found.table.filter(pl.col("difference").is_not_null())
     judged = pl.col("verdict") != "few jobs"
     sides = [pl.when(judged).then(pl.col(side)).alias(side) for side in ("low", "high")]
-    return table.select(by, "difference", *sides)
+    return table.select(by, "difference", *sides), found.balance.apart
 
 
 def _find_differences(results: Sequence[Shown], by: str, of: str) -> pl.DataFrame:

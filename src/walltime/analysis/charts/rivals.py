@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Bars, Chart, Line, Panel, short_names
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, measure
 from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.noise import estimate
+from walltime.analysis.winners import pair_rows
 from walltime.core.errors import InputError
 
 BATCHES = 20
@@ -18,7 +18,7 @@ METRICS = {
     "mean_wait": ("mean wait", "duration", "wait"),
     "p95_wait": ("95 % wait", "duration", None),
     "mean_bounded_slowdown": ("mean bounded slowdown", "number", "slowdown"),
-    "utilization": ("utilization", "share", None),
+    "utilization_window": ("utilization", "share", None),
 }
 """Headline figures: words, kind of axis, and the quantity of a job that it is the mean of."""
 
@@ -94,12 +94,10 @@ def change(results: Sequence[Shown], of: str = "wait") -> Chart:
 
 def find_changes(base: Shown, other: Shown, of: str = "wait") -> np.ndarray:
     """The change of a quantity for each job that started in both, in microsecond-exact steps for times."""
-    tables = []
-    for result in (base, other):
-        values = measure(result.record, of)
-        tables.append(pl.DataFrame({"job_id": result.record.jobs["job_id"], "value": values}).drop_nans())
-    both = tables[0].join(tables[1], on="job_id", maintain_order="left")
-    return np.asarray(np.round(both["value_right"].to_numpy() - both["value"].to_numpy(), 6))
+    rows = pair_rows(*(result.record.jobs["job_id"].to_numpy() for result in (base, other)))
+    before, after = (measure(result.record, of)[mine] for result, mine in zip((base, other), rows, strict=True))
+    change = after - before
+    return np.asarray(np.round(change[~np.isnan(change)], 6))
 
 
 def _repetitions(results: Sequence[Shown], metric: str) -> tuple[float, float, float]:

@@ -20,10 +20,10 @@ from walltime.analysis.charts.layout import Schedule, lay_out, lay_out_all
 from walltime.analysis.charts.palette import DARK, LIGHT, Theme
 from walltime.analysis.charts.quantities import Shown, find_clock
 from walltime.analysis.compare import distinct_labels
-from walltime.analysis.metrics import core_seconds
+from walltime.analysis.metrics import PEOPLE, core_seconds
 from walltime.analysis.report import MOST_JOBS, MOST_RESULTS
 from walltime.analysis.report.encode import Packer, encode_chart, encode_clock, encode_schedule
-from walltime.analysis.report.tables import group_tables, headline, what_was_simulated
+from walltime.analysis.report.tables import group_tables, what_was_simulated, write_figures
 from walltime.analysis.report.words import describe
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
@@ -88,8 +88,6 @@ _OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
 """Pictures of one result."""
 _EACH = ("fairshare", "failures")
 """Those that a report of several results shows for each of them."""
-_PEOPLE = ("user", "group", "account")
-"""Whose waits are shown: the first of these that the jobs tell."""
 
 
 def make_report(
@@ -131,7 +129,7 @@ def make_report(
     body = (
         f"<div{beside}>"
         f"<section id=summary><h2>In short</h2><ul class=words>{_items(describe(results))}</ul></section>"
-        f"<section id=figures><h2>Figures</h2>{headline(results)}</section></div>"
+        f"<section id=figures><h2>Figures</h2>{write_figures(results)}</section></div>"
         f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
         + "".join(sections)
         + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
@@ -229,7 +227,7 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
 
 def _find_people(results: Sequence[Shown]) -> str:
     """By what people are told apart in all of the results."""
-    known = [key for key in _PEOPLE if all(result.record.jobs[key].count() for result in results)]
+    known = [key for key in PEOPLE if all(result.record.jobs[key].count() for result in results)]
     return known[0] if known else "user"
 
 

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from walltime.analysis import headline
 from walltime.analysis.charts.chart import clean
 from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.compare import distinct_labels
+from walltime.analysis.headline import Figure, count_jobs, find_best, percent, percent_change, ratio
 from walltime.analysis.metrics import KEYS
 from walltime.analysis.metrics import by as figures_by
 from walltime.core.time import format_duration
 
 MOST_GROUPS = 5_000
 """Users (or queues, ...) that the page lists; of more, those with the most core-seconds."""
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _ratio(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
 
 
 def _count(value: float | None) -> str:
@@ -35,55 +27,60 @@ def _core_hours(value: float | None) -> str:
     return "–" if value is None else f"{value / 3600:,.0f}"
 
 
-FIGURES: tuple[tuple[str, str, Callable[[Any], str], int], ...] = (
-    ("mean_wait", "Mean wait", format_duration, -1),
-    ("median_wait", "Median wait", format_duration, -1),
-    ("p95_wait", "95 % wait", format_duration, -1),
-    ("max_wait", "Longest wait", format_duration, -1),
-    ("mean_bounded_slowdown", "Mean bounded slowdown", _ratio, -1),
-    ("median_bounded_slowdown", "Median bounded slowdown", _ratio, -1),
-    ("mean_response", "Mean response", format_duration, -1),
-    ("utilization_window", "Utilization (observation window)", _share, +1),
-    ("utilization", "Utilization (first submission to last end)", _share, +1),
-    ("makespan", "Makespan", format_duration, -1),
-    ("jain_fairness", "Fairness between users (Jain)", _ratio, +1),
-    ("started", "Jobs started", _count, 0),
-    ("completed", "… completed", _count, 0),
-    ("killed", "… killed at their limit", _count, 0),
-    ("failed", "… failed", _count, 0),
-    ("cancelled", "Jobs cancelled", _count, 0),
-    ("rejected", "Jobs rejected", _count, 0),
-    ("running", "Jobs left running", _count, 0),
-    ("waiting", "Jobs left waiting", _count, 0),
-    ("backfilled", "Jobs backfilled", _count, 0),
-    ("preemptions", "Jobs displaced by others", _count, 0),
-    ("suspensions", "Jobs suspended for others", _count, 0),
-    ("interruptions", "Jobs interrupted by failures", _count, 0),
-    ("lost_core_seconds", "Core-hours lost", _core_hours, 0),
-    ("down_core_seconds", "Core-hours down", _core_hours, 0),
-    ("longest_queue", "Longest queue", _count, 0),
+_HEADLINE = {figure.key: figure for figure in headline.FIGURES}
+FIGURES = (
+    *(_HEADLINE[key] for key in ("mean_wait", "median_wait", "p95_wait", "max_wait", "mean_bounded_slowdown")),
+    Figure("median_bounded_slowdown", "median bounded slowdown", ratio),
+    Figure("mean_response", "mean response", format_duration),
+    _HEADLINE["utilization_window"],
+    Figure("utilization", "utilization, first submission to last end", percent, +1),
+    _HEADLINE["makespan"],
+    Figure("jain_fairness", "Fairness between users (Jain)", ratio, +1),
+    Figure("started", "Jobs started", _count, 0),
+    Figure("completed", "… completed", _count, 0),
+    Figure("killed", "… killed at their limit", _count, 0),
+    Figure("failed", "… failed", _count, 0),
+    Figure("cancelled", "Jobs cancelled", _count, 0),
+    Figure("rejected", "Jobs rejected", _count, 0),
+    Figure("running", "Jobs left running", _count, 0),
+    Figure("waiting", "Jobs left waiting", _count, 0),
+    Figure("backfilled", "Jobs backfilled", _count, 0),
+    Figure("preemptions", "Jobs displaced by others", _count, 0),
+    Figure("suspensions", "Jobs suspended for others", _count, 0),
+    Figure("interruptions", "Jobs interrupted by failures", _count, 0),
+    Figure("lost_core_seconds", "Core-hours lost", _core_hours, 0),
+    Figure("down_core_seconds", "Core-hours down", _core_hours, 0),
+    Figure("longest_queue", "Longest queue", _count, 0),
 )
-"""Rows of the table of figures: key, words, how it is written, and which direction is good."""
+"""Rows of the table of figures: those of the headline, and others."""
 
 
-def headline(results: Sequence[Shown]) -> str:
+def write_figures(results: Sequence[Shown]) -> str:
     """The figures of each result, with the change against the first; what is best is marked by a star."""
     labels = distinct_labels(results)
     heads = "".join(f"<th scope=col><bdi>{escape(label)}</bdi></th>" for label in labels)
     rows = []
-    for key, words, write, better in FIGURES:
-        values = [find_figure(result.summary, key) for result in results]
-        if all(value is None or (value == 0 and not better and key != "started") for value in values):
+    for figure in FIGURES:
+        values = [find_figure(result.summary, figure.key) for result in results]
+        if all(value is None or (value == 0 and not figure.better and figure.key != "started") for value in values):
             continue
-        best = _best(values, better, [result.summary.get("started") for result in results], write)
-        cells = "".join(_cell(value, values[0], write, value == best, number) for number, value in enumerate(values))
-        rows.append(f"<tr><th scope=row>{escape(words)}</th>{cells}</tr>")
-    star = "<p class=note>★ best of its row. Waits and slowdowns are over started jobs.</p>"
-    plain = "<p class=note>Waits and slowdowns are over started jobs.</p>"
+        best = find_best(figure, [result.summary for result in results])
+        cells = "".join(_cell(figure, value, values[0], best, number) for number, value in enumerate(values))
+        rows.append(f"<tr><th scope=row>{escape(figure.words[0].upper() + figure.words[1:])}</th>{cells}</tr>")
+    star = "★ best of its row. " if any("★" in row for row in rows) else ""
+    note = f"<p class=note>{star}{escape(_explain(results[0].summary))}</p>"
     table = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return (
-        f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{star if len(results) > 1 else plain}"
-    )
+    return f"<div class=scroll tabindex=0><table class=figures>{table}</table></div>{note}"
+
+
+def _explain(summary: Mapping[str, Any]) -> str:
+    """What the figures are over."""
+    window = summary.get("window") or {}
+    text = f"Waits and slowdowns are over {summary.get('means_over', 'started jobs')}."
+    if window.get("start") is None:
+        return text
+    length = format_duration(window["end"] - window["start"])
+    return f"{text} Utilization is over the observation window: {length}, {count_jobs(window['jobs'])} submitted in it."
 
 
 def find_figure(summary: Mapping[str, Any], key: str) -> Any:
@@ -92,21 +89,12 @@ def find_figure(summary: Mapping[str, Any], key: str) -> Any:
     return summary[key] if key in summary else counts.get(key)
 
 
-def _best(values: Sequence[Any], better: int, started: Sequence[Any], write: Callable[[Any], str]) -> Any:
-    """The best value where there is something to choose; who leaves jobs waiting cannot win."""
-    known = [value for value in values if value is not None]
-    if len(known) < 2 or not better or len({write(value) for value in known}) == 1 or len(set(started)) > 1:
-        return None
-    return max(known) if better > 0 else min(known)
-
-
-def _cell(value: Any, base: Any, write: Callable[[Any], str], best: bool, number: int) -> str:
-    text = escape(write(value))
-    if best:
+def _cell(figure: Figure, value: Any, base: Any, best: float | None, number: int) -> str:
+    text = escape(figure.text(value))
+    if best is not None and value is not None and figure.text(value) == figure.text(best):
         text = f"<strong>{text}\u202f★</strong>"
-    if number and value is not None and base and write(value) != write(base):
-        change = (value - base) / abs(base)
-        words = f"×{1 + change:,.0f}" if change >= 9.5 else f"{100 * change:+.0f} %"
+    if number and value is not None and base and figure.text(value) != figure.text(base):
+        words = percent_change((value - base) / abs(base))
         text += f" <small>{words.replace('-', '−')}</small>"
     return f"<td>{text}</td>"
 

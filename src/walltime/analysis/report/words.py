@@ -9,14 +9,28 @@ import polars as pl
 
 from walltime.analysis.charts.chart import shorten
 from walltime.analysis.charts.quantities import Shown
-from walltime.analysis.charts.rivals import find_changes
-from walltime.analysis.compare import compare_by, distinct_labels, find_remarks
-from walltime.analysis.metrics import by
+from walltime.analysis.compare import distinct_labels
+from walltime.analysis.headline import (
+    FIGURES,
+    Change,
+    Comparison,
+    compare_headlines,
+    count_jobs,
+    find_best,
+    find_remarks,
+    percent,
+)
+from walltime.analysis.metrics import PEOPLE, by, in_experiment
 from walltime.analysis.report.tables import find_figure
+from walltime.analysis.winners import find_winners
 from walltime.core.time import format_duration
 
 LEAST_JOBS = 20
-"""Jobs that a size class or a user must have for a sentence about it."""
+"""Jobs that a size class must have for a sentence about its waits."""
+LEAST_CHANGE = 60.0
+"""Seconds of change on average that are worth a sentence."""
+BEST = ("mean_wait", "p95_wait", "mean_bounded_slowdown")
+"""Of which figures the best of several results is told."""
 
 
 def describe(results: Sequence[Shown]) -> list[str]:
@@ -26,13 +40,12 @@ def describe(results: Sequence[Shown]) -> list[str]:
 
 def _describe_one(result: Shown) -> list[str]:
     summary = result.summary
-    sentences = [f"{_jobs(summary['jobs'])} on {_machine(summary)}, scheduled by {shorten(result.label, 60)}."]
+    sentences = [f"{_setting(result)}, scheduled by {shorten(result.label, 60)}."]
     if not summary.get("started"):
         return [*sentences, "No job ever started."]
     sentences += _wait_sentence(summary)
-    if summary.get("utilization") is not None:
-        span, use = format_duration(summary["makespan"]), _percent(summary["utilization"], 0)
-        sentences.append(f"The machine was used to {use}, from first submission to last end ({span}).")
+    if summary.get("utilization_window") is not None:
+        sentences.append(f"The machine was used to {percent(summary['utilization_window'])} in the observation window.")
     sentences += _size_sentence(result)
     sentences += _disruption_sentence(summary)
     recorded = summary.get("recorded") or {}
@@ -67,7 +80,7 @@ def _disruption_sentence(summary: Mapping[str, Any]) -> list[str]:
         cost = f"; {lost:,.0f} core-hours of their work were lost" if lost >= 1 else ""
         sentences.append(f"Jobs were {_join(parts)}{cost}.")
     if summary.get("waiting"):
-        sentences.append(f"{_jobs(summary['waiting'])} never started.")
+        sentences.append(f"{count_jobs(summary['waiting'])} still waited at the end.")
     return sentences
 
 
@@ -96,93 +109,84 @@ def _size_sentence(result: Shown) -> list[str]:
 
 
 def _describe_several(results: Sequence[Shown]) -> list[str]:
-    labels, base = distinct_labels(results), results[0]
-    first = base.summary
-    names = [shorten(label, 40) for label in labels]
-    sentences = [f"{_jobs(first['jobs'])} on {_machine(first)}; {', '.join(names[1:])} against {names[0]}."]
-    for name, result in zip(names[1:], results[1:], strict=True):
-        parts = [_difference(names[0], first, name, result.summary), *_shifts(base, result), *_sides(base, result)]
-        sentences.append(" ".join(parts))
+    base = results[0]
+    names = [shorten(label, 40) for label in distinct_labels(results)]
+    sentences = [f"{_setting(base)}; {', '.join(names[1:])} against {names[0]}."]
+    for name, result, found in zip(names[1:], results[1:], compare_headlines(results), strict=True):
+        parts = [_difference(names[0], name, found), found.tell_noise(), found.tell_jobs()]
+        parts += _sides(base, result) if found.judged else []
+        sentences.append(" ".join(part for part in parts if part))
     sentences += _winner(names, [result.summary for result in results])
     sentences += [f"Careful: {remark}." for remark in find_remarks(results)]
     return sentences
 
 
-def _difference(base: str, old: Mapping[str, Any], name: str, new: Mapping[str, Any]) -> str:
-    parts = []
-    before, after = old.get("mean_wait"), new.get("mean_wait")
-    if before is not None and after is not None:
-        words = f"{format_duration(after)} instead of {format_duration(before)}"
-        if before == after:
-            parts.append(f"jobs wait exactly as long on average ({format_duration(after)})")
-        elif before > 0:
-            change = abs(after - before) / before
-            if change > 9:
-                parts.append(f"jobs wait {change + 1:,.0f} times as long on average ({words})")
-            else:
-                side = "less" if after < before else "more"
-                parts.append(f"jobs wait {_percent(change)} {side} on average ({words})")
-        else:
-            parts.append(f"jobs wait {words} on average")
-    use, other = old.get("utilization_window"), new.get("utilization_window")
-    if use is not None and other is not None:
-        same = _percent(use) == _percent(other)
-        parts.append(f"utilization is {'the same' if same else f'{_percent(other)} instead of {_percent(use)}'}")
-    return f"{name}: {', '.join(parts)}." if parts else f"{name} and {base} have no figures in common."
+def _difference(base: str, name: str, found: Comparison) -> str:
+    """The mean wait and the utilization in words; the other figures are in the table."""
+    told = {"mean_wait": _tell_wait, "utilization_window": _tell_use}
+    parts = [told[change.figure.key](change) for change in found.changes if change.figure.key in told]
+    return f"{name}: {', '.join(parts)}." if parts else f"{name}: mean wait and utilization are those of {base}."
 
 
-def _shifts(base: Shown, result: Shown) -> list[str]:
-    changes = find_changes(base, result)
-    if not len(changes):
-        return []
-    better, worse = int((changes < 0).sum()), int((changes > 0).sum())
-    if not better and not worse:
-        return ["Every job waits exactly as long as before."]
-    same = len(changes) - better - worse
-    return [f"Of {_jobs(len(changes))}, {better:,} wait less, {worse:,} wait longer, {same:,} just as long."]
+def _tell_wait(change: Change) -> str:
+    words = f"{format_duration(change.after)} instead of {format_duration(change.before)}"
+    if change.relative is None:
+        return f"jobs wait {words} on average"
+    if change.relative > 9:
+        return f"jobs wait {change.relative + 1:,.0f} times as long on average ({words})"
+    side = "less" if change.relative < 0 else "more"
+    return f"jobs wait {percent(abs(change.relative))} {side} on average ({words})"
+
+
+def _tell_use(change: Change) -> str:
+    return f"utilization is {percent(change.after)} instead of {percent(change.before)}"
 
 
 def _sides(base: Shown, result: Shown) -> list[str]:
-    """The size class and the user who lose most, where anybody of some weight does."""
+    """The size class and the user that lose most in all, by the same figures as `walltime compare --by`."""
     sentences = []
-    for key, words in (("size", "Jobs of {} cores lose most"), ("user", "User {} loses most")):
-        if key != "size" and not base.record.jobs[key].count():
+    people = next((key for key in PEOPLE if base.record.jobs[key].count()), None)
+    for key in ("size", *([people] if people else ())):
+        found = find_winners(base, result, key)
+        losers = found.table.filter((pl.col("effect") > 0) & pl.col(key).is_not_null()).sort("effect", key)
+        if not losers.height or losers["difference"][-1] < LEAST_CHANGE:
             continue
-        table = compare_by([base, result], key)
-        change = next(column for column in table.columns if column.endswith(" difference"))
-        table = table.filter((pl.col("jobs") >= LEAST_JOBS) & (pl.col(change) > 60) & pl.col(key).is_not_null())
-        if table.height:
-            row = table.sort(change).row(-1, named=True)
-            who = words.format(shorten(row[key], 40))
-            others = (
-                f" ({table.height:,} {'size classes' if key == 'size' else 'users'} lose)" if table.height > 1 else ""
-            )
-            sentences.append(f"{who}: {format_duration(row[change])} more on average{others}.")
+        row = losers.row(-1, named=True)
+        who = (
+            f"Jobs of {_cores(row['size'])} lose"
+            if key == "size"
+            else f"{key.capitalize()} {shorten(row[key], 40)} loses"
+        )
+        judged = "" if row["verdict"] == "loses" else f", {row['verdict']}"
+        others = f"{found.balance.lose:,} of {found.balance.groups:,} {'size classes' if key == 'size' else f'{key}s'}"
+        sentences.append(f"{who} most ({format_duration(row['difference'])} more on average{judged}); {others} lose.")
     return sentences
 
 
 def _winner(names: Sequence[str], summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    if len(names) < 3 or len({summary.get("started") for summary in summaries}) > 1:
+    if len(names) < 3:
         return []
     found = []
-    for key, words in (("mean_wait", "mean wait"), ("p95_wait", "95 % wait"), ("mean_bounded_slowdown", "slowdown")):
-        values = {name: summary.get(key) for name, summary in zip(names, summaries, strict=True)}
-        known = {name: value for name, value in values.items() if value is not None}
-        if len(known) == len(names) and len(set(known.values())) > 1:
-            found.append(f"{words}: {min(known, key=lambda name: known[name])}")
+    for figure in (figure for figure in FIGURES if figure.key in BEST):
+        best = find_best(figure, summaries)
+        if best is not None:
+            winner = next(name for name, one in zip(names, summaries, strict=True) if one.get(figure.key) == best)
+            found.append(f"{figure.words}: {winner}")
     return [f"Best of all — {'; '.join(found)}."] if found else []
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} job{'' if count == 1 else 's'}"
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
 
 
 def _cores(size: str) -> str:
     return "1 core" if size == "1" else f"{size} cores"
+
+
+def _setting(result: Shown) -> str:
+    """How many jobs on which machine; where jobs have phases, how many count."""
+    summary = result.summary
+    text = f"{count_jobs(summary['jobs'])} on {_machine(summary)}"
+    seen = in_experiment(result.record)
+    if seen is result.record:
+        return text
+    return f"{text}, {seen.jobs.height:,} of them in the experiment, which the figures are over"
 
 
 def _machine(summary: Mapping[str, Any]) -> str:

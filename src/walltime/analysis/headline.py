@@ -1,0 +1,257 @@
+"""The headline: the few figures that stand for a result, how they differ from another's, and whether that may be noise.
+
+The tables of the command line, `walltime compare`, the report and `repr` all take them from here, so that they say the
+same of the same figure. Utilization is that of the observation window everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from walltime.core.errors import InputError
+from walltime.core.time import format_duration
+
+if TYPE_CHECKING:
+    from walltime.analysis.compare import Comparable
+
+Summary = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the summary: its key, its words, how it is written, and which direction is good (0: neither)."""
+
+    key: str
+    words: str
+    text: Callable[[Any], str]
+    better: int = -1
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage; a dash for nothing."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    """A number without a unit, to three or four digits."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
+
+
+def percent_change(relative: float, digits: int = 1) -> str:
+    """A change relative to the baseline: a percentage, or a factor where a percentage would be hard to read."""
+    return f"×{1 + relative:,.0f}" if relative >= 9.5 else f"{100 * relative:+.{digits}f} %"
+
+
+FIGURES = (
+    Figure("mean_wait", "mean wait", format_duration),
+    Figure("median_wait", "median wait", format_duration),
+    Figure("p95_wait", "95 % wait", format_duration),
+    Figure("max_wait", "longest wait", format_duration),
+    Figure("mean_bounded_slowdown", "bounded slowdown", ratio),
+    Figure("utilization_window", "utilization", percent, +1),
+    Figure("makespan", "makespan", format_duration),
+)
+"""The headline, in this order."""
+BRIEF = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization_window")
+"""What of it stands in one line."""
+LEGEND = (
+    "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
+    "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
+)
+
+
+def write_brief(summary: Summary) -> dict[str, str]:
+    """The headline of one result in a line: words and values."""
+    return {figure.words: figure.text(summary.get(figure.key)) for figure in FIGURES if figure.key in BRIEF}
+
+
+def find_best(figure: Figure, summaries: Sequence[Summary]) -> float | None:
+    """The best value, where there is something to choose; a result that starts fewer jobs has an easy win."""
+    if len({summary.get("started") or 0 for summary in summaries}) > 1:
+        return None
+    known: list[float] = [value for summary in summaries if (value := summary.get(figure.key)) is not None]
+    if len(known) < 2 or not figure.better or len({figure.text(value) for value in known}) == 1:
+        return None
+    return max(known) if figure.better > 0 else min(known)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The mean change of a figure over the jobs that started in both results, with its 95 % interval.
+
+    `verdict` is one of `winners.VERDICTS`; `low` and `high` are None where it is not judged.
+    """
+
+    verdict: str
+    mean: float
+    low: float | None
+    high: float | None
+
+    def tell(self, figure: Figure) -> str:
+        """`mean wait -19:25 min to +7:02 min (may be noise)`."""
+        ends = [f"{'-' if end < 0 else '+'}{figure.text(abs(end))}" for end in (self.low or 0.0, self.high or 0.0)]
+        noise = "may be noise" if self.verdict == "may be noise" else "not noise"
+        return f"{figure.words} {ends[0]} to {ends[1]} ({noise})"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure in two results; `relative` is a fraction of the first's, None where that is zero."""
+
+    figure: Figure
+    before: float
+    after: float
+    relative: float | None
+    judgement: Judgement | None = None
+
+    def tell(self) -> str:
+        """`mean wait -94.1 %`; where there was none before, `mean wait 12.0 s instead of 0.0 s`."""
+        if self.relative is not None:
+            return f"{self.figure.words} {percent_change(self.relative)}"
+        return f"{self.figure.words} {self.figure.text(self.after)} instead of {self.figure.text(self.before)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        own = {"key": self.figure.key, "before": self.before, "after": self.after, "relative": self.relative}
+        return own | {"judgement": None if self.judgement is None else asdict(self.judgement)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A result against the baseline: the figures of the headline that are written differently, and jobs one by one."""
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    jobs: int = 0
+    """Jobs that started in both; of these, those that wait `shorter` and `longer`."""
+    shorter: int = 0
+    longer: int = 0
+    judged: bool = False
+    """Whether both are of the same jobs, so that a change can be judged job by job."""
+
+    def tell_changes(self) -> str:
+        """`easy against fcfs: mean wait -94.1 %, ...`, for a person."""
+        parts = [one.tell() for one in self.changes]
+        return f"{self.after} against {self.before}: {', '.join(parts) or 'the same figures'}."
+
+    def tell_noise(self) -> str | None:
+        """Which of the changes may be noise; None where there is none to judge."""
+        judged = [(one.figure, one.judgement) for one in self.changes if one.judgement is not None]
+        known = [one.tell(figure) for figure, one in judged if one.verdict != "few jobs"]
+        if known:
+            return f"95 % intervals of the change, over days: {', '.join(known)}."
+        return "Too few jobs, or on too few days, to tell a change from noise." if judged else None
+
+    def tell_jobs(self) -> str | None:
+        """How many jobs wait less and how many longer."""
+        if not self.jobs or not self.judged:
+            return None
+        if not self.shorter and not self.longer:
+            return "Every job waits exactly as long as before."
+        same = self.jobs - self.shorter - self.longer
+        sides = f"{self.shorter:,} wait less, {self.longer:,} wait longer, {same:,} just as long"
+        return f"Of {count_jobs(self.jobs)}, {sides}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        own = {name: getattr(self, name) for name in ("before", "after", "jobs", "shorter", "longer", "judged")}
+        return own | {"changes": [one.as_dict() for one in self.changes]}
+
+
+def compare_headlines(results: Sequence[Comparable]) -> list[Comparison]:
+    """Each result after the first against the first."""
+    from walltime.analysis.compare import distinct_labels
+
+    labels = distinct_labels(results)
+    return [
+        _judge(results[0], other, Comparison(labels[0], label, _find_changes(results[0].summary, other.summary)))
+        for label, other in zip(labels[1:], results[1:], strict=True)
+    ]
+
+
+def _find_changes(before: Summary, after: Summary) -> tuple[Change, ...]:
+    changes = []
+    for figure in FIGURES:
+        old, new = before.get(figure.key), after.get(figure.key)
+        if old is not None and new is not None and figure.text(old) != figure.text(new):
+            relative = (new - old) / abs(old) if old else None
+            changes.append(Change(figure, old, new, relative))
+    return tuple(changes)
+
+
+def _judge(before: Comparable, after: Comparable, found: Comparison) -> Comparison:
+    """The comparison with what the jobs that started in both say of its changes."""
+    from walltime.analysis.winners import judge_means, pair_jobs
+
+    try:
+        pairs = pair_jobs(before, after)
+    except InputError:  # not a job in common
+        return found
+    if not pairs.alike or not len(pairs.waits):
+        return found
+    judged = judge_means(pairs)
+    changes = tuple(replace(one, judgement=judged.get(one.figure.key)) for one in found.changes)
+    shorter, longer = (int((pairs.waits * sign > 0).sum()) for sign in (-1, 1))
+    return replace(found, changes=changes, jobs=len(pairs.waits), shorter=shorter, longer=longer, judged=True)
+
+
+def find_remarks(results: Sequence[Comparable]) -> list[str]:
+    """Why the comparison may not be fair: other jobs, another machine, jobs left out of the means; empty if it is."""
+    from walltime.analysis.compare import distinct_labels
+
+    labels, summaries = distinct_labels(results), [result.summary for result in results]
+    remarks = []
+    for keys, what in (
+        (("jobs", "skipped"), "the results are of different workloads: their numbers of jobs differ"),
+        (("clusters",), "the results are of different machines"),
+        (("overrun",), "jobs that outrun their request are treated differently"),
+        (("perfect_estimates",), "not all results rest on the same share of perfect estimates"),
+    ):
+        if len({repr([summary.get(key) for key in keys]) for summary in summaries}) > 1:
+            remarks.append(what)
+    if len(results) < 2:
+        return remarks
+    differing = len({summary.get("rejected") or 0 for summary in summaries}) > 1
+    left = {label: _find_left(summary, differing) for label, summary in zip(labels, summaries, strict=True)}
+    if any(left.values()):
+        told = ", ".join(f"under {label} {text}" for label, text in left.items() if text)
+        remarks.append(f"unfinished or rejected jobs are missing from the means: {told}")
+    for label, other in zip(labels[1:], results[1:], strict=True):
+        remarks += _find_apart(labels[0], results[0], label, other)
+    return remarks
+
+
+def _find_left(summary: Summary, rejections: bool) -> str:
+    """What a result leaves unfinished, and, where results differ in that, the jobs that it rejects."""
+    kinds = {"rejected": "were rejected"} if rejections else {}
+    kinds |= {"waiting": "still wait", "running": "still run"}
+    return " and ".join(f"{summary[key]:,} {words}" for key, words in kinds.items() if summary.get(key))
+
+
+def _find_apart(base: str, before: Comparable, label: str, after: Comparable) -> list[str]:
+    """Jobs that only one of two results has started, and jobs that are not the same in both."""
+    from walltime.analysis.winners import pair_jobs
+
+    try:
+        pairs = pair_jobs(before, after)
+    except InputError:
+        return [f"{base} and {label} have no job in common"]
+    if not pairs.alike:
+        return [f"jobs of the same number differ in submission or cores between {base} and {label}"]
+    only = pairs.count_only()
+    if not any(only):
+        return []
+    return [
+        f"{count_jobs(only[0])} started under {base} alone and {only[1]:,} under {label} alone; "
+        "changes job by job are over the others"
+    ]
+
+
+def count_jobs(count: int) -> str:
+    """`1 job`, `1,234 jobs`."""
+    return f"{count:,} job{'' if count == 1 else 's'}"
