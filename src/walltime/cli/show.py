@@ -109,7 +109,7 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
             "--set dependencies.preceding=true has them waited for."
         )
     if count := summary.get("facts", {}).get("by_hand"):
-        notes.append(f"Beside the trace: {jobs(count)} submitted by hand; they held nodes, and are in no table.")
+        notes.append(f"Beside the trace: {count_jobs(count)} submitted by hand; they held nodes, and are in no table.")
     if summary.get("facts", {}).get("oracle"):
         notes.append("Perfect estimates: the scheduler knew every job's exact run time, which no real one does.")
     elif summary.get("perfect_estimates"):

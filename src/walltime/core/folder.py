@@ -19,6 +19,7 @@ from walltime.core.digest import digest
 from walltime.core.errors import InputError
 from walltime.core.files import check_name, writing
 from walltime.core.reading import reader, reading
+from walltime.core.spreadsheet import guard, unguard
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SCHEMA, SERIES
 
 FORMATS = ("parquet", "csv")
@@ -160,7 +161,7 @@ def _write_files(folder: Path, contents: Contents, format: str) -> None:
             continue
         file = folder / f"{name}.{format}"
         if format == "csv":
-            table.write_csv(file)
+            guard(table).write_csv(file)
         else:
             table.write_parquet(file)
     if contents.write_workload is not None:
@@ -266,6 +267,7 @@ def _read_table(folder: Path, name: str, schema: dict[str, Any]) -> pl.DataFrame
         raise InputError(f"missing from the result folder (as well as {name}.csv); {_RERUN}", file=folder / name)
     with reading(file, f"; perhaps it was cut short: {_RERUN}") as opened:
         table = opened.table(schema_overrides=schema, infer_schema=False)
+        table = unguard(table) if file.suffix == ".csv" else table
     if lacking := [column for column in schema if column not in table.columns]:
         raise InputError(f"lacks a column; {_RERUN}", value=lacking[0], file=file)
     for column, kind in schema.items():

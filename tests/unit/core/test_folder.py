@@ -365,3 +365,24 @@ def test_no_folder_at_all(tmp_path):
     (tmp_path / ".out.partial-1").mkdir()
     with pytest.raises(InputError, match="unfinished"):
         folder.read(tmp_path / ".out.partial-1")
+
+
+def test_a_spreadsheet_runs_nothing_of_a_csv(tmp_path):
+    """Names that would be formulas are written as texts, and read back as they were; Parquet has them as they are."""
+    names = ["=cmd|'/c calc'!A0", "+1", "-2+3", "@SUM(A1)", "\t=1", "'quoted", "''twice", "plain", "a=b", "", None]
+    size = len(names)
+    table = pl.DataFrame({"job_id": range(size), "name": names, "user": names}).cast({"user": pl.String})
+    missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in JOBS.items() if name not in table.columns]
+    table = table.with_columns(missing).select(list(JOBS)).with_columns(pl.lit(-5.0).alias("submit"))
+    table = table.with_columns(pl.col("user").replace("", None).cast(pl.Enum([name for name in names if name])))
+    for format in ("csv", "parquet"):
+        written = folder.write(tmp_path / format, contents(jobs=table), format=format)
+        back = folder.read(written).jobs
+        assert back["name"].to_list() == names
+        assert back["user"].cast(pl.String).to_list() == [name or None for name in names]
+        assert back["submit"].to_list() == [-5.0] * size
+    cells = pl.read_csv(tmp_path / "csv" / "jobs.csv", infer_schema=False)
+    for column in ("name", "user"):
+        assert not [cell for cell in cells[column] if cell and cell[0] in "=+-@\t\r\n"]
+    assert cells["name"][0] == "'" + names[0]
+    assert cells["submit"][0] == "-5.0"  # a number is a number
