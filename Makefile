@@ -1,9 +1,12 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
-.PHONY: help demo test lint build checked browser recipes guards pictures validation bench clean
+TEST := $(PY) -m pytest -n 2 --dist worksteal
+.PHONY: help demo test test-services longest lint build checked browser recipes guards pictures validation bench clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
+	@echo "make test-services   the tests that need a browser or Slurm's controller"
+	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
 	@echo "make guards REASON='...'   make the digests of guarded schedules and the contract anew; says what changed"
 	@echo "make pictures   make every picture of the documents anew"
@@ -12,9 +15,16 @@ help:
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
-test: build lint checked browser recipes
-	$(PY) -m pytest -n 2 tests
-	PYTHONPATH=build/checked/lib $(PY) -m pytest -n 2 tests/unit tests/property tests/oracle tests/guards
+test: build lint checked recipes
+	$(TEST) -m "not service" tests
+	PYTHONPATH=build/checked/lib $(TEST) -m "not service" tests/unit tests/property tests/oracle tests/guards
+test-services: build checked browser
+	$(TEST) -m service tests
+	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
+longest: build
+	rm -f build/cpu.txt
+	$(TEST) --cpu build/cpu.txt tests
+	$(PY) tests/longest.py build/cpu.txt
 lint: build
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .

@@ -1,8 +1,13 @@
-"""What every test may need: the external data, and the refusal to test yesterday's build."""
+"""What every test may need: the external data, the refusal to test yesterday's build, what a run counts and measures.
 
+A test that uses the fixture `slurm` or `browser`, or is marked so, needs a service: `make test-services` runs it.
+"""
+
+import collections
 import importlib.machinery
 import os
 import pathlib
+import resource
 
 import pytest
 from hypothesis import settings
@@ -11,6 +16,8 @@ import walltime
 
 SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 ROOT = pathlib.Path(__file__).parent.parent
+SERVICES = {"slurm", "browser"}
+OUTCOMES = ("passed", "failed", "error", "skipped")
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's business
 settings.load_profile("untimed")
@@ -29,9 +36,44 @@ def pytest_sessionstart(session):
             pytest.exit(f"{binary.name} is older than {source.name}: run `make build`", returncode=2)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "service: needs a browser, Slurm's controller or the like")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cpu", metavar="FILE", help="append the CPU seconds of each test to this file")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SERVICES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("service")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Note what a test took, its fixtures and the processes that it started included."""
+    before = _used()
+    done = yield
+    if path := item.config.getoption("--cpu"):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{_used() - before:.2f} {item.nodeid}\n")
+    return done
+
+
+def _used():
+    parts = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in parts)
+
+
 def pytest_terminal_summary(terminalreporter):
-    skipped = len(terminalreporter.stats.get("skipped", []))
-    terminalreporter.write_line(f"{skipped} tests skipped for want of something (run with -rs for the reasons)")
+    count = collections.Counter({name: len(terminalreporter.stats.get(name, [])) for name in OUTCOMES})
+    ran = count["passed"] + count["failed"] + count["error"]
+    terminalreporter.write_line(
+        f"{ran} cases ran, {count['failed'] + count['error']} failed, {count['skipped']} were skipped for want of "
+        f"something (-rs tells the reasons)"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import InputError
 from walltime.core.plugins import allow
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
+from walltime.pipeline import prepare
 
 if TYPE_CHECKING:
     import polars as pl
@@ -272,43 +273,16 @@ def simulate(
     chosen += [(key.replace("__", "."), value) for key, value in settings.items()]
     allow([value for _, value in chosen])
     scenario = _compose(workload_or_scenario, chosen)
-    return run(scenario, observer=observer, label=label or (_name(policy) if policy is not None else None))
-
-
-def run(scenario: Scenario, *, observer: Observer | None = None, label: str | None = None) -> Result:
-    """Runs a scenario as it is, after checking its parts and filling in the machine's size.
-
-    Own code that it names is imported if the scenario was made in Python; for one that was read from a file,
-    `allow_plugins` says which code may be.
-    """
-    from walltime.policy import registry
-    from walltime.scenario import resolve
-
     allow_parts(scenario)
-    registry.check(scenario)
-    engine = find_engine(scenario.engine)
-    if problems := engine.unsupported(scenario):
-        raise UnsupportedError(engine.NAME, problems)
-    workload = scenario.read_workload()
-    resolved = resolve(engine.complete(scenario), workload)
-    return Result(resolved, engine.run(resolved, workload, observer), label or describe_policy(resolved))
+    prepared = prepare(scenario)
+    label = label or (_name(policy) if policy is not None else None) or describe_policy(prepared.scenario)
+    return Result(prepared.scenario, prepared.run(observer), label)
 
 
 def allow_parts(scenario: Scenario) -> None:
     """Let the code be imported that a scenario names, if a program made it; one from a file is not asked."""
     if not scenario.is_from_file:
         allow([[part.name, part.parameters] for _, _, part in scenario.parts()])
-
-
-def find_engine(name: str) -> Any:
-    """The engine of that name: a module with `NAME`, `unsupported(scenario)`, `complete(scenario)`, `run(...)`."""
-    if name == "slurm":
-        from walltime.slurm import engine
-
-        return engine
-    from walltime.engine import native
-
-    return native
 
 
 def load(path: str | Path) -> Result:

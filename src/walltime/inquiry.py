@@ -12,8 +12,9 @@ from walltime import api
 from walltime.analysis.explanation import Cause, Explanation, Foreseen, Overtaker, Standing
 from walltime.analysis.holding import tell_holds
 from walltime.analysis.wording import Words
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
+from walltime.pipeline import prepare
 
 SAMPLES = 200
 """How often the job's place and its foreseen start are noted over its wait."""
@@ -79,23 +80,18 @@ class _Watched:
 
 def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Watched:
     """Simulate again with a witness of the job."""
-    from walltime.engine import native
     from walltime.engine.witness import Alarm, Witness
-    from walltime.scenario import resolve
 
-    scenario = done.scenario
-    assert scenario is not None
-    if problems := native.unsupported(scenario):
-        raise UnsupportedError(native.NAME, problems)
+    assert done.scenario is not None
+    prepared = prepare(done.scenario)
     wait = row["wait"] if row["wait"] is not None else 86_400.0
     witness = Witness(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
-    workload = scenario.read_workload()
-    resolved = resolve(native.complete(scenario), workload)
     clock = _Clock(Alarm([time for time in times if time >= 0]))
-    record = native.run(resolved, workload, clock, observers=[witness])
+    record = prepared.run(clock, observers=[witness])
+    resolved = prepared.scenario
     until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
     witness.finish(until)
-    return _Watched(witness, workload, api.Result(resolved, record, done.label), until / SECOND)
+    return _Watched(witness, prepared.workload, api.Result(resolved, record, done.label), until / SECOND)
 
 
 class _Clock:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds
 
 HORIZON = 7 * 86_400.0
@@ -98,10 +98,9 @@ def predict(
     from walltime.api import allow_parts
     from walltime.core.random import stream
     from walltime.core.time import parse_duration
-    from walltime.engine import native
-    from walltime.policy import registry
+    from walltime.pipeline import prepare
     from walltime.scenario import load as load_scenario
-    from walltime.scenario import parse, resolve
+    from walltime.scenario import parse
 
     made = load_scenario(scenario) if isinstance(scenario, str | Path) else scenario
     made = parse(made, []) if isinstance(made, Mapping) else made
@@ -110,20 +109,18 @@ def predict(
     if runs < 1:
         raise InputError("at least one run is needed", value=runs)
     allow_parts(made)
-    registry.check(made)
-    if problems := native.unsupported(made):
-        raise UnsupportedError(native.NAME, problems)
+    prepared = prepare(made)
     length, limit = parse_duration(horizon), parse_duration(time)
     history = made.model_copy(update={"start": None}).read_workload()
-    standing = made.read_workload()
+    standing = prepared.workload
     seed = made.seed if seed is None else seed
     draw = _Draw(history, standing, length, arrivals)
     job = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue, "nodes": nodes}
     waits = []
     for number in range(runs):
         workload, row = draw.make(stream(seed, "predict", number), job)
-        resolved = resolve(made, workload)
-        waits.append(_start_of(resolved, workload, row, draw.opening, length))
+        until = (draw.opening + length) / SECOND
+        waits.append(_start_of(prepared.on(workload, until), row, draw.opening))
     told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
     based = dict(standing.notes["start"]) | {
         "accuracies": len(draw.accuracies),
@@ -136,9 +133,8 @@ class _StartedError(Exception):
     """The job has started: nothing more needs to be simulated."""
 
 
-def _start_of(scenario: Any, workload: Any, row: int, opening: int, horizon: int) -> float | None:
+def _start_of(prepared: Any, row: int, opening: int) -> float | None:
     """The job's wait in one run."""
-    from walltime.engine import native
     from walltime.kernel.jobs import State
     from walltime.kernel.source import Observer
 
@@ -154,7 +150,7 @@ def _start_of(scenario: Any, workload: Any, row: int, opening: int, horizon: int
 
     watch = Watch()
     with contextlib.suppress(_StartedError):
-        native.run(scenario.model_copy(update={"until": (opening + horizon) / SECOND}), workload, observers=[watch])
+        prepared.run(observers=[watch])
     return watch.wait
 
 

@@ -118,9 +118,20 @@ def plain(line: str) -> str:
     return " ".join(re.sub(r"simulated in .*", "simulated in", line).split())
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if any(map(is_checked, blocks(path)))], ids=name)
+def needs_slurm(document: Path) -> bool:
+    return "walltime slurm" in "".join(block.text for block in blocks(document) if block.info == "sh run")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(path, marks=[pytest.mark.service] if needs_slurm(path) else [], id=name(path))
+        for path in DOCUMENTS
+        if any(map(is_checked, blocks(path)))
+    ],
+)
 def test_code_in_a_document_does_what_it_shows(document: Path, tmp_path: Path) -> None:
-    if "walltime slurm" in "".join(block.text for block in blocks(document) if block.info == "sh run"):
+    if needs_slurm(document):
         skip_without_slurm()
     reader = Reader(tmp_path)
     for block in blocks(document):

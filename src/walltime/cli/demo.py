@@ -34,7 +34,7 @@ def demo(
 ) -> None:
     """Generate a workload, run three policies on it, compare them, and write a report."""
     from walltime.cli.plan import choose_targets
-    from walltime.cli.session import Session
+    from walltime.cli.session import Session, prepare_all
     from walltime.policy.registry import preset
     from walltime.scenario import parse
 
@@ -53,15 +53,15 @@ def demo(
         )
         for name in POLICIES
     }
-    workload = scenarios[POLICIES[0]].read_workload()
+    ready = prepare_all(scenarios, quiet=True)
     session = Session(f"A generated workload, {100 * LOAD:.0f} % load")
-    for name, scenario in scenarios.items():
-        session.simulate(name, scenario, workload)
+    for name, prepared in ready.items():
+        session.simulate(name, prepared)
     session.save(targets, force=force)
     if trace is not None:
         from walltime.workload.formats import write
 
-        write(workload, trace)
+        write(ready[POLICIES[0]].workload, trace)
         session.written["the workload"] = trace
     session.show()
     if report:

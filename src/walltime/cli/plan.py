@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 
 if TYPE_CHECKING:
@@ -45,14 +45,13 @@ class Plan:
     """
 
     scenarios: dict[str, Scenario]
-    targets: dict[str, Path] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
 def make_plan(options: Options) -> Plan:
     """The scenarios that the options ask for, their parts checked; raises InputError."""
     from walltime.cli.plugins import allow_policy
-    from walltime.policy.registry import check
+    from walltime.pipeline import check
 
     _check_choices(options)
     names = split_policies(options.policy)
@@ -68,7 +67,6 @@ def make_plan(options: Options) -> Plan:
     for name in wanted:
         scenario = _make_scenario(base, options, name)
         check(scenario)
-        _check_engine(scenario)
         scenarios[_label(name, scenario, options)] = scenario
     return Plan(scenarios, remarks=() if data_set is None else _describe(data_set))
 
@@ -196,15 +194,6 @@ def _check_choices(options: Options) -> None:
     if options.seed is not None and options.seed < 0:
         raise InputError("--seed must be 0 or more", value=options.seed)
     parse_seconds("--until", options.until)
-
-
-def _check_engine(scenario: Scenario) -> None:
-    """Refuse what the engine cannot honour, by name."""
-    from walltime.api import find_engine
-
-    engine = find_engine(scenario.engine)
-    if problems := engine.unsupported(scenario):
-        raise UnsupportedError(engine.NAME, problems)
 
 
 def _read_source(options: Options) -> Any:

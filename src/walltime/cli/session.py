@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
 from walltime.cli.console import say
-from walltime.cli.plan import Options, Plan, choose_targets, make_plan
+from walltime.cli.plan import Options, choose_targets, make_plan
 from walltime.cli.progress import show_progress, show_status
 from walltime.cli.show import show_comparison, show_notes, show_remarks
 from walltime.core.errors import InputError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from walltime.api import Result
     from walltime.cli.watch import Watching
     from walltime.core.workload import Workload
+    from walltime.pipeline import Prepared
     from walltime.scenario import Scenario
 
 
@@ -34,15 +35,15 @@ class Session:
     def simulate(
         self,
         name: str,
-        scenario: Scenario,
-        workload: Workload,
+        prepared: Prepared,
         window: dict[str, float | None] | None = None,
         *,
         quiet: bool = False,
         watch: Watching | None = None,
+        **options: Any,
     ) -> None:
-        """Add the result of one scenario."""
-        self.results[name] = simulate_one(name, scenario, workload, window or {}, quiet=quiet, watch=watch)
+        """Add the result of one scenario; `options` are its engine's."""
+        self.results[name] = simulate_one(name, prepared, window or {}, quiet=quiet, watch=watch, **options)
 
     def save(self, targets: dict[str, Path], *, format: str = "parquet", force: bool = False) -> None:
         """Write the results; where one cannot be written, those that were not there before are taken away again."""
@@ -106,14 +107,14 @@ def run_session(
     """Simulate what the options ask for; results are written when all of them are there, so that none is left alone."""
     plan = make_plan(options)
     targets = choose_targets(output, list(plan.scenarios), force=force, format=format)
-    workload, scenarios = prepare(plan, quiet=quiet)
-    session = Session(Path(options.source).name, remarks=plan.remarks + _unused(workload))
-    for name, scenario in scenarios.items():
-        if scenario.engine == "slurm" and not quiet:
+    ready = prepare_all(plan.scenarios, quiet=quiet)
+    session = Session(Path(options.source).name, remarks=plan.remarks + _unused(next(iter(ready.values())).workload))
+    for name, prepared in ready.items():
+        if prepared.scenario.engine == "slurm" and not quiet:
             from walltime.cli.site import tell_changes
 
-            tell_changes(scenario, workload)
-        session.simulate(name, scenario, workload, window, quiet=quiet, watch=watch)
+            tell_changes(prepared)
+        session.simulate(name, prepared, window, quiet=quiet, watch=watch)
     session.save(targets, format=format, force=force)
     return session
 
@@ -125,40 +126,40 @@ def _unused(workload: Workload) -> tuple[str, ...]:
     return (f"Not looked at: properties of nodes that jobs ask for, {unused}.",) if unused else ()
 
 
-def prepare(plan: Plan, *, quiet: bool = False) -> tuple[Workload, dict[str, Scenario]]:
-    """The jobs, read once for all policies, and the scenarios with their machine's size and every part honoured."""
-    from walltime.api import find_engine
-    from walltime.scenario import resolve
+def prepare_all(scenarios: dict[str, Scenario], *, quiet: bool = False) -> dict[str, Prepared]:
+    """The scenarios ready to run. They differ in nothing but the policy, so the jobs are read once."""
+    from walltime.pipeline import prepare
 
-    first = next(iter(plan.scenarios.values()))
-    with show_status("reading the workload ...", quiet=quiet):
-        workload = first.read_workload()
-    begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
-    if first.until is not None and first.until < begin:
-        raise InputError(f"until is before the first submission, which is at {begin:g} s", value=first.until)
-    completed = {name: find_engine(scenario.engine).complete(scenario) for name, scenario in plan.scenarios.items()}
-    return workload, {name: resolve(scenario, workload) for name, scenario in completed.items()}
+    ready: dict[str, Prepared] = {}
+    workload = None
+    for name, scenario in scenarios.items():
+        with show_status("reading the workload ...", quiet=quiet or workload is not None):
+            ready[name] = prepare(scenario, workload)
+        workload = ready[name].workload
+        begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
+        if scenario.until is not None and scenario.until < begin:
+            raise InputError(f"until is before the first submission, which is at {begin:g} s", value=scenario.until)
+    return ready
 
 
 def simulate_one(
     name: str,
-    scenario: Scenario,
-    workload: Workload,
+    prepared: Prepared,
     window: dict[str, float | None],
     *,
     quiet: bool = False,
     watch: Watching | None = None,
+    **options: Any,
 ) -> Result:
-    """The result of one resolved scenario on jobs that were read already, with a progress bar where somebody looks.
-
-    With `watch` the state of the system is drawn instead.
-    """
+    """The result of one scenario, with a progress bar where somebody looks; with `watch` the state of the system is
+    drawn instead. `options` are the engine's own."""
     from walltime.analysis.metrics import summarise
-    from walltime.api import Result, find_engine
+    from walltime.api import Result
 
+    workload, until = prepared.workload, prepared.scenario.until
     looking = (
-        watch.show(name, workload) if watch is not None else show_progress(name, workload, scenario.until, quiet=quiet)
+        watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     )
     with looking as bar:
-        record = find_engine(scenario.engine).run(scenario, workload, bar)
-    return Result(scenario, record, name, summary=summarise(record, **window))
+        record = prepared.run(bar, **options)
+    return Result(prepared.scenario, record, name, summary=summarise(record, **window))

@@ -10,7 +10,7 @@ from walltime.analysis.headline import FIGURES, Figure, count_jobs
 from walltime.cli.console import out, say
 from walltime.cli.plan import Options, make_plan, parse_seconds
 from walltime.cli.progress import show_status
-from walltime.cli.session import prepare, simulate_one
+from walltime.cli.session import prepare_all, simulate_one
 from walltime.cli.show import show_notes
 from walltime.core.errors import InputError
 
@@ -98,14 +98,13 @@ def run_shaken(
         raise InputError("--shake must be longer than zero", value=shake)
     if not 2 <= seeds <= MOST_SEEDS:
         raise InputError(f"--seeds must be between 2 and {MOST_SEEDS}", value=seeds)
-    plan = make_plan(options)
-    workload, scenarios = prepare(plan, quiet=quiet)
-    summaries: dict[str, list[dict[str, Any]]] = {name: [] for name in scenarios}
+    ready = prepare_all(make_plan(options).scenarios, quiet=quiet)
+    summaries: dict[str, list[dict[str, Any]]] = {name: [] for name in ready}
     for repetition in range(seeds):
         with show_status(f"repetition {repetition + 1} of {seeds} ...", quiet=quiet):
-            for name, scenario in scenarios.items():
-                moved = move(workload, seconds, scenario.seed + repetition)
-                summaries[name].append(dict(simulate_one(name, scenario, moved, window, quiet=True).summary))
+            for name, prepared in ready.items():
+                moved = prepared.on(move(prepared.workload, seconds, prepared.scenario.seed + repetition))
+                summaries[name].append(dict(simulate_one(name, moved, window, quiet=True).summary))
     return Shaken(Path(options.source).name, seconds, summaries)
 
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 from walltime.cli.console import err, say
 from walltime.cli.plan import choose_targets
-from walltime.cli.progress import show_progress, show_status
-from walltime.cli.session import Session
-from walltime.core.errors import EngineError, InputError, UnsupportedError
-from walltime.core.time import SECOND
+from walltime.cli.progress import show_progress
+from walltime.cli.session import Session, prepare_all
+from walltime.core.errors import EngineError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from walltime.core.workload import Workload
+    from walltime.pipeline import Prepared
     from walltime.scenario import Scenario
 
 
@@ -38,50 +37,39 @@ def run_site(
     quiet: bool = False,
 ) -> Session:
     """Simulate, and write the result when it is there."""
-    from walltime.analysis.metrics import summarise
-    from walltime.api import Result, describe_policy
-    from walltime.slurm import engine
+    from walltime.api import describe_policy
+    from walltime.slurm.engine import choose_options
 
     name = label or describe_policy(scenario)
     targets = choose_targets(output, [name], force=force, format=format)
-    scenario, workload = prepare(scenario, quiet=quiet)
+    prepared = _prepare(name, scenario, quiet=quiet)
     if not quiet:
-        tell_changes(scenario, workload)
+        tell_changes(prepared)
     session = Session(Path(source).name)
-    with show_progress(name, workload, scenario.until, quiet=quiet) as bar:
-        record = engine.run(scenario, workload, bar, engine.choose_options(scenario, port))
+    session.simulate(name, prepared, quiet=quiet, options=choose_options(prepared.scenario, port))
     if not quiet:
-        _tell(COMPLAINTS, record.facts["complaints"])
-    session.results[name] = Result(scenario, record, name, summary=summarise(record))
+        _tell(COMPLAINTS, session.results[name].record.facts["complaints"])
     session.save(targets, format=format, force=force)
     return session
 
 
-def prepare(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, Workload]:
-    """The scenario with its cluster, every word of it honoured, and its jobs."""
-    from walltime.scenario import resolve
-    from walltime.slurm import engine
+def _prepare(name: str, scenario: Scenario, *, quiet: bool) -> Prepared:
+    """The scenario ready to run; from now on a signal to end stops the controller too."""
     from walltime.slurm.controller import stop_on_termination
 
-    if problems := engine.unsupported(scenario):
-        raise UnsupportedError(engine.NAME, problems)
-    completed = scenario if scenario.clusters[0].total_cores is not None else engine.complete(scenario)
-    with show_status("reading the workload ...", quiet=quiet):
-        workload = scenario.read_workload()
-    begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
-    if scenario.until is not None and scenario.until < begin:
-        raise InputError(f"until is before the first submission, which is at {begin:g} s", value=scenario.until)
+    prepared = prepare_all({name: scenario}, quiet=quiet)[name]
     stop_on_termination()
-    return resolve(completed, workload), workload
+    return prepared
 
 
-def tell_changes(scenario: Scenario, workload: Workload) -> None:
+def tell_changes(prepared: Prepared) -> None:
     """What of the configuration does not hold, on standard error: it cannot, or the settings of a run took it away."""
     from walltime.slurm.engine import make_site
 
+    scenario = prepared.scenario
     if scenario.slurm is None:
         return
-    site, where = make_site(scenario, workload), scenario.slurm.conf or "the configuration of the scenario"
+    site, where = make_site(scenario, prepared.workload), scenario.slurm.conf or "the configuration of the scenario"
     _tell(f"Changed in {where}:", map(str, site.changes))
     _tell(f"Noticed in {where}:", site.notes)
 
@@ -100,9 +88,10 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
     from walltime.slurm import engine
     from walltime.slurm.frozen import Frozen
 
-    scenario, workload = prepare(scenario, quiet=command is not None)
+    prepared = _prepare("to the instant", scenario, quiet=command is not None)
+    scenario, workload = prepared.scenario, prepared.workload
     if command is None:
-        tell_changes(scenario, workload)
+        tell_changes(prepared)
     began = time.perf_counter()
     with show_progress("to the instant", workload, scenario.until) as bar:
         frozen_run = engine.freeze(scenario, workload, bar, engine.choose_options(scenario, port), stay=True)

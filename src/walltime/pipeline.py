@@ -1,0 +1,61 @@
+"""The one way from a scenario to the record of its simulation: check, read, resolve, run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from walltime.core.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from walltime.core.tables import Record
+    from walltime.core.workload import Workload
+    from walltime.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that is ready to run: its parts and keys are honoured, its jobs read, its clusters' sizes known."""
+
+    scenario: Scenario
+    workload: Workload
+
+    def on(self, workload: Workload, until: float | None = None) -> Prepared:
+        """The same clusters with other jobs, such as a repetition with noise; `until` replaces the scenario's."""
+        scenario = self.scenario if until is None else self.scenario.model_copy(update={"until": until})
+        return replace(self, scenario=scenario, workload=workload)
+
+    def run(self, observer: Any = None, **options: Any) -> Record:
+        """Simulate it; `options` are the engine's own."""
+        record: Record = find_engine(self.scenario.engine).run(self.scenario, self.workload, observer, **options)
+        return record
+
+
+def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:
+    """The scenario ready to run, its jobs read unless they are given; raises InputError."""
+    from walltime.scenario import resolve
+
+    check(scenario)
+    jobs = scenario.read_workload() if workload is None else workload
+    return Prepared(resolve(find_engine(scenario.engine).complete(scenario), jobs), jobs)
+
+
+def check(scenario: Scenario) -> None:
+    """Raise InputError for a part that does not exist or a key that the engine cannot honour, before any long work."""
+    from walltime.policy import registry
+
+    registry.check(scenario)
+    engine = find_engine(scenario.engine)
+    if problems := engine.unsupported(scenario):
+        raise UnsupportedError(engine.NAME, problems)
+
+
+def find_engine(name: str) -> Any:
+    """The engine of that name: a module with `NAME`, `unsupported(scenario)`, `complete(scenario)`, `run(...)`."""
+    if name == "slurm":
+        from walltime.slurm import engine
+
+        return engine
+    from walltime.engine import native
+
+    return native
