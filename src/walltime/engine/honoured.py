@@ -24,7 +24,7 @@ HONOURED = {
     "clusters.failures": "nodes cores between repair together at length file notice known",
     "clusters.failures.between": _DRAW,
     "clusters.failures.repair": _DRAW,
-    "clusters.scheduler": "order backfill estimate place admit preempt rhythm",
+    "clusters.scheduler": "order backfill estimate place preempt rhythm",
     "broker": "name parameters order queues hold overtake bind migrate",
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",

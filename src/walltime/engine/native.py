@@ -51,8 +51,6 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     for i, cluster in enumerate(scenario.clusters):
         scheduler = cluster.scheduler
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
-        if scheduler.admit:
-            problems.append((f"{prefix}.admit", "no such part yet"))
         if scenario.execution.model.name in SHARING and cluster.nodes is None:
             where = prefix.removesuffix(".scheduler")
             problems.append((f"{where}.cores", f"{scenario.execution.model.name} shares the time of nodes; give nodes"))

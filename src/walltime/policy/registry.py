@@ -24,7 +24,6 @@ KINDS: dict[str, str] = {
     "backfill": "who may overtake",
     "estimate": "how long it will take",
     "place": "where it runs",
-    "admit": "may it run now",
     "preempt": "whom to displace",
     "rhythm": "when to think",
     "broker": "which cluster",

@@ -62,7 +62,6 @@ class Scheduler(Model):
         default=Part(name="request"), description="How long the scheduler believes that a job will run."
     )
     place: Part | None = Field(default=None, description="On which nodes a job runs.")
-    admit: tuple[Part, ...] = Field(default=(), description="Limits: may the job run now? All of them have to agree.")
     preempt: Part | None = Field(default=None, description="Which running jobs may be displaced.")
     rhythm: Part = Field(
         default=Part(name="instant"),
@@ -70,13 +69,6 @@ class Scheduler(Model):
         "`event`, a pass after every single event; `periodic`, a main pass on events and a backfill pass "
         "every so often, as Slurm has them.",
     )
-
-    @field_validator("admit", mode="before")
-    @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        if value is None:
-            return ()
-        return value if isinstance(value, list | tuple) else (value,)
 
 
 class Nodes(Model):
@@ -446,11 +438,8 @@ class Scenario(Model):
         for index, cluster in enumerate(self.clusters):
             prefix = "cluster" if len(self.clusters) == 1 else f"clusters.{index}"
             for kind in Scheduler.model_fields:
-                value = getattr(cluster.scheduler, kind)
-                several = value if isinstance(value, tuple) else () if value is None else (value,)
-                for place, part in enumerate(several):
-                    suffix = f".{place}" if isinstance(value, tuple) else ""
-                    found.append((f"{prefix}.scheduler.{kind}{suffix}", kind, part))
+                if (part := getattr(cluster.scheduler, kind)) is not None:
+                    found.append((f"{prefix}.scheduler.{kind}", kind, part))
         if self.broker is not None:
             found += [("broker", "broker", self.broker), ("broker.order", "order", self.broker.order)]
             for name, queue in self.broker.queues.items():

@@ -88,7 +88,7 @@ def _set(current: Any, model: type[BaseModel], steps: list[str], value: Any, key
 def _is_only(current: Any, model: type[BaseModel], rest: list[str]) -> bool:
     """Whether the next step is a key of the only item, which need not be numbered then: `cluster.nodes.cores`."""
     several = isinstance(current, list | tuple) and len(current) != 1
-    return not is_part(model) and rest[0] in model.model_fields and not several
+    return rest[0] in model.model_fields and not several
 
 
 def _as_mapping(current: Any, model: type[BaseModel], key: str) -> dict[str, Any]:
@@ -109,10 +109,7 @@ def _as_mapping(current: Any, model: type[BaseModel], key: str) -> dict[str, Any
 def _set_item(current: Any, model: type[BaseModel], steps: list[str], value: Any, key: str) -> list[Any]:
     items = list(current) if isinstance(current, list | tuple) else [] if current is None else [current]
     index = _items(items, steps[0], key)
-    if is_part(model):
-        items[index] = _set_parameter(items[index], steps[1:], value, key) if steps[1:] else value
-    else:
-        items[index] = _set(items[index], model, steps[1:], value, key)
+    items[index] = _set(items[index], model, steps[1:], value, key)
     return items
 
 

@@ -26,7 +26,7 @@ HONOURED = {
     "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "
     "failures interrupted",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
-    "clusters.scheduler": "order backfill estimate place admit preempt rhythm",
+    "clusters.scheduler": "order backfill estimate place preempt rhythm",
     "clusters.queues": f"{_CAPS} priority nodes order default_time max_time min_cores max_cores users groups accounts "
     "per_user per_group per_account default job_factor",
     "clusters.queues.per_user": _CAPS,
@@ -89,9 +89,6 @@ def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
     if scheduler.place is not None and scheduler.place != TOPOLOGY:
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
-    if scheduler.admit:
-        names = ", ".join(part.name for part in scheduler.admit)
-        yield "cluster.scheduler.admit", f"{names}: the controller has its own"
     yield from preemption.find_problems(cluster)
     yield from _find_in_queues(cluster)
     yield from _find_in_nodes(cluster)

@@ -48,7 +48,7 @@ clusters:
   - {name: a, cores: 64}
   - name: b
     nodes: 120x2
-    scheduler: {backfill: {name: easy, depth: 3}, admit: [x:Y, {name: p:Q, limit: 4}], rhythm: event}
+    scheduler: {backfill: {name: easy, depth: 3}, order: {name: p:Q, limit: 4}, rhythm: event}
 broker: b:Broker
 execution: {overrun: extend}
 record: {series: false}
@@ -59,9 +59,9 @@ until: 2d
     assert scenario.workload.trace == "/data/log.swf"
     assert [cluster.total_cores for cluster in scenario.clusters] == [64, 240]
     assert scenario.clusters[1].scheduler.backfill == Part(name="easy", parameters={"depth": 3})
-    assert scenario.clusters[1].scheduler.admit[1].parameters == {"limit": 4}
+    assert scenario.clusters[1].scheduler.order.parameters == {"limit": 4}
     assert scenario.until == 172_800.0
-    assert [key for key, _, part in scenario.parts() if part.name == "p:Q"] == ["clusters.1.scheduler.admit.1"]
+    assert [key for key, _, part in scenario.parts() if part.name == "p:Q"] == ["clusters.1.scheduler.order"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_dump_gives_the_same_scenario_from_another_folder(tmp_path: Path) -> Non
     text = """
 seed: 3
 workload: {trace: log.swf, missing_request: model}
-cluster: {name: seth, nodes: 120x2, scheduler: {backfill: {name: easy, depth: 2}, admit: [a:B], rhythm: event}}
+cluster: {name: seth, nodes: 120x2, scheduler: {backfill: {name: easy, depth: 2}, order: a:B, rhythm: event}}
 execution: {overrun: extend}
 until: 1.5h
 """

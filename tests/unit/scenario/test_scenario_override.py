@@ -54,12 +54,6 @@ def test_one_of_several_clusters_by_name_or_number() -> None:
         override(several, "clusters.c.cores", 9)
 
 
-def test_items_of_a_list_of_parts() -> None:
-    changed = override(BASE, "cluster.scheduler.admit", ["a:B", "c:D"])
-    changed = override(changed, "cluster.scheduler.admit.1.limit", 7)
-    assert parse(changed).clusters[0].scheduler.admit[1].parameters == {"limit": 7}
-
-
 @pytest.mark.parametrize(
     ("key", "words"),
     [

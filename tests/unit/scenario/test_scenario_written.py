@@ -94,7 +94,6 @@ SITE = {
             "backfill": {"name": "depth", "depth": 3},
             "estimate": {"name": "factor", "factor": 2},
             "place": "best-fit",
-            "admit": ["mine:Limit"],
             "preempt": {"name": "qos", "mode": "kill"},
             "rhythm": {"name": "periodic", "bf_interval": 60},
         },
