@@ -13,9 +13,9 @@ from benchmarks.figures import Figure, at_least, speed
 from benchmarks.measuring import time_calls
 from benchmarks.setting import Setting
 from benchmarks.workloads import CORES, random_jobs
+from twin import reference
 from walltime.core.random import stream
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.execution.trace import TraceExecution

@@ -10,10 +10,10 @@ from benchmarks.figures import Figure, at_most
 from benchmarks.measuring import Timing
 from benchmarks.setting import Setting
 from benchmarks.workloads import CORES, FILLED, TICK, mixed_queue
+from twin import reference
 from walltime.core.errors import EngineError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.engine.loop import Rank
 
 CASE = "index"

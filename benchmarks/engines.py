@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.measuring import time_calls
 from benchmarks.workloads import CORES
+from twin import reference
 from walltime.core.errors import EngineError
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.recorder import JOB

@@ -42,7 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reason", default="", help="why digests changed or parts of the contract vanished")
     reason = " ".join(parser.parse_args().reason.split())
-    sys.path.insert(0, str(HERE.parent / "property"))
+    sys.path[:0] = [str(HERE.parent), str(HERE.parent / "property")]
     import contract
     import guarded
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from site_schedule import table
 
+from twin import reference_site
 from walltime import api
 from walltime.core.errors import UnsupportedError
 from walltime.core.time import SECOND
-from walltime.engine import reference_site
 from walltime.scenario import parse
 
 Span = tuple[float, float, str]

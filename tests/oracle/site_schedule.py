@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from twin import reference_site
 from walltime import api
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, Workload
-from walltime.engine import reference_site
 from walltime.scenario import parse
 
 ABSENT = {"cores": 1, "gpus": 0, "exclusive": 0}

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from twin import reference_clusters as twin
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference_clusters as twin
 
 SCHEDULERS = ("fast", "slow")
 TWO = [{"name": "a", "cores": 4}, {"name": "b", "cores": 8}]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.scenario import parse
 
 NONE = None

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from twin import reference
 from walltime import api
 from walltime.analysis.audit import audit
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.scenario import parse
 
 POLICIES = ("fcfs", "easy", "aggressive")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.workload.formats.workflows import read_workflow
 from walltime.workload.generate import generate
 from walltime.workload.presence import Mix, add_workflows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from twin import reference_site
 from walltime import api
 from walltime.core.time import SECOND
-from walltime.engine import reference_site
 from walltime.scenario import Scenario
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
+from twin.reference_site import simulate_scenario
+from twin.reference_site_jobs import write_shares
+from twin.reference_site_outages import Outages
 from walltime.api import Result
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, OUTCOMES, STATES, Record, workload_columns
 from walltime.core.time import SECOND
-from walltime.engine.reference_site import simulate_scenario
-from walltime.engine.reference_site_jobs import write_shares
-from walltime.engine.reference_site_outages import Outages
 from walltime.scenario import Cluster, Scenario
 
 

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from test_engine_twin import build_workload
 
+from twin import reference_clusters as twin
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.engine import reference_clusters as twin
 
 PHASES = [phase for phase in Phase if phase is not Phase.explain]
 BROKERS = (

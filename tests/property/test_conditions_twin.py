@@ -10,13 +10,13 @@ from conditions import add_conditions
 from site_scenarios import KINDS, draw_site
 from test_site_twin import fast_rows, slow_rows
 
+from twin import reference
 from walltime import api
 from walltime.analysis.audit import audit
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference
 from walltime.scenario import parse
 
 ORDERS = ("fcfs", "sjf", "edf", "wfp3", "largest")

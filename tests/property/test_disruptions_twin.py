@@ -8,9 +8,9 @@ from disruption_scenarios import draw_disrupted
 from site_record import audited_slowly
 from site_scenarios import KINDS
 
+from twin.reference_site_outages import make_booking
+from twin.reference_site_preempt import Preemption
 from walltime.core.time import microseconds
-from walltime.engine.reference_site_outages import make_booking
-from walltime.engine.reference_site_preempt import Preemption
 from walltime.scenario import Scenario, parse
 
 ENDED = ("completed", "timeout", "failed", "cancelled", "rejected")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from twin import reference
 from walltime import api
 from walltime.analysis.audit import audit
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.engine import reference
 
 POLICIES = ("fcfs", "easy", "aggressive", "conservative")
 QUICK = POLICIES[:3]

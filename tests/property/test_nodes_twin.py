@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin import reference_nodes
 from walltime import api
 from walltime.analysis.audit import audit
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.engine import reference_nodes
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random")
 POLICIES = (

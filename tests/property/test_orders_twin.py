@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twin import reference
 from walltime import api
 from walltime.analysis.audit import audit
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.engine import reference
 from walltime.policy import registry
 
 FORMULAS = (
@@ -194,7 +194,7 @@ def test_a_depth_of_one_is_easy():
 @pytest.mark.parametrize("order", STATIC)
 def test_without_backfilling_jobs_start_in_the_sequence_of_the_order(order):
     """Of two jobs that both wait, the one before the other in the order starts no later."""
-    from walltime.engine.reference_parts import Order
+    from twin.reference_parts import Order
 
     for seed in range(7000, 7040):
         case = draw_case(seed, order=order, backfill="none", estimate="request")
@@ -261,8 +261,8 @@ def test_easy_delays_the_head_by_at_most_alpha_times_its_estimate(alpha):
 
 def first_promises(case: Case) -> dict[int, int]:
     """By row: the earliest start of each job at the pass in which it first was the blocked head, by the twin."""
-    from walltime.engine import reference_passes
-    from walltime.engine.reference_gates import Gates
+    from twin import reference_passes
+    from twin.reference_gates import Gates
 
     jobs = reference._read_jobs(case.workload, None)
     machine = reference._Simulation(

@@ -9,10 +9,10 @@ import pytest
 from site_scenarios import KINDS, draw_site
 from test_site_twin import fast_rows
 
+from twin import reference_site
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
-from walltime.engine import reference_site
 from walltime.scenario import Scenario, parse
 
 CANDIDATES = ("sjf", "smallest", "wfp3")

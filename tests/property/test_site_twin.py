@@ -9,11 +9,11 @@ from site_scenarios import KINDS, draw_site
 from test_nodes_twin import draw_case
 from test_nodes_twin import slow_rows as node_rows
 
+from twin import reference, reference_site
 from walltime import api
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine import reference, reference_site
 from walltime.scenario import Cluster, Scenario, parse
 
 COLUMNS = ("job_id", "queue", "start", "end", "state", "backfilled")

@@ -90,6 +90,12 @@ def test_a_module_with_uses_of_cython_is_compiled() -> None:
     assert using <= compiled()
 
 
+def test_the_twin_is_no_part_of_the_package() -> None:
+    assert not list(SOURCE.rglob("reference*.py"))
+    for path in SOURCE.rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) twin\b", path.read_text(encoding="utf-8"), re.M), path
+
+
 def test_importing_walltime_imports_nothing_heavy() -> None:
     done = run("-c", "import sys, walltime; print(*sorted(name for name in sys.modules if '.' not in name))")
     assert done.returncode == 0, done.stderr

@@ -157,9 +157,7 @@ def simulate_one(
     from walltime.api import Result
 
     workload, until = prepared.workload, prepared.scenario.until
-    looking = (
-        watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
-    )
+    looking = watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     with looking as bar:
         record = prepared.run(bar, **options)
     return Result(prepared.scenario, record, name, summary=summarise(record, **window))

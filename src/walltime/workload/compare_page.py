@@ -39,13 +39,9 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def check_page(path: str | Path) -> None:
-    """Raises InputError where the page could not be written: its suffix, or the drawing library, is unknown."""
+    """Raises InputError where the page could not be written, for its suffix."""
     if not str(path).lower().endswith(SUFFIXES):
         raise InputError("a page of pictures ends in", value=Path(path).suffix, choices=SUFFIXES)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'walltime[plots]'") from None
 
 
 def write_page(comparison: Comparison, path: str | Path) -> None:

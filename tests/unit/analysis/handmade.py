@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from twin.reference import simulate
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, STATES, Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine.reference import simulate
 
 
 def job(

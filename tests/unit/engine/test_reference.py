@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from twin.reference import INCREMENTS, Outcome, simulate
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.engine.reference import INCREMENTS, Outcome, simulate
 
 
 def run(jobs: list[tuple[Any, ...]], cores: int = 4, **options: Any) -> list[Outcome]:

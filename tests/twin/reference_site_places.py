@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from twin.reference_site_jobs import Shares
 from walltime.core.random import stream
-from walltime.engine.reference_site_jobs import Shares
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous", "random")
 

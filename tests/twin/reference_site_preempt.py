@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_site_jobs import Job
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration
-from walltime.engine.reference_site_jobs import Job
 from walltime.scenario import Cluster
 
 MODES = ("requeue", "kill", "suspend", "checkpoint")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from walltime.engine.reference_site_jobs import Job
+from twin.reference_site_jobs import Job
 
 
 @dataclass(eq=False)

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from twin.reference_nodes_conservative import schedule_conservative
+from twin.reference_nodes_lookahead import schedule_lookahead
 from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.workload import MISSING, Workload
-from walltime.engine.reference_nodes_conservative import schedule_conservative
-from walltime.engine.reference_nodes_lookahead import schedule_lookahead
 
 Shares = list[tuple[int, int]]
 """(node, cores), in order of the nodes."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from twin.reference_site_jobs import Job, Shares
+from twin.reference_site_places import Place
 from walltime.cluster.nodes import FULL_SPEED, Layout
 from walltime.core.errors import EngineError
-from walltime.engine.reference_site_jobs import Job, Shares
-from walltime.engine.reference_site_places import Place
 
 
 @dataclass(eq=False)

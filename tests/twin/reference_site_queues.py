@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from twin.reference_parts import Order
+from twin.reference_site_jobs import Accounts, Job
 from walltime.core.errors import InputError
 from walltime.core.time import microseconds
-from walltime.engine.reference_parts import Order
-from walltime.engine.reference_site_jobs import Accounts, Job
 from walltime.scenario import Cluster, Part
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_site_jobs import Accounts, Job
 from walltime.cluster.failures import renewals
 from walltime.core.time import microseconds
-from walltime.engine.reference_site_jobs import Accounts, Job
 from walltime.scenario import Cluster
 from walltime.scenario.outages import exposed_cores, told_failures
 

@@ -19,11 +19,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from twin.reference_parts import Order
+from twin.reference_site_jobs import Job
+from twin.reference_site_plain import PlainNodes
+from twin.reference_site_pool import Pool
 from walltime.core.time import SECOND
-from walltime.engine.reference_parts import Order
-from walltime.engine.reference_site_jobs import Job
-from walltime.engine.reference_site_plain import PlainNodes
-from walltime.engine.reference_site_pool import Pool
 
 DEFAULTS = {
     "sched_interval": 60,

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from twin.reference import Outcome, _Job, _outcome, _read_jobs, _Simulation
+from twin.reference_gates import Gates
+from twin.reference_parts import Order, split
 from walltime.core.errors import InputError
 from walltime.core.random import uniforms
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
-from walltime.engine.reference import Outcome, _Job, _outcome, _read_jobs, _Simulation
-from walltime.engine.reference_gates import Gates
-from walltime.engine.reference_parts import Order, split
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from twin.reference_site_jobs import Job, write_shares
 from walltime.core.time import microseconds
-from walltime.engine.reference_site_jobs import Job, write_shares
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_site_jobs import Accounts, Job
 from walltime.core.time import SECOND
-from walltime.engine.reference_site_jobs import Accounts, Job
 from walltime.scenario import Cluster
 
 MINUTE = 60 * SECOND

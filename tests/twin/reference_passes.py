@@ -11,9 +11,9 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
+from twin.reference_conservative import schedule_conservative
+from twin.reference_parts import Order, split
 from walltime.core.errors import EngineError, InputError
-from walltime.engine.reference_conservative import schedule_conservative
-from walltime.engine.reference_parts import Order, split
 
 
 @dataclass

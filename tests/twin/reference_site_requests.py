@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from twin.reference_site_jobs import Job
 from walltime.cluster.nodes import UNCOUNTED, Layout
-from walltime.engine.reference_site_jobs import Job
 
 Rooms = list[dict[str, int] | None]
 

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twin.reference_fairshare import FairShare, Multifactor
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
-from walltime.engine.reference_fairshare import FairShare, Multifactor
 from walltime.scenario import Cluster
 
 LAST = math.inf

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from walltime.engine.reference_site_jobs import Job
+from twin.reference_site_jobs import Job
 
 
 class Island:

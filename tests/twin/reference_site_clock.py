@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from twin.reference_gates import Gates
+from twin.reference_site_courses import Course
+from twin.reference_site_jobs import Accounts, Job, read_jobs
+from twin.reference_site_limits import Limits
+from twin.reference_site_outages import Failing, Outages
+from twin.reference_site_passes import RULES
+from twin.reference_site_places import PLACES, Place
+from twin.reference_site_plain import PlainNodes
+from twin.reference_site_pool import Pool
+from twin.reference_site_preempt import Preemption
+from twin.reference_site_queues import Queues
+from twin.reference_site_rhythm import Periodic
+from twin.reference_site_vectors import Vectors
 from walltime.core.errors import EngineError, InputError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
-from walltime.engine.reference_gates import Gates
-from walltime.engine.reference_site_courses import Course
-from walltime.engine.reference_site_jobs import Accounts, Job, read_jobs
-from walltime.engine.reference_site_limits import Limits
-from walltime.engine.reference_site_outages import Failing, Outages
-from walltime.engine.reference_site_passes import RULES
-from walltime.engine.reference_site_places import PLACES, Place
-from walltime.engine.reference_site_plain import PlainNodes
-from walltime.engine.reference_site_pool import Pool
-from walltime.engine.reference_site_preempt import Preemption
-from walltime.engine.reference_site_queues import Queues
-from walltime.engine.reference_site_rhythm import Periodic
-from walltime.engine.reference_site_vectors import Vectors
 from walltime.scenario import Cluster
 
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))

@@ -19,12 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_gates import Gates
+from twin.reference_parts import Estimate, Order
+from twin.reference_passes import Backfill
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.engine.reference_gates import Gates
-from walltime.engine.reference_parts import Estimate, Order
-from walltime.engine.reference_passes import Backfill
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE

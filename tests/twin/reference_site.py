@@ -28,14 +28,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_site_clock import Options, Site
+from twin.reference_site_courses import Interval
+from twin.reference_site_jobs import Job, write_shares
+from twin.reference_site_outages import Outages, read_failing
+from twin.reference_site_passes import RULES, Island
+from twin.reference_site_rhythm import Periodic
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.engine.reference_site_clock import Options, Site
-from walltime.engine.reference_site_courses import Interval
-from walltime.engine.reference_site_jobs import Job, write_shares
-from walltime.engine.reference_site_outages import Outages, read_failing
-from walltime.engine.reference_site_passes import RULES, Island
-from walltime.engine.reference_site_rhythm import Periodic
 from walltime.scenario import Cluster, Scenario
 
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from twin.reference_site_jobs import Job, Shares
+from twin.reference_site_outages import Block
+from twin.reference_site_places import Place, fill, find_run
+from twin.reference_site_requests import Request, make_request
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
-from walltime.engine.reference_site_jobs import Job, Shares
-from walltime.engine.reference_site_outages import Block
-from walltime.engine.reference_site_places import Place, fill, find_run
-from walltime.engine.reference_site_requests import Request, make_request
 
 Taken = dict[int, dict[str, int]]
 
