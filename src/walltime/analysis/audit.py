@@ -7,7 +7,8 @@ engine that looks at limits only now and then), interval (no negative
 lengths, no two allocations of one job at once, attempts in order), identity (every job once, every allocation a known
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
 job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
-than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised).
+than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised), waiting
+(no job is left waiting that its policy promises to start).
 Those of a site with resources, queues and limits are in `audit_rules`, those of reservations and failures in
 `audit_outages`.
 """
@@ -24,6 +25,7 @@ from walltime.analysis.audit_nodes import find_complaints, find_misshapen
 from walltime.analysis.audit_outages import find_disturbed
 from walltime.analysis.audit_rules import find_broken_rules, find_rows
 from walltime.analysis.audit_tables import REPORTED, Tables, Violation, report
+from walltime.analysis.audit_waiting import find_left_waiting
 from walltime.analysis.intervals import ABSENT
 from walltime.analysis.promise import find_broken_promises
 from walltime.core.errors import InputError
@@ -49,7 +51,8 @@ def audit(
     from the record where they are not given; for a pair, the default overrun is kill. `promise` also checks that
     blocked heads start as promised, which only holds for plain EASY (arrival order, requests as estimates, kill).
     Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for;
-    with the `scenario` too, every rule of the site (see `audit_rules`): resources, queues, limits, rejections.
+    with the `scenario` too, every rule of the site (see `audit_rules`): resources, queues, limits, rejections; and, of
+    all that `audit_waiting` can judge, that no job is left waiting that its policy promises to start.
     """
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
@@ -65,6 +68,8 @@ def audit(
     found += find_disturbed(tables, scenario, workload, rows)
     if scenario is not None and workload is not None:
         found += find_broken_rules(tables, scenario, workload)
+    elif scenario is not None and not found:
+        found += find_left_waiting(tables, scenario)
     if promise and not found:
         _check_promise(tables, found)
     return found

@@ -4,7 +4,8 @@ Rules, by their names in a Violation:
 request (the table says of a job what the workload says), resources (what jobs need is on their nodes, beside all
 others, at every moment; the nodes are their queue's and have their properties; nobody has company that he did not
 want; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no limit and no
-cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in). Those about
+cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in), waiting (no job
+is left waiting that its policy promises to start; see `audit_waiting`). Those about
 begin times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
 """
 
@@ -25,6 +26,7 @@ from walltime.analysis.audit_queues import Queues, find_misplaced
 from walltime.analysis.audit_requests import Requests
 from walltime.analysis.audit_resources import Held, find_misused
 from walltime.analysis.audit_tables import REPORTED, Tables, Violation, codes_of
+from walltime.analysis.audit_waiting import Watch, is_judged
 from walltime.analysis.intervals import ABSENT
 from walltime.core.tables import workload_columns
 from walltime.core.time import SECOND, microseconds
@@ -44,11 +46,17 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
     if found:
         return found  # what follows would only repeat it
     described = scenario.slurm is None or scenario.slurm.conf is None
-    for number, cluster in enumerate(scenario.clusters):
-        site = _Site(tables, Requests(workload, at, cluster, described), number, scenario)
+    sites = [
+        _Site(tables, Requests(workload, at, cluster, described), number, scenario)
+        for number, cluster in enumerate(scenario.clusters)
+    ]
+    for site in sites:
         found += [*site.check_resources(), *site.check_queues(), *site.check_limits(), *site.check_rejected()]
     found += find_strays(tables, scenario, workload, at)
-    return found + find_broken_conditions(tables, scenario, workload, at)
+    found += find_broken_conditions(tables, scenario, workload, at)
+    if not found and is_judged(scenario, sites[0].requests):
+        found += sites[0].check_waiting(scenario)
+    return found
 
 
 def find_rows(job_id: np.ndarray, workload: Workload) -> np.ndarray:
@@ -208,6 +216,14 @@ class _Site:
             return submit, end
         start = self.tables.time["start"]
         return np.where((start == ABSENT) | (self.tables.restarts > 0), end, start), end
+
+    # ---- who waits
+
+    def check_waiting(self, scenario: Scenario) -> Iterator[Violation]:
+        sole = np.ones(len(self.queue), np.bool_)
+        if self.queues is not None:
+            sole = (self.queues.options & self.queues.takes).sum(axis=1) == 1
+        return Watch(self.tables, scenario, self.requests, self.limits, self.queue, sole).find()
 
     # ---- who was turned away
 
