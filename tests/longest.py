@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 MOST = 20
 PAGE = Path(__file__).with_name("LONGEST.md")
 
 
-def main(path: str) -> None:
-    """The sum, the folders and the longest tests, in CPU seconds."""
+def make_page(lines: Iterable[str]) -> list[str]:
+    """The sum, the folders and the longest tests, from lines of CPU seconds and a test."""
     found: Counter[str] = Counter()
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        seconds, _, test = line.partition(" ")
-        found[test] += float(seconds)  # type: ignore[assignment]
     folders: Counter[str] = Counter()
-    for test, seconds in found.items():
-        folders["/".join(test.split("/")[:2])] += seconds
-    lines = [
+    for line in lines:
+        seconds, _, test = line.partition(" ")
+        found[test] += float(seconds)
+        folders["/".join(test.split("/")[:2])] += float(seconds)
+    return [
         "# The longest tests and documents",
         "",
         f"CPU seconds on the fast build, processes that a test starts included; {len(found)} tests, "
@@ -33,8 +33,8 @@ def main(path: str) -> None:
         "|---:|---|",
         *(f"| {seconds:,.1f} | `{test.removeprefix('tests/')}` |" for test, seconds in found.most_common(MOST)),
     ]
-    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    page = make_page(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
+    PAGE.write_text("\n".join(page) + "\n", encoding="utf-8")
