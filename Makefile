@@ -1,7 +1,7 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
 TEST := $(PY) -m pytest -n 2 --dist worksteal
-.PHONY: help demo test test-services longest lint build checked browser recipes guards pictures validation bench clean
+.PHONY: help demo test test-services longest lint build checked browser recipes guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
@@ -12,6 +12,7 @@ help:
 	@echo "make pictures   make every picture of the documents anew"
 	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
+	@echo "make soak    a million files, scenarios and policies made wrong, with the seed of the day (hours)"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
@@ -49,6 +50,8 @@ validation: build
 	$(PY) tools/validation.py
 bench: build
 	$(PY) -m benchmarks
+soak: build
+	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find src -name '*.so' -delete

@@ -295,8 +295,8 @@ def load(path: str | Path) -> Result:
     record = Record(
         contents.jobs,
         contents.allocations,
-        dict(contents.summary.get("facts", {})),
-        dict(contents.provenance.get("durations", {})),
+        contents.facts,
+        contents.durations,
         contents.outages,
     )
     return Result(

@@ -269,6 +269,8 @@ def test_audit_finds_a_forged_schedule(command: Command, trace: Path) -> None:
     tables["allocations"].write_parquet(folder / "allocations.parquet")
     forged = summary(folder) | {"digest": digest(tables["jobs"], tables["allocations"])}
     (folder / "summary.json").write_text(json.dumps(forged))
+    assert "changed after the result was written" in command("audit", "out").err
+    (folder / "provenance.json").write_text("{}")  # a forger would see to the checksums too
     outcome = command("audit", "out")
     assert outcome.code == 3
     assert "NOT legal" in outcome.out

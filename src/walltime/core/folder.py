@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -32,6 +33,7 @@ _OWN = {
     *(f"{table}.{format}" for table in TABLES for format in FORMATS),
 }
 _RERUN = "run the scenario again to make this folder anew"
+_BLOCK = 1 << 20
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
@@ -48,6 +50,17 @@ class Contents:
     provenance: dict[str, Any] = field(default_factory=dict)
     outages: pl.DataFrame | None = None
     write_workload: Callable[[Path], object] | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the summary tells beside its figures."""
+        return dict(_mapping(self.summary, "facts", Path("summary.json")))
+
+    @property
+    def durations(self) -> dict[str, float]:
+        """Seconds that the parts of the run took, as far as they are told."""
+        told = _mapping(self.provenance, "durations", Path("provenance.json"))
+        return {name: time for name, time in told.items() if isinstance(time, int | float)}
 
 
 def check_target(path: str | Path, *, force: bool = False, format: str = "parquet") -> Path:
@@ -109,7 +122,7 @@ def remove_empty(folders: Iterable[Path]) -> None:
 def read(path: str | Path, *, verify: bool = True) -> Contents:
     """The contents of a result folder; raises InputError naming the file at fault and what to do about it.
 
-    `verify` compares the tables with the digest that was written beside them.
+    `verify` compares the files with the checksums, and the tables with the digest, that were written beside them.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -121,6 +134,9 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     if summary.get("schema") != SCHEMA:
         what = f"the result has another schema (this version reads {SCHEMA}); {_RERUN}"
         raise InputError(what, value=summary.get("schema", "none"), file=folder / "summary.json")
+    provenance = _read_json(folder / "provenance.json")
+    if verify:
+        _check_files(folder, provenance)
     jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
     if verify and digest(jobs, allocations) != summary.get("digest"):
         raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
@@ -131,7 +147,7 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
         series=_read_table(folder, "series", SERIES) if _find_table(folder, "series") else None,
         outages=_read_table(folder, "outages", OUTAGES) if _find_table(folder, "outages") else None,
         summary=summary,
-        provenance=_read_json(folder / "provenance.json"),
+        provenance=provenance,
     )
 
 
@@ -166,11 +182,24 @@ def _write_files(folder: Path, contents: Contents, format: str) -> None:
             table.write_parquet(file)
     if contents.write_workload is not None:
         contents.write_workload(folder / WORKLOAD)
-    for name in ("summary", "provenance"):
-        text = json.dumps(getattr(contents, name), indent=2, allow_nan=False, ensure_ascii=False)
-        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    _write_json(folder / "summary.json", contents.summary)
+    checksums = {file.name: _checksum(file) for file in sorted(folder.iterdir()) if file.name != "scenario.yaml"}
+    _write_json(folder / "provenance.json", contents.provenance | {"files": checksums})
     for file in folder.iterdir():
         _sync(file)
+
+
+def _write_json(file: Path, value: dict[str, Any]) -> None:
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def _checksum(file: Path) -> str:
+    with reading(file, packed=True) as opened:
+        made = hashlib.sha256()
+        while block := opened.read(_BLOCK):
+            made.update(block)
+        return made.hexdigest()
 
 
 def _sync(path: Path) -> None:
@@ -249,6 +278,25 @@ def _read_json(file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"is not a JSON object; {_RERUN}", file=file)
     return value
+
+
+def _check_files(folder: Path, provenance: dict[str, Any]) -> None:
+    """Raises InputError for a file that is not as it was written; so no library sees a damaged table."""
+    for name, checksum in (_mapping(provenance, "files", folder / "provenance.json")).items():
+        if name not in _OWN:
+            what = f"files names what is no part of a result; {_RERUN}"
+            raise InputError(what, value=name, file=folder / "provenance.json")
+        _check_present(folder / name)
+        if _checksum(folder / name) != checksum:
+            raise InputError(f"the file was changed after the result was written; {_RERUN}", file=folder / name)
+
+
+def _mapping(data: dict[str, Any], key: str, file: Path) -> dict[str, Any]:
+    """The mapping at a key, empty where there is none; raises InputError for anything else."""
+    found = data.get(key) or {}
+    if not isinstance(found, dict):
+        raise InputError(f"{key} is not a mapping; {_RERUN}", file=file)
+    return found
 
 
 def _check_present(file: Path) -> None:

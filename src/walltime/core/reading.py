@@ -147,14 +147,15 @@ def boundary(path: str | Path, place: Reading | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def reading(path: str | Path, advice: str = "") -> Iterator[Reading]:
-    """A file that is read inside the block, unpacked where its bytes are gzip's (by content, not by name).
+def reading(path: str | Path, advice: str = "", *, packed: bool = False) -> Iterator[Reading]:
+    """A file that is read inside the block, unpacked where its bytes are gzip's (by content, not by name) unless
+    it is wanted `packed`.
 
     Only a regular file is: a pipe or a device can be read once, or without end. `advice` is said after a reason.
     """
     place = Reading(path, advice)
     with boundary(path, place), _open(path) as raw:
-        if raw.peek(2)[:2] == _GZIP:  # type: ignore[attr-defined]
+        if not packed and raw.peek(2)[:2] == _GZIP:  # type: ignore[attr-defined]
             with gzip.open(raw) as unpacked:
                 place.stream = unpacked  # type: ignore[assignment]
                 yield place

@@ -79,6 +79,13 @@ def parse_source(text: str, file: str | None) -> Source:
     return source
 
 
+def parse_value(text: str) -> Any:
+    """The value of a text that stands alone, typed as YAML types it; raises InputError."""
+    if not text.strip():
+        return None
+    return parse_source(text, None).data
+
+
 class _Loader(yaml.SafeLoader):
     """YAML's own, whose merged mappings (`<<`) stay as small as their keys are many."""
 

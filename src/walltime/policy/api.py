@@ -473,6 +473,7 @@ class Pass:
         ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be
         asked at any time, and changes nothing."""
         i: cython.Py_ssize_t = slot
+        self.look(i)
         estimate: cython.longlong = self.jobs.at[i].estimate
         chosen = self.jobs.table[i].copy() if self.jobs.at[i].choice >= 0 else None  # where it stands now
         counter: cython.Py_ssize_t = -1

@@ -13,12 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from walltime.core.errors import InputError
-from walltime.core.reading import reader, reading
-from walltime.core.source import Source, read_source
+from walltime.core.reading import Reading, boundary, reader, reading
+from walltime.core.source import Source, parse_value, read_source
 from walltime.scenario.model import Cluster, Nodes, Scenario
 from walltime.scenario.problems import explain
 
@@ -96,9 +95,11 @@ def _says_something(line: str) -> bool:
 def _read_group(given: dict[str, str], path: Path, line: int) -> dict[str, Any]:
     """One line as the mapping of a group of nodes."""
     group: dict[str, Any] = {"count": 1, "cores": 1}
-    for key, text in given.items():
-        value = text if key in _TEXTS else text.split() if key in _LISTS else yaml.safe_load(text)
-        group[key] = value
+    place = Reading(path)
+    place.line = line
+    with boundary(path, place):
+        for key, text in given.items():
+            group[key] = text if key in _TEXTS else text.split() if key in _LISTS else parse_value(text)
     try:
         Nodes.model_validate(group)
     except ValidationError as error:

@@ -6,10 +6,10 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 
 from walltime.core.errors import InputError
+from walltime.core.source import parse_value
 from walltime.scenario.controller import Controller
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.part import Part
@@ -23,9 +23,8 @@ def parse_setting(text: str) -> tuple[str, Any]:
     if not equals or not key.strip():
         raise InputError("--set takes KEY=VALUE, such as cluster.scheduler.backfill=easy", value=text)
     try:
-        raw.encode()
-        return key.strip(), yaml.safe_load(raw)
-    except (yaml.YAMLError, ValueError, ArithmeticError, RecursionError):
+        return key.strip(), parse_value(raw)
+    except (InputError, UnicodeError):
         raise InputError(f"--set {key.strip()}: the value is not valid YAML", value=raw) from None
 
 

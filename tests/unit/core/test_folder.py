@@ -156,8 +156,9 @@ def test_what_is_written_is_read(tmp_path, format):
     assert found.series["value"].to_list() == [1.5]
     assert found.outages is not None
     assert found.outages.equals(outages())
-    assert (found.scenario, found.provenance) == ("walltime: 1\n", {"version": "1"})
+    assert (found.scenario, found.provenance["version"]) == ("walltime: 1\n", "1")
     names = {"scenario.yaml", "summary.json", "provenance.json"}
+    assert set(found.provenance["files"]) == {f"{name}.{format}" for name in folder.TABLES} | {"summary.json"}
     assert {file.name for file in target.iterdir()} == names | {f"{name}.{format}" for name in folder.TABLES}
     assert [entry.name for entry in target.parent.iterdir()] == ["out"]
 
@@ -297,13 +298,15 @@ def test_a_killed_writer_leaves_nothing_or_everything(tmp_path):
         ("summary.json", "[]", "object"),
         ("summary.json", '{"schema": 99, "digest": ""}', "another schema"),
         ("summary.json", '{"digest": ""}', "another schema"),
-        ("summary.json", '{"schema": 1, "digest": "0"}', "belong together"),
+        ("summary.json", '{"schema": 1, "digest": "0"}', "changed"),
+        ("provenance.json", '{"files": [1]}', "mapping"),
+        ("provenance.json", '{"files": {"../secret": "0"}}', "no part of a result"),
         ("provenance.json", None, "missing"),
         ("scenario.yaml", None, "missing"),
         ("jobs.parquet", None, "missing"),
-        ("jobs.parquet", "PAR1 nonsense", "cannot be read"),
-        ("allocations.parquet", "", "cannot be read"),
-        ("series.parquet", "PAR1", "cannot be read"),
+        ("jobs.parquet", "PAR1 nonsense", "changed"),
+        ("allocations.parquet", "", "changed"),
+        ("series.parquet", "PAR1", "changed"),
     ],
 )
 def test_a_damaged_folder_is_refused_by_name(tmp_path, file, text, match):
@@ -320,8 +323,17 @@ def test_a_damaged_folder_is_refused_by_name(tmp_path, file, text, match):
         assert Path(file).stem in caught.value.file
 
 
-def test_a_file_cut_short(tmp_path):
+def forget_checksums(target):
+    """The folder as one that was made without them, so that the next check is reached."""
+    (target / "provenance.json").write_text("{}")
+    return target
+
+
+@pytest.mark.parametrize("checksums", [True, False])
+def test_a_file_cut_short(tmp_path, checksums):
     target = folder.write(tmp_path / "out", contents())
+    if not checksums:
+        forget_checksums(target)
     whole = (target / "jobs.parquet").read_bytes()
     for part in (10, len(whole) // 2, len(whole) - 1):
         (target / "jobs.parquet").write_bytes(whole[:part])
@@ -334,7 +346,7 @@ def test_a_file_cut_short(tmp_path):
     [("job_id\n1\n", "column"), ("", "cannot be read"), (None, "cannot be read")],
 )
 def test_a_csv_with_other_columns(tmp_path, text, match):
-    target = folder.write(tmp_path / "out", contents(), format="csv")
+    target = forget_checksums(folder.write(tmp_path / "out", contents(), format="csv"))
     good = (target / "jobs.csv").read_text()
     (target / "jobs.csv").write_text(good.replace("1000000000.123456", "soon") if text is None else text)
     with pytest.raises(InputError, match=match):
@@ -342,14 +354,14 @@ def test_a_csv_with_other_columns(tmp_path, text, match):
 
 
 def test_a_column_of_another_kind(tmp_path):
-    target = folder.write(tmp_path / "out", contents())
+    target = forget_checksums(folder.write(tmp_path / "out", contents()))
     jobs().with_columns(pl.col("cores").cast(pl.String)).write_parquet(target / "jobs.parquet")
     with pytest.raises(InputError, match="column cores"):
         folder.read(target)
 
 
 def test_a_changed_cell_is_noticed(tmp_path):
-    target = folder.write(tmp_path / "out", contents())
+    target = forget_checksums(folder.write(tmp_path / "out", contents()))
     jobs(cores=[1, 2, 4]).write_parquet(target / "jobs.parquet")
     with pytest.raises(InputError, match="digest"):
         folder.read(target)
