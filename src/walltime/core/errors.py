@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 _LONGEST = 200  # characters of a value in a message
+_LONGEST_MESSAGE = 3000  # of what is wrong, which may name a key of the file
 _MOST = 60  # choices that a message lists
 _MOST_COMPARED = 10_000
 
@@ -51,7 +52,7 @@ class InputError(WalltimeError):
             hint = f"; did you mean {_shown(near[0])}?" if near else ""
             more = f", and {len(self.choices) - _MOST} more" if len(self.choices) > _MOST else ""
             hint += f" (choices: {', '.join(_cut(str(choice)) for choice in self.choices[:_MOST])}{more})"
-        return f"{place}{self.what}{value}{hint}"
+        return f"{place}{_cut(self.what, _LONGEST_MESSAGE)}{value}{hint}"
 
 
 def _shown(value: object) -> str:

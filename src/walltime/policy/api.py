@@ -473,7 +473,8 @@ class Pass:
         ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be
         asked at any time, and changes nothing."""
         i: cython.Py_ssize_t = slot
-        self.look(i)
+        if not 0 <= i < self.jobs.size:
+            raise self.violation(-1, f"asked about {slot}, which is not a job")
         estimate: cython.longlong = self.jobs.at[i].estimate
         chosen = self.jobs.table[i].copy() if self.jobs.at[i].choice >= 0 else None  # where it stands now
         counter: cython.Py_ssize_t = -1
@@ -687,6 +688,8 @@ class Pass:
     def refusal(self, slot) -> PolicyError:
         """The error of a job that is started where it may not."""
         i: cython.Py_ssize_t = slot
+        if not 0 <= i < self.jobs.size:
+            return self.violation(-1, f"started {slot}, which is not a job")
         counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
         if counter >= 0:
             return self.violation(i, f"started, but a limit refuses it: {self.quotas.why(counter, i)}")
