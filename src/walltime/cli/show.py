@@ -103,6 +103,7 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
             f"Not looked at: the {what} that {count_jobs(count)} ask for; "
             "the cluster does not tell what its nodes have."
         )
+    notes += [f"Names on one side only: {text}." for text in summary.get("facts", {}).get("strangers", ())]
     if count := summary.get("facts", {}).get("preceding_ignored"):
         notes.append(
             f"Not looked at: the preceding jobs that the trace has for {count_jobs(count)}; "

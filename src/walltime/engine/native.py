@@ -29,6 +29,7 @@ from walltime.policy import registry
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.model import SHARING
+from walltime.scenario.names import find_strangers
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
@@ -126,6 +127,7 @@ def run(
     names = [cluster.name for cluster in scenario.clusters]
     jobs, allocations = build_tables(simulation, arrivals, names)
     facts = _facts(scenario, workload, simulation, arrivals)
+    facts["strangers"] = [] if first is None else find_strangers(scenario, first)
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
     facts |= count_conditions(workload, jobs, simulation, scenario)

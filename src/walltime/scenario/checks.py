@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from difflib import get_close_matches
-from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.workload import Workload
 from walltime.scenario.grid import CRITERIA
 from walltime.scenario.model import SHARING, Cluster, Scenario
+from walltime.scenario.names import place_error
 from walltime.scenario.outages import in_disruptions
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Caps, Queue
@@ -23,45 +21,16 @@ def check_rules(scenario: Scenario) -> None:
     for index, cluster in enumerate(scenario.clusters):
         prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
         for key, error in _mistakes(cluster):
-            raise _placed(error, scenario, f"{prefix}.{key}")
+            raise place_error(error, scenario, f"{prefix}.{key}")
         for number, group in enumerate(cluster.nodes or ()):
             if group.max_load > 1 and scenario.execution.model.name == "trace":
                 key = "nodes.max_load" if len(cluster.nodes or ()) == 1 else f"nodes.{number}.max_load"
                 what = "several tasks on a core, but the execution model (trace) does not share its time"
-                raise _placed(InputError(f"{what}; others are {', '.join(SHARING)}"), scenario, f"{prefix}.{key}")
+                raise place_error(InputError(f"{what}; others are {', '.join(SHARING)}"), scenario, f"{prefix}.{key}")
         for key, error in _in_checkpoints(scenario, cluster):
-            raise _placed(error, scenario, f"{prefix}.{key}")
+            raise place_error(error, scenario, f"{prefix}.{key}")
     for key, error in _in_broker(scenario):
-        raise _placed(error, scenario, key)
-
-
-def check_names(scenario: Scenario, workload: Workload) -> None:
-    """Raise InputError for a limit on somebody who has no job in the workload, unless it is `optional`."""
-    for index, cluster in enumerate(scenario.clusters):
-        prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
-        for number, limit in enumerate(cluster.limits):
-            for kind, names in {} if limit.optional else limit.names().items():
-                known = set(workload.label_names(kind)) | (set(cluster.accounts) if kind == "account" else set())
-                known |= set(cluster.queues) if kind == "queue" else set()
-                for name in names:
-                    if name not in known:
-                        error = InputError(
-                            f"a limit for a {kind} that neither the workload nor the cluster has "
-                            "(`optional: true` lets it pass)",
-                            value=name,
-                            choices=sorted(known) if len(known) <= 12 else get_close_matches(name, known, 5),
-                        )
-                        raise _placed(error, scenario, f"{prefix}.limits.{number}.{kind}")
-
-
-def _placed(error: InputError, scenario: Scenario, key: str) -> InputError:
-    """The error with the line of the key, or of the nearest key around it, and the key in its words."""
-    where: dict[str, Any] = {}
-    around = key
-    while around and not where.get("line"):
-        where = scenario.place(around)
-        around = around.rpartition(".")[0]
-    return InputError(f"{key}: {error.what}", value=error.value, choices=error.choices, **where)
+        raise place_error(error, scenario, key)
 
 
 def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:

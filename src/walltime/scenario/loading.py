@@ -15,9 +15,10 @@ from walltime.core.reading import reader
 from walltime.core.source import Source, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.alea import is_alea, read_data_set
-from walltime.scenario.checks import check_names, check_rules
+from walltime.scenario.checks import check_rules
 from walltime.scenario.files import join_files
 from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.names import check_names
 from walltime.scenario.override import override
 from walltime.scenario.problems import dotted, explain
 
