@@ -43,7 +43,7 @@ This page is made from the program by `tools/scenario_reference.py`.
 
 KNOWN = {
     Count: "whole number, at least 1",
-    Seed: "whole number, at least 0",
+    Seed: "whole number, at least 0, or a text",
     Flag: "true or false",
     Duration: "duration",
     Moment: "duration",

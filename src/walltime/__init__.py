@@ -57,6 +57,7 @@ _WHERE = {
     "generate_workload": "walltime.workload.synthesis:generate_workload",
     "load_model": "walltime.workload.models:load_model",
     "read_workload": "walltime.workload.formats:read",
+    "tune_workload": "walltime.tuning:tune_workload",
     "write_workload": "walltime.workload.formats:write",
 }
 
@@ -82,6 +83,7 @@ __all__ = [
     "predict",
     "read_workload",
     "simulate",
+    "tune_workload",
     "write_report",
     "write_workload",
 ]

@@ -14,11 +14,10 @@ import walltime
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(script: str, folder: Path) -> str:
+def run(script: str, folder: Path, *options: str) -> str:
     """What the example prints; it is started elsewhere, as it must not depend on the folder."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / script)], cwd=folder, env=environment(), text=True, capture_output=True
-    )
+    command = [sys.executable, str(EXAMPLES / script), *options]
+    done = subprocess.run(command, cwd=folder, env=environment(), text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert not any(folder.iterdir()), "an example leaves nothing behind"
@@ -99,6 +98,17 @@ def test_synthetic_months(tmp_path: Path) -> None:
     wins = sum(float(easy) < float(conservative) for easy, conservative in months)
     assert len(months) == 5
     assert re.search(rf"easy waits less in {wins} of 5 months", out)
+
+
+def test_edison_in_small(tmp_path: Path) -> None:
+    out = run("edison.py", tmp_path, "--nodes", "60", "--days", "1")
+    inside, hours = re.search(r"(\d+) of (\d+) hours between 3 and 5 h", out).groups()
+    assert (inside, hours) == ("24", "24")
+    ranges = re.findall(r"hourly median wait (\S+) to (\S+) h", out)
+    assert len(ranges) == 3
+    assert float(ranges[0][0]) >= 3.0
+    assert float(ranges[0][1]) <= 5.0
+    assert float(ranges[1][1]) > float(ranges[0][1])  # pilots hold what they do not use
 
 
 def test_scenario(command: Command, tmp_path: Path) -> None:

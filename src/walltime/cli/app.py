@@ -20,7 +20,7 @@ from walltime.cli.steady import steady
 from walltime.cli.workflows import workflows
 from walltime.cli.workload import app as workload_app
 from walltime.cli.workload_compare import compare as compare_workloads
-from walltime.cli.workload_model import anonymise, fit, generate, recipe
+from walltime.cli.workload_model import anonymise, fit, generate, recipe, tune
 
 app = typer.Typer(
     name="walltime",
@@ -34,7 +34,7 @@ app = typer.Typer(
 )
 for command in (run, compare, explain, predict, report, plot, workflows, steady, policies, audit, demo):
     app.command()(command)
-for modelling in (fit, generate, recipe, anonymise):
+for modelling in (fit, generate, tune, recipe, anonymise):
     workload_app.command()(modelling)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")

@@ -12,7 +12,7 @@ _PHASES, _JOBS = "Phases and load", "Jobs"
 
 Force = Annotated[bool, typer.Option("--force", help="Replace the output where it exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
-Seed = Annotated[int, typer.Option(min=0, help="The seed of everything random.")]
+Seed = Annotated[str, typer.Option(help="The seed of everything random: a whole number, or a text.")]
 
 # Of fit.
 ModelFile = Annotated[Path, typer.Option("--output", "-o", help="The model file to write (.json).")]
@@ -54,19 +54,46 @@ Load = Annotated[
     float | None,
     typer.Option(help="Offered load, 1.0 fills the machine; by default what the model has.", rich_help_panel=_PHASES),
 ]
-Stabilization = Annotated[
-    str, typer.Option(help="Ordinary jobs before the experiment, not analysed.", rich_help_panel=_PHASES)
-]
-Backlog = Annotated[
-    str,
+Pressure = Annotated[
+    str | None,
     typer.Option(
-        help="Work for the whole machine that should wait at the start of the experiment, under FCFS: 4h. "
-        "Made by a fill of small jobs.",
+        metavar="LOW[:HIGH]",
+        help="In place of a load: work submitted so far / what the machine could have done, at least LOW after each "
+        "arrival; no job comes at HIGH (LOW + 0.1) or above.",
         rich_help_panel=_PHASES,
     ),
 ]
+Stabilization = Annotated[
+    str, typer.Option(help="Ordinary jobs before the experiment, not analysed.", rich_help_panel=_PHASES)
+]
+Fill = Annotated[
+    str,
+    typer.Option(
+        help="Work for the whole machine in small jobs before all others, one every 10 s: 6h.", rich_help_panel=_PHASES
+    ),
+]
+NodeSize = Annotated[
+    int,
+    typer.Option("--node-cores", min=1, help="Cores of a node: fill jobs have whole nodes.", rich_help_panel=_PHASES),
+]
 Drain = Annotated[
-    str, typer.Option(help="Time after the last submission, told with the phases.", rich_help_panel=_PHASES)
+    str,
+    typer.Option(
+        help="Time after the last submission, at whose end a run ends; 0: it ends with its last job.",
+        rich_help_panel=_PHASES,
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE", help="When the experiment begins: 2024-03-01, or with a time.", rich_help_panel=_PHASES
+    ),
+]
+Wait = Annotated[str, typer.Option(help="The median wait of the jobs of each hour that is wanted.")]
+Within = Annotated[str, typer.Option(help="How far from it the median of an hour may be.")]
+BaselinePressure = Annotated[float, typer.Option(help="The least job pressure after each arrival.")]
+Machine = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="A scenario: its machine and scheduler; its jobs are not looked at.")
 ]
 Band = Annotated[
     float, typer.Option(help="How far the job pressure may be from the load on the way.", rich_help_panel=_PHASES)

@@ -31,7 +31,7 @@ class Options:
     policy: str | None = None
     settings: tuple[str, ...] = ()
     engine: str | None = None
-    seed: int | None = None
+    seed: str | None = None
     until: str | None = None
     overrun: str | None = None
     missing_request: str | None = None
@@ -191,8 +191,10 @@ def _check_choices(options: Options) -> None:
         raise InputError("--cores must be at least 1", value=options.cores)
     if options.nodes is not None and not re.fullmatch(r"0*[1-9]\d*[xX]0*[1-9]\d*", options.nodes.strip()):
         raise InputError("--nodes takes NODESxCORES, both at least 1, such as 120x2", value=options.nodes)
-    if options.seed is not None and options.seed < 0:
-        raise InputError("--seed must be 0 or more", value=options.seed)
+    if options.seed is not None:
+        from walltime.core.random import read_seed
+
+        read_seed(options.seed)
     parse_seconds("--until", options.until)
 
 

@@ -22,7 +22,7 @@ def predict(
     account: Annotated[str | None, typer.Option(metavar="NAME", help="Who pays.")] = None,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Where it waits.")] = None,
     runs: Annotated[int, typer.Option(metavar="N", min=1, help="How many simulations.")] = 100,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of the draws; by default the scenario's.")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="N", help="Of the draws; by default the scenario's.")] = None,
     horizon: Annotated[str, typer.Option(metavar="T", help="How far each simulation goes.")] = "7d",
     arrivals: Annotated[
         bool, typer.Option("--arrivals/--no-arrivals", help="Whether other jobs come after it.")
@@ -40,12 +40,14 @@ def predict(
     scenario's workload, and which jobs will come, as a stretch of it.
     """
     from walltime.analysis.plots import check_picture
+    from walltime.core.random import read_seed
     from walltime.prediction import predict as inquire
 
     if picture is not None:
         check_picture(picture, force=force)
     job = {"cores": cores, "time": time, "nodes": nodes, "user": user, "account": account, "queue": queue}
-    told = inquire(scenario, **job, runs=runs, seed=seed, horizon=horizon, arrivals=arrivals)  # type: ignore[arg-type]
+    number = None if seed is None else read_seed(seed)
+    told = inquire(scenario, **job, runs=runs, seed=number, horizon=horizon, arrivals=arrivals)  # type: ignore[arg-type]
     if as_json:
         emit(told.as_data())
     else:

@@ -62,7 +62,10 @@ MissingRequest = Annotated[
 Until = Annotated[
     str | None, typer.Option(metavar="T", help="Stop at this time: seconds, 12h, 30d.", rich_help_panel=_JOBS)
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed of everything random.", rich_help_panel=_JOBS)]
+Seed = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="The seed of everything random: a whole number, or a text.", rich_help_panel=_JOBS),
+]
 Shake = Annotated[
     str | None,
     typer.Option(

@@ -25,7 +25,7 @@ def compare(
         Path | None,
         typer.Option("--page", help="Write the pictures: .html (one file with everything), .svg, .png, .pdf."),
     ] = None,
-    seed: Seed = 0,
+    seed: Seed = "0",
     force: Force = False,
     as_json: AsJson = False,
     timezone: Timezone = None,
@@ -42,7 +42,9 @@ def compare(
     if page is not None:
         check_page(page)
         refuse_existing(page, force)
-    sides = _read_sides(first, second, seed, timezone)
+    from walltime.core.random import read_seed
+
+    sides = _read_sides(first, second, read_seed(seed), timezone)
     comparison = compare_workloads(*sides, names=(str(first), str(second)))
     if page is not None:
         write_page(comparison, page)

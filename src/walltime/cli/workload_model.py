@@ -14,6 +14,7 @@ from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_
 
 if TYPE_CHECKING:
     from walltime.core.workload import Workload
+    from walltime.tuning import Tuned
     from walltime.workload.clean import Removal
     from walltime.workload.models.file import ModelFile
 
@@ -117,11 +118,14 @@ def generate(
     cores: given.MachineCores,
     days: given.Days,
     load: given.Load = None,
-    seed: given.Seed = 0,
+    pressure: given.Pressure = None,
+    seed: given.Seed = "0",
     stabilization: given.Stabilization = "1d",
-    backlog: given.Backlog = "0",
+    fill: given.Fill = "0",
     drain: given.Drain = "0",
+    start: given.Start = None,
     band: given.Band = 0.05,
+    node_cores: given.NodeSize = 1,
     insert: given.Insert = None,
     structure: given.Structure = "users",
     bins: given.Bins = None,
@@ -135,13 +139,14 @@ def generate(
 
     The phases are fill, stabilization, experiment and drain; each job keeps the name of its phase in .parquet and .csv.
 
-    Example: walltime workload generate site.json --cores 4096 --days 365 --load 0.9 --backlog 4h -o year.parquet
+    Example: walltime workload generate site.json --cores 4096 --days 365 --load 0.9 -o year.parquet
     """
+    from walltime.core.random import read_seed
     from walltime.core.time import parse_duration, seconds
     from walltime.workload.formats import check_suffix, write
     from walltime.workload.insertion_file import load_insertions
     from walltime.workload.models import PUBLISHED, load_model
-    from walltime.workload.synthesis import Plan, synthesize
+    from walltime.workload.synthesis import Plan, parse_date, synthesize
 
     check_suffix(output)
     refuse_existing(output, force)
@@ -150,11 +155,14 @@ def generate(
         cores=cores,
         days=days,
         load=load,
-        seed=seed,
+        pressure=None if pressure is None else _parse_pressure(pressure),
+        seed=read_seed(seed),
         stabilization=seconds(parse_duration(stabilization)),
-        backlog=seconds(parse_duration(backlog)) / 3600,
+        fill=seconds(parse_duration(fill)) / 3600,
         drain=seconds(parse_duration(drain)),
+        start=None if start is None else parse_date(start),
         band=band,
+        node_cores=node_cores,
         estimates=estimates or ("tsafrir" if model in PUBLISHED else "model"),
         largest_estimate=None if largest_estimate is None else seconds(parse_duration(largest_estimate)),
         insertions=tuple(load_insertions(insert)) if insert else (),
@@ -166,6 +174,90 @@ def generate(
         return
     typer.echo(f"{len(jobs):,} jobs written to {output}: {loaded.title}, {cores:,} cores, seed {seed}")
     _show_plan(jobs.notes, lost)
+
+
+def _parse_pressure(text: str) -> tuple[float, float]:
+    """`1.0`, or `1.0:1.02`."""
+    from walltime.core.errors import InputError
+
+    first, colon, second = text.partition(":")
+    try:
+        low = float(first)
+        return low, float(second) if colon else low + 0.1
+    except ValueError:
+        raise InputError("--pressure takes one number or two, such as 1.0:1.1", value=text) from None
+
+
+def tune(
+    model: given.Model,
+    scenario: given.Machine,
+    output: given.NewTrace,
+    wait: given.Wait = "4h",
+    within: given.Within = "1h",
+    days: given.Days = 7.0,
+    pressure: given.BaselinePressure = 1.0,
+    seed: given.Seed = "0",
+    stabilization: given.Stabilization = "1d",
+    drain: given.Drain = "0",
+    start: given.Start = None,
+    structure: given.Structure = "users",
+    bins: given.Bins = None,
+    estimates: given.Estimates = None,
+    force: given.Force = False,
+    as_json: given.AsJson = False,
+) -> None:
+    """Find the fill and the job pressure that keep the median wait of every hour near a wanted one, by simulation.
+
+    What is found is for the baseline, ordinary jobs alone, which is written; give both to `walltime workload generate`
+    for the experiments that are compared with it.
+
+    Example: walltime workload tune site.json machine.yaml --wait 4h --days 7 -o baseline.parquet
+    """
+    from walltime.core.time import parse_duration, seconds
+    from walltime.tuning import tune_workload
+    from walltime.workload.formats import check_suffix, write
+    from walltime.workload.models import PUBLISHED, load_model
+
+    check_suffix(output)
+    refuse_existing(output, force)
+    loaded = load_model(model, structure, bins)  # type: ignore[arg-type]
+    tuned = tune_workload(
+        loaded,
+        scenario,
+        wait=seconds(parse_duration(wait)),
+        within=seconds(parse_duration(within)),
+        pressure=pressure,
+        days=days,
+        seed=seed,
+        stabilization=seconds(parse_duration(stabilization)),
+        drain=seconds(parse_duration(drain)),
+        start=start,
+        estimates=estimates or ("tsafrir" if model in PUBLISHED else "model"),
+    )
+    lost = write(tuned.workload, output)
+    if as_json:
+        typer.echo(json.dumps(tuned.as_data(), indent=2, ensure_ascii=False))
+        return
+    _show_tuned(tuned, output)
+    _show_plan(tuned.workload.notes, lost)
+
+
+def _show_tuned(tuned: Tuned, output: Path) -> None:
+    """Prints what was found, and with which options the same ordinary jobs come again."""
+    from walltime.core.time import format_duration
+
+    facts, plan = tuned.as_data(), tuned.plan
+    low, high = plan.pressure or (0.0, 0.0)
+    inside = facts["hours"] - facts["outside"]
+    typer.echo(f"{len(tuned.workload):,} jobs written to {output}, after {tuned.runs} simulations")
+    lowest, highest, least, most = (
+        format_duration(value) for value in (facts["lowest"], facts["highest"], tuned.low, tuned.high)
+    )
+    typer.echo(
+        f"• hourly median wait {lowest} to {highest}; {inside} of {facts['hours']} hours are in {least} to {most}"
+    )
+    band = f"--pressure {low:g}:{high:g}"
+    typer.echo(f"• frozen: --cores {plan.cores} {band} --fill {plan.fill:g}h --node-cores {plan.node_cores}")
 
 
 def _show_plan(notes: dict[str, Any], lost: list[str]) -> None:
@@ -183,7 +275,7 @@ def _tell_plan(notes: dict[str, Any]) -> list[str]:
     lengths = {name: end - begin for name, (begin, end) in notes["phases"].items() if end > begin}
     lines = ["phases: " + ", ".join(f"{name} {format_duration(length)}" for name, length in lengths.items())]
     if "drain" in lengths:
-        lines.append(f"the drain ends at --until {notes['phases']['drain'][1]:.0f}s, where a run may be cut off")
+        lines.append(f"a run ends with the drain, at {notes['phases']['drain'][1]:.0f} s")
     loads = ", ".join(f"{name} {value:.1%}" for name, value in notes["offered_load"].items())
     lines.append(f"offered load: {loads}")
     if notes["added"] or notes["dropped"]:
@@ -191,12 +283,6 @@ def _tell_plan(notes: dict[str, Any]) -> list[str]:
     if notes["pressure"]:
         low, high = notes["pressure"]["lowest"], notes["pressure"]["highest"]
         lines.append(f"job pressure between {low:.2f} and {high:.2f} after the first day")
-    if "backlog" in notes:
-        found = notes["backlog"]
-        lines.append(
-            f"backlog at the start of the experiment under FCFS: {found['fcfs_hours']:.1f} h "
-            f"({found['wanted_hours']:g} h wanted)"
-        )
     if notes["inserted"]:
         lines.append(f"{notes['inserted']:,} jobs were inserted")
     if flows := notes.get("workflows"):
@@ -211,7 +297,7 @@ def recipe(
     name: Annotated[str, typer.Argument(metavar="RECIPE", help="montage, blast, ...; `list` prints their names.")],
     output: Annotated[Path | None, typer.Argument(help="The file to write, a workflow's manifest.")] = None,
     tasks: Annotated[int, typer.Option(min=1, help="About so many tasks.")] = 100,
-    seed: given.Seed = 0,
+    seed: given.Seed = "0",
     force: given.Force = False,
 ) -> None:
     """Make a workflow like those of a scientific application, by a recipe of WfCommons.
@@ -222,6 +308,7 @@ def recipe(
     Example: walltime workload recipe montage montage.json --tasks 200
     """
     from walltime.core.errors import InputError
+    from walltime.core.random import read_seed
     from walltime.workload.formats.workflows import write_manifest
     from walltime.workload.recipes import draw_workflow, list_recipes
 
@@ -231,7 +318,7 @@ def recipe(
     if output is None:
         raise InputError("a recipe needs a file to write to", value=name)
     refuse_existing(output, force)
-    flow = draw_workflow(name, tasks, seed)
+    flow = draw_workflow(name, tasks, read_seed(seed))
     write_manifest(flow, output)
     typer.echo(
         f"{len(flow.tasks):,} tasks written to {output}: critical path {flow.critical_path:,.0f} s, "
@@ -242,7 +329,7 @@ def recipe(
 def anonymise(
     trace: Trace,
     output: Annotated[Path, typer.Argument(help="The file to write; its suffix chooses the format.")],
-    seed: given.Seed = 0,
+    seed: given.Seed = "0",
     keep_queues: Annotated[bool, typer.Option("--keep-queues", help="Keep the names of queues.")] = False,
     force: given.Force = False,
     input_format: Format = None,
@@ -256,13 +343,14 @@ def anonymise(
 
     Example: walltime workload anonymise site.sacct shared.swf.gz --timezone Europe/Berlin
     """
+    from walltime.core.random import read_seed
     from walltime.workload.anonymise import anonymise as make_anonymous
     from walltime.workload.formats import check_suffix, write
 
     check_suffix(output)
     refuse_existing(output, force)
     source = read_trace(trace, input_format, timezone, map_)
-    jobs = make_anonymous(source, seed, keep_queues)
+    jobs = make_anonymous(source, read_seed(seed), keep_queues)
     lost = write(jobs, output)
     typer.echo(f"{len(jobs):,} jobs written to {output}, without names and dates")
     tell_missing(source.notes, lost)

@@ -114,6 +114,7 @@ def resolve(scenario: Scenario, workload: Workload) -> Scenario:
     """
     check_rules(scenario)
     check_names(scenario, workload)
+    scenario = _until_drained(scenario, workload)
     if all(cluster.total_cores is not None for cluster in scenario.clusters):
         return scenario
     if workload.machine_cores is None or len(scenario.clusters) > 1:
@@ -126,6 +127,12 @@ def resolve(scenario: Scenario, workload: Workload) -> Scenario:
         )
     sized = scenario.clusters[0].model_copy(update={"cores": workload.machine_cores})
     return scenario.model_copy(update={"clusters": (sized,)})
+
+
+def _until_drained(scenario: Scenario, workload: Workload) -> Scenario:
+    """The scenario that ends with the drain phase of its workload, where it has one and no other end is told."""
+    begin, end = workload.notes.get("phases", {}).get("drain", (0.0, 0.0))
+    return scenario.model_copy(update={"until": float(end)}) if scenario.until is None and end > begin else scenario
 
 
 def dump(scenario: Scenario) -> str:

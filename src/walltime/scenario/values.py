@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from walltime.core.errors import InputError
+from walltime.core.random import read_seed
 from walltime.core.time import parse_duration, seconds
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGTPkmgtp])(?:i?[Bb])?|[Bb])?")
@@ -37,6 +38,12 @@ def _positive(value: Any) -> int:
 
 
 def _seed(value: Any) -> int:
+    """A whole number; a text stands for one."""
+    if isinstance(value, str):
+        try:
+            value = read_seed(value)
+        except InputError as error:
+            raise ValueError(error.what) from None
     number = _whole(value)
     if not 0 <= number < 1 << 63:
         raise ValueError("must be 0 or more" if number < 0 else "is too large")

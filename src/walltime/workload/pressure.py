@@ -1,13 +1,16 @@
 """Job pressure: the work submitted so far over what the machine could have done by then, held in a band.
 
-ScSF's mechanism (Rodrigo et al., JSSPP 2017, section 3.4): at each arrival, jobs are added while the pressure is below
-the band, and the arriving job is dropped while it is above. Here the machine's capacity is counted on the clock of the
-workload's own rhythm, so that quiet nights are not filled up and busy mornings not cut off; over each phase both clocks
-agree. In the first hours a single job is a large part of everything, so the band is wider by a few hours' work.
+Two ways. `press` is ScSF's (Rodrigo et al., JSSPP 2017, section 3.4), for a machine that is never without work: at each
+arrival, jobs are added while the pressure is below the band, and the arriving job is dropped while it is above.
+
+`hold` is for a wanted load. It counts the machine's capacity on the clock of the workload's own rhythm, so that quiet
+nights are not filled up and busy mornings not cut off; over each phase both clocks agree. In the first hours a single
+job is a large part of everything, so its band is wider by a few hours' work.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +26,32 @@ class Control:
     kept: np.ndarray
     added: np.ndarray
     added_at: np.ndarray
+
+
+def press(
+    times: np.ndarray, work: np.ndarray, spare: Callable[[int], float], cores: int, low: float, high: float
+) -> Control:
+    """Adds and drops jobs by P = work submitted so far / (time × cores): ScSF's rule.
+
+    `times` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` tells the work of the n-th job
+    that may be added. A job that arrives while P is `high` or more is dropped. With any other as many are added as make
+    P at least `low` at that time. At time zero there is no P, and the first job is taken.
+    """
+    kept: list[int] = []
+    added: list[int] = []
+    added_at: list[int] = []
+    total = 0.0
+    for row, (time, amount) in enumerate(zip(times.tolist(), work.tolist(), strict=True)):
+        possible = time * cores
+        if total > 0 and total >= high * possible:
+            continue
+        kept.append(row)
+        total += amount
+        while total < low * possible:
+            total += spare(len(added))
+            added.append(len(added))
+            added_at.append(row)
+    return Control(*(np.array(rows, np.int64) for rows in (kept, added, added_at)))
 
 
 def expected_time(times: np.ndarray, hours: np.ndarray, edges: list[float]) -> np.ndarray:

@@ -34,8 +34,10 @@ def refused(*arguments):
 def test_from_a_log_to_a_year(trace, tmp_path):
     model, out, page = tmp_path / "m.json", tmp_path / "g.parquet", tmp_path / "p.html"
     assert "1,500 jobs" in run("fit", trace, "-o", model)
-    text = run("generate", model, "--cores", 64, "--days", 20, "--load", 0.9, "--seed", 2, "--backlog", "6h", "-o", out)
-    for words in ("offered load: ", "backlog", "job pressure between"):
+    text = run(
+        "generate", model, "--cores", 64, "--days", 20, "--load", 0.9, "--seed", "two", "--fill", "6h", "-o", out
+    )
+    for words in ("offered load: ", "fill", "job pressure between"):
         assert words in text
     assert float(re.search(r"experiment (\S+)%", text)[1]) == pytest.approx(90, abs=0.6)
     assert read(out).label_names("phase") == ["fill", "stabilization", "experiment"]
@@ -106,11 +108,11 @@ def test_an_existing_file_is_kept(trace, tmp_path):
     assert json.loads(model.read_text())["walltime_model"] == 1
 
 
-def test_the_drain_ends_where_a_run_may_be_cut_off(tmp_path):
-    """The hint names a time at which a run stops: nobody is submitted in the drain, and it is all there."""
+def test_a_run_of_the_file_ends_with_the_drain(tmp_path):
+    """Nothing is submitted in the drain, and it is all there."""
     out = tmp_path / "jobs.parquet"
     said = run("generate", "lublin", "--cores", 32, "--days", 2, "--load", 0.7, "--drain", "6h", "-o", out)
-    found = re.search(r"the drain ends at --until (\d+)s", said)
+    found = re.search(r"a run ends with the drain, at (\d+) s", said)
     assert found is not None
     until = float(found[1])
     jobs = read(out)
@@ -118,6 +120,7 @@ def test_the_drain_ends_where_a_run_may_be_cut_off(tmp_path):
     assert end == pytest.approx(until, abs=1)
     assert end - begin == 6 * 3600
     assert float(jobs.column("submit").max()) / 1e6 <= begin
-    result = walltime.simulate(out, until=until)
+    result = walltime.simulate(out)
+    assert result.scenario.until == end
     assert float(result.jobs["end"].max()) <= until
-    assert "--until" not in run("generate", "lublin", "--cores", 32, "--days", 1, "-o", tmp_path / "other.parquet")
+    assert "a run ends" not in run("generate", "lublin", "--cores", 32, "--days", 1, "-o", tmp_path / "other.parquet")

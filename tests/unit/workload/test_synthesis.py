@@ -1,6 +1,6 @@
-"""Generated workloads: phases, pressure, backlog, insertions, the same for the same seed."""
+"""Generated workloads: phases, pressure, fill, insertions, the same for the same seed."""
 
-import heapq
+import datetime
 import sys
 
 import numpy as np
@@ -9,16 +9,19 @@ import pytest
 import walltime
 from walltime.core import plugins
 from walltime.core.errors import InputError
+from walltime.core.random import read_seed
 from walltime.core.time import SECOND
-from walltime.workload.fill import fill_jobs, find_fill, first_waiting
+from walltime.workload.fill import fill_jobs
 from walltime.workload.fit import fit
 from walltime.workload.formats import read, write
 from walltime.workload.generate import generate
 from walltime.workload.insertion import Alarm, Insertion, Periodic, Random, Realarm
 from walltime.workload.insertion_file import load_insertions
 from walltime.workload.models import load_model
-from walltime.workload.pressure import expected_time, hold, settle
+from walltime.workload.presence import Mix
+from walltime.workload.pressure import expected_time, hold, press, settle
 from walltime.workload.synthesis import Plan, generate_workload, synthesize
+from walltime.workload.workflow import Task, Workflow
 
 DAY = 86_400.0
 
@@ -33,7 +36,7 @@ def make(model, **changes):
 
 
 def test_phases_are_kept(model, tmp_path):
-    jobs = make(model, backlog=24.0, drain=3600.0)
+    jobs = make(model, fill=24.0, drain=3600.0)
     phases = jobs.notes["phases"]
     assert list(phases) == ["fill", "stabilization", "experiment", "drain"]
     assert [end - begin for begin, end in phases.values()][1:] == [DAY, 14 * DAY, 3600]
@@ -50,7 +53,7 @@ def test_phases_are_kept(model, tmp_path):
 
 
 def test_analysis_uses_the_experiment_alone(model):
-    jobs = make(model, backlog=4.0, days=7)
+    jobs = make(model, fill=4.0, days=7)
     result = walltime.simulate(jobs, cores=256, policy="easy")
     table = result.jobs
     waits = table.filter((table["phase"].cast(str) == "experiment") & table["wait"].is_not_null())["wait"]
@@ -79,40 +82,6 @@ def test_no_job_is_larger_than_the_machine(model):
     assert make(model, cores=8, days=3).column("cores").max() <= 8
 
 
-def slow_backlog(submit, cores, run, machine, moment):
-    """Hours waiting under FCFS, by simulating second by second events of a plain list."""
-    free, waiting, ends, index = machine, [], [], 0
-    times = sorted(set(submit.tolist()))
-    clock = 0.0
-    while True:
-        due = [t for t in (times[index] if index < len(times) else None, ends[0][0] if ends else None) if t is not None]
-        if not due or min(due) > moment:
-            break
-        clock = min(due)
-        while ends and ends[0][0] <= clock:
-            free += heapq.heappop(ends)[1]
-        while index < len(times) and times[index] <= clock:
-            waiting += list(np.flatnonzero(submit == times[index]))
-            index += 1
-        while waiting and cores[waiting[0]] <= free:
-            row = waiting.pop(0)
-            free -= cores[row]
-            heapq.heappush(ends, (clock + run[row], cores[row]))
-    return sum(cores[row] * run[row] for row in waiting) / machine / 3600
-
-
-def test_the_backlog_against_an_obvious_schedule():
-    random = np.random.default_rng(2)
-    for _ in range(40):
-        size = int(random.integers(5, 60))
-        submit = np.sort(random.integers(0, 500, size)).astype(float)
-        cores, run = random.integers(1, 16, size), random.integers(1, 200, size).astype(float)
-        moment = 500.5
-        first = first_waiting(submit, cores, run, 16, moment)
-        found = float(np.dot(cores[first:], run[first:])) / 16 / 3600
-        assert found == pytest.approx(slow_backlog(submit, cores, run, 16, moment))
-
-
 def test_fill_jobs_are_small_and_end_one_after_another():
     fill = fill_jobs(4.0, 1000, 10.0)
     work = fill.work().sum() / SECOND / 3600 / 1000
@@ -122,13 +91,9 @@ def test_fill_jobs_are_small_and_end_one_after_another():
     ends = fill.columns["submit"][:100] + fill.columns["run_time"][:100]
     assert len(np.unique(ends)) >= 98
     assert len(fill_jobs(0.0, 1000, 10.0)) == 0
-
-
-def test_a_fill_is_found_for_a_backlog_that_jumps():
-    assert find_fill(10.0, lambda amount: max(0.0, amount - 7.3)) == pytest.approx(17.3, rel=0.02)
-    assert find_fill(10.0, lambda amount: amount // 3 * 3) == pytest.approx(13.5, abs=1.5)
-    assert find_fill(10.0, lambda amount: 50.0 * (amount > 33)) == pytest.approx(33.0, abs=0.2)
-    assert find_fill(10.0, lambda amount: 60.0 + amount) == 0.0
+    whole = fill_jobs(4.0, 1000, 10.0, node=4)
+    assert whole.columns["cores"].max() == 8
+    assert whole.work().sum() / SECOND / 3600 / 1000 == pytest.approx(4.0, rel=0.001)
 
 
 def test_the_band_adds_and_drops():
@@ -140,6 +105,104 @@ def test_the_band_adds_and_drops():
         assert total / (100 * expected[-1]) == pytest.approx(1.0, abs=0.08)
     assert len(hold(expected, thin, np.full(5000, 30_000.0), 1.0, 100, 0.05).added) > 0
     assert len(hold(expected, thick, np.full(5000, 30_000.0), 1.0, 100, 0.05).kept) < 1200
+
+
+def pressures(jobs, cores):
+    """For each instant of submission: P before it, P after it, both without the fill; and its time."""
+    ordinary = jobs.column("phase") > 0
+    begin = jobs.notes["phases"]["stabilization"][0]
+    submit = jobs.column("submit")[ordinary] / SECOND - begin
+    work = (jobs.column("cores") * jobs.column("run_time"))[ordinary] / SECOND
+    times, first = np.unique(submit, return_index=True)
+    after = np.add.accumulate(np.add.reduceat(work, first))
+    before = np.concatenate([[0.0], after[:-1]])
+    late = times > 0
+    return (before / (times * cores))[late], (after / (times * cores))[late], times[late]
+
+
+@pytest.mark.parametrize("band", [(1.0, 1.1), (1.0, 1.002), (0.9, 0.9), (1.3, 1.5)])
+@pytest.mark.parametrize("name", ["lublin", "fitted"])
+def test_the_pressure_after_each_instant(model, band, name):
+    source = model if name == "fitted" else name
+    jobs = generate_workload(source, cores=512, days=3, pressure=band, seed="pressure", fill=3.0, stabilization=DAY / 2)
+    before, after, _ = pressures(jobs, 512)
+    assert after.min() >= band[0]
+    assert before.max() < band[1]
+    assert jobs.notes["added"] > 0
+    assert jobs.notes["dropped"] > 0
+    assert jobs.notes["pressure"]["lowest"] >= band[0]
+
+
+def test_the_rule_of_pressure_by_hand():
+    times, work = np.array([0.0, 10.0, 20.0, 30.0, 100.0]), np.array([50.0, 20.0, 500.0, 1.0, 1.0])
+    held = press(times, work, lambda place: 40.0 + place, 10, 1.0, 1.1)
+    # 0: taken. 10: P = 50/100, taken, and 40 added make 110. 20: P = 110/200, taken: 610/200. 30: 610/300, dropped.
+    # 100: P = 0.61, taken; 41 + 42 + ... until 1000.
+    assert held.kept.tolist() == [0, 1, 2, 4]
+    assert held.added_at.tolist() == [1] + [4] * 9
+    assert held.added.tolist() == list(range(10))
+
+
+def test_what_is_inserted_changes_no_other_job(model):
+    plan = {"load": None, "pressure": (1.0, 1.05), "fill": 2.0, "days": 3}
+    flow = Workflow.of("two", [Task("a", cores=8, run_time=600), Task("b", cores=2, run_time=60, needs=("a",))])
+    probe = Insertion(Periodic(3600.0), [{"cores": 1, "run_time": 60, "user": "probe"}])
+    base = make(model, **plan)
+    for insertions in ((probe,), (Mix([flow], "multi", every=7200.0),), (probe, Mix([flow], "single", every=7200.0))):
+        cell = make(model, **plan, insertions=insertions)
+        assert len(cell) > len(base)
+        kept = cell.select(cell.column("job_id") <= len(base))
+        for name in ("job_id", "submit", "cores", "run_time", "requested_time", "user", "phase"):
+            order = np.argsort(kept.column("job_id"))
+            first = np.argsort(base.column("job_id"))
+            assert kept.column(name)[order].tolist() == base.column(name)[first].tolist(), name
+    share = make(model, **plan, insertions=(Mix([flow], "multi", share=0.2),))
+    same = np.isin(share.column("job_id"), base.column("job_id"))
+    assert 0 < np.count_nonzero(same) < len(base)
+    by_id = dict(zip(base.column("job_id").tolist(), base.column("run_time").tolist(), strict=True))
+    assert all(by_id[job] == run for job, run in zip(share.column("job_id")[same].tolist(),
+                                                     share.column("run_time")[same].tolist(), strict=True))  # fmt: skip
+
+
+def test_a_run_ends_with_the_drain(model):
+    plan = {"load": None, "pressure": (1.0, 1.1), "fill": 6.0, "days": 1}
+    jobs = make(model, **plan, drain=7200.0)
+    end = jobs.notes["phases"]["drain"][1]
+    assert end == jobs.notes["phases"]["experiment"][1] + 7200
+    result = walltime.simulate(jobs, cores=256, policy="easy")
+    assert result.scenario.until == end
+    assert result.jobs["end"].max() <= end
+    assert set(result.jobs["state"].cast(str)) > {"completed"}  # some are cut off
+    assert result.audit() == []
+    assert walltime.simulate(jobs, cores=256, policy="easy", until=end - 3600).scenario.until == end - 3600
+    assert walltime.simulate(make(model, **plan), cores=256, policy="easy").scenario.until is None
+
+
+def test_a_start_date_moves_the_week(model):
+    plain = make(model, days=21)
+    dated = make(model, days=21, start="2024-03-07T12:00:00", fill=2.0)  # a Thursday
+    zero = dated.origin.epoch
+    begin = dated.notes["phases"]["experiment"][0]
+    assert datetime.datetime.fromtimestamp(zero + begin, datetime.UTC).isoformat() == "2024-03-07T12:00:00+00:00"
+    assert datetime.datetime.fromtimestamp(plain.origin.epoch, datetime.UTC).weekday() == 0
+
+    def by_hour_of_week(jobs):
+        ordinary = jobs.column("phase") > 0
+        seconds = jobs.origin.epoch + jobs.column("submit")[ordinary] / SECOND
+        hour = ((seconds // 3600 + 3 * 24) % 168).astype(int)  # 1970 began on a Thursday
+        return np.bincount(hour // 6, minlength=28)
+
+    assert np.corrcoef(by_hour_of_week(plain), by_hour_of_week(dated))[0, 1] > 0.6
+    assert dated.notes["offered_load"]["experiment"] == pytest.approx(0.8, abs=0.02)
+
+
+def test_a_seed_may_be_a_text(model):
+    assert make(model, seed="edison").to_polars().equals(make(model, seed="edison").to_polars())
+    assert not make(model, seed="edison").to_polars().equals(make(model, seed="hopper").to_polars())
+    assert make(model, seed="12").to_polars().equals(make(model, seed=12).to_polars())
+    assert read_seed("edison") == read_seed("edison") != read_seed("Edison")
+    scenario = {"workload": {"generate": {"jobs": 20, "cores": 8}}, "cluster": {"cores": 8}, "seed": "edison"}
+    assert walltime.simulate(scenario).scenario.seed == read_seed("edison")
 
 
 def test_the_clock_of_the_rhythm_agrees_at_the_edges():
@@ -245,7 +308,12 @@ def test_wrong_insertions_are_told(tmp_path, text, words):
         ({"days": 0}, "days"),
         ({"load": -1}, "load"),
         ({"band": 0}, "band"),
-        ({"backlog": 4.0, "stabilization": 0.0}, "stabilization phase"),
+        ({"fill": -1.0}, "fill"),
+        ({"pressure": (1.0, 1.1)}, "either a load or a pressure"),
+        ({"load": None, "pressure": (1.1, 1.0)}, "pressure must be"),
+        ({"node_cores": 0}, "node_cores"),
+        ({"start": "next week"}, "not a date"),
+        ({"seed": "-4"}, "seed"),
         ({"estimates": "guess"}, "estimates"),
         ({"largest_estimate": 7200.0}, "for estimates tsafrir"),
         ({"lod": 0.9}, "did you mean 'load'"),
