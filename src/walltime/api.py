@@ -338,7 +338,8 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
         path = Path(source)
         if path.suffix.lower() in _SCENARIO_FILES:
             return load_scenario(path, settings)
-        return parse({"workload": {"trace": str(path)}} | _cluster_beside(path, settings), settings)
+        beside, settings = _beside(path, settings)
+        return parse({"workload": {"trace": str(path)}} | beside, settings)
     if isinstance(source, Workload):
         return parse({"workload": {"table": source}}, settings)
     if isinstance(source, Scenario):
@@ -352,14 +353,21 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
     )
 
 
-def _cluster_beside(trace: Path, settings: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The cluster that Alea's files beside the trace tell, where nothing else tells the machine's size."""
+def _beside(trace: Path, settings: list[tuple[str, Any]]) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    """The machine that Alea's files beside the trace tell, where nothing else tells its size; and the settings for
+    it."""
     from walltime.scenario.alea import find_data_set
 
     if any(key in ("cluster", "clusters", "cluster.cores", "cluster.nodes") for key, _ in settings):
-        return {}
+        return {}, settings
     data_set = find_data_set(trace)
-    return {} if data_set is None else {"cluster": data_set.cluster}
+    if data_set is None:
+        return {}, settings
+    made: list[tuple[str, Any]] = []
+    for key, value in settings:
+        policy = data_set.several and key == "cluster.scheduler" and isinstance(value, Mapping)
+        made += data_set.schedule(value) if policy else [(key, value)]
+    return data_set.scenario, made
 
 
 def _size_settings(cores: int | None, nodes: str | tuple[int, int] | None) -> list[tuple[str, Any]]:

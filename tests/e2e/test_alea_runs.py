@@ -50,8 +50,8 @@ def test_the_files_beside_a_trace_tell_the_cluster(command: Command, site: Path)
     assert jobs["state"].cast(str).to_list() == ["completed"] * 4 + ["rejected"]
     assert jobs["queue"].cast(str).to_list() == ["q_2h", "q_2h", "q_1d", "q_1d", "q_2h"]
     assert result.audit() == []
-    where = dict(zip(result.allocations["job_id"], result.allocations["nodes"], strict=True))
-    assert where == {1: "0:16", 2: "2-3:4", 3: "4:4", 4: "2-4:2,5:1"}
+    where = {row["job_id"]: (str(row["cluster"]), row["nodes"]) for row in result.allocations.iter_rows(named=True)}
+    assert where == {1: ("big", "0:16"), 2: ("small", "0-1:4"), 3: ("big", "1:4"), 4: ("small", "0-2:2,3:1")}
     assert walltime.simulate(site / "site.swf").digest == result.digest
 
 
@@ -77,12 +77,12 @@ def test_failures_run_and_mistakes_are_refused(command: Command, site: Path) -> 
 
 
 @needs_resources
-def test_two_heterogeneous_clusters_in_one_pool(command: Command, trace: Path, external: Callable[[str], Path]) -> None:
+def test_two_heterogeneous_clusters(command: Command, trace: Path, external: Callable[[str], Path]) -> None:
     (trace.parent / "wagap.machines").write_text(WAGAP)
     log = external("traces/wagap-2013.swf")
     done = command("run", log, "--cluster", "wagap.machines", "--output", "out", "--json").done()
     (run,) = json.loads(done.out)["runs"]
-    assert run["summary"]["clusters"] == {"wagap": 20 * 80 + 48 * 12}
+    assert run["summary"]["clusters"] == {"zewura": 20 * 80, "zegox": 48 * 12}
     assert (run["summary"]["jobs"], run["summary"]["rejected"]) == (17_898, 1)
     result = walltime.load(trace.parent / "out")
     assert result.audit() == []

@@ -36,10 +36,13 @@ TAUGHT = {
     "walltime.core.workload": ("Workload",),
     "walltime.kernel.jobs": ("State",),
     "walltime.scenario": ("load", "load_cluster"),
+    "walltime.tuning": ("hourly_medians", "tune_workload"),
     "walltime.workload.formats": ("write",),
     "walltime.workload.formats.workflows": ("read_workflow",),
     "walltime.workload.generate": ("Model", "generate"),
+    "walltime.workload.models.sample": ("Sample",),
     "walltime.workload.presence": ("Mix", "WAYS", "add_workflows"),
+    "walltime.workload.synthesis": ("synthesize",),
     "walltime.workload.transform": ("shake",),
     "walltime.workload.workflow": ("Task", "Workflow"),
 }

@@ -24,7 +24,7 @@ def draw_order(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     formula = one("alea", "classic", "fair-tree")
     fair: dict[str, Any] = {"formula": formula}
     if formula == "alea":
-        fair |= {"decay_interval": one(7, 30, "48h"), "decay": one(0.5, 0.75), "temporary": one(True, False)}
+        fair |= {"decay_interval": one(7, 30, "48h"), "decay": one(0.5, 0.75), "temporary": one(True, False, 1, 20)}
     else:
         fair |= {"half_life": one(5, 20, "1h", 0), "dampening": one(1, 2)}
     interval = one(0, 3, 10, 60)

@@ -55,11 +55,14 @@ class FairShare:
         self.interval = time_of(parameters.get("interval", 60 if self.formula == "alea" else 300))
         self.decay: float = parameters.get("decay", 0.75)
         self.decay_interval = time_of(parameters.get("decay_interval", 48 * HOUR))
-        self.temporary = parameters.get("temporary", True)
+        told = parameters.get("temporary", True)
+        self.temporary = told is True
+        self.brief = None if isinstance(told, bool) else time_of(told)
         self.half_life = time_of(parameters.get("half_life", 7 * 24 * HOUR))
         self.dampening: float = parameters.get("dampening", 1.0)
         self.cluster = cluster
         self.runs: list[Run] = []
+        self.events: list[tuple[int, Person, float | None]] = []  # starts with what the job may use, and ends, in order
         self.people: list[Person] = []
         self.time = -1
         self.grown: int | None = 0
@@ -85,11 +88,13 @@ class FairShare:
         cores = sum(cores for _, cores in job.shares) or job.cores
         rate = round(cores * 2.0**20) / 2.0**20
         self.runs.append(Run(self.who(job), job, rate, job.requested, now))
+        self.events.append((now, self.who(job), rate * job.requested / SECOND))
 
     def stopped(self, job: Any, now: int) -> None:
         for run in self.runs:
             if run.job is job and run.end is None:
                 run.end = now
+                self.events.append((now, run.who, None))
 
     # ---- how much
 
@@ -110,7 +115,24 @@ class FairShare:
         return run.rate * half / math.log(2) * since * -math.expm1(-math.log(2) * seconds / half)
 
     def use(self, people: list[Person], time: int) -> float:
-        return math.fsum(self.used(run, time) for run in self.runs if run.who in people and run.start <= time)
+        used = [self.used(run, time) for run in self.runs if run.who in people and run.start <= time]
+        if self.formula == "alea" and self.brief is not None:
+            used += [self.charged_briefly(person, time, self.brief) for person in people]
+        return math.fsum(used)
+
+    def charged_briefly(self, person: Person, time: int, brief: int) -> float:
+        """What the person's last starts may use, each no later than `brief` after the one before; nothing once a job of
+        theirs has ended since, or the last is longer ago."""
+        charge, last = 0.0, None
+        for when, who, amount in self.events:
+            if who != person or when > time:
+                continue
+            if amount is None:
+                charge = 0.0
+                continue
+            charge = amount + (charge if last is not None and when - last <= brief else 0.0)
+            last = when
+        return charge if last is not None and time - last <= brief else 0.0
 
     # ---- the tree
 

@@ -107,11 +107,14 @@ class _Site:
         self.mine = np.ones(len(tables.job_id), np.bool_) if alone else tables.cluster == number
         self.rejected = tables.is_state("rejected") & self.mine
         self.queues = Queues(requests, self.people) if cluster.queues else None
-        if not alone:
+        self.shared = broker is not None and broker.shared_limits
+        self.first = number == 0
+        if not alone and not self.shared:
             self.queue = np.where(self.mine, self.queue, self._queues_before())
         self.limits = Limits(cluster, self.people, self.names)
-        here = (tables.where == number) & (tables.row >= 0) & (tables.begin != ABSENT)
-        self.rows = np.flatnonzero(here & (tables.stop >= tables.begin))
+        real = (tables.row >= 0) & (tables.begin != ABSENT) & (tables.stop >= tables.begin)
+        self.everywhere = np.flatnonzero(real)
+        self.rows = np.flatnonzero(real & (tables.where == number))
         self.held = Held(
             tables.row, tables.begin, tables.stop, self.queue[tables.row] if len(self.queue) else tables.row
         )
@@ -155,7 +158,7 @@ class _Site:
     # ---- limits
 
     def check_limits(self) -> Iterator[Violation]:
-        if not self.limits.bounds:
+        if not self.limits.bounds or (self.shared and not self.first):
             return
         yield from self._check_running()
         yield from self._check_submitted()
@@ -167,12 +170,13 @@ class _Site:
         return np.ones(len(jobs), np.int64) if cap in ("running_jobs", SUBMITTED) else self.requests.cores[jobs]
 
     def _check_running(self) -> Iterator[Violation]:
-        """All caps on what runs, over all allocations."""
-        jobs = self.tables.row[self.rows]
-        begin, stop = (times[self.rows] for times in (self.tables.begin, self.tables.stop))
+        """All caps on what runs, over all allocations: those of this cluster, or of all that share its limits."""
+        rows = self.everywhere if self.shared else self.rows
+        jobs = self.tables.row[rows]
+        begin, stop = (times[rows] for times in (self.tables.begin, self.tables.stop))
         first = int(begin.min(initial=0))  # numbers stay small
         begin, stop = begin - first, stop - first
-        latest = begin + np.maximum(self.requests.column("requested_time")[jobs] - self._held_before(), 0)
+        latest = begin + np.maximum(self.requests.column("requested_time")[jobs] - self._held_before()[rows], 0)
         nodes = self.requests.count_nodes(jobs, self.queue[jobs] if self.queues else np.full(len(jobs), -1))
         amounts: dict[str, np.ndarray] = {}
         for counted in self.limits.count(jobs, self.queue[jobs], RUNNING):
@@ -189,7 +193,7 @@ class _Site:
         total = np.cumsum(length) - length
         new = np.r_[True, row[1:] != row[:-1]][: len(row)]
         before[order] = total - np.maximum.accumulate(np.where(new, total, 0))
-        return before[self.rows]
+        return before
 
     def _tell(
         self, counted: Counted, bad: np.ndarray, used: np.ndarray, jobs: np.ndarray, times: np.ndarray
@@ -202,7 +206,8 @@ class _Site:
     def _check_submitted(self) -> Iterator[Violation]:
         """Caps on the jobs in the system. Who left in the instant in which he came was perhaps never counted."""
         submit, leave = self._stay()
-        jobs = np.flatnonzero(self.mine & ~self.rejected & (leave > submit))
+        mine = np.ones(len(self.mine), np.bool_) if self.shared else self.mine
+        jobs = np.flatnonzero(mine & ~self.tables.is_state("rejected") & (leave > submit))
         submit, leave = submit[jobs], leave[jobs]
         for counted in self.limits.count(jobs, self.queue[jobs], (SUBMITTED,)):
             bad, used = find_exceeded(counted, np.ones(len(jobs), np.int64), submit, leave, leave)

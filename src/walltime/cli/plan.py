@@ -58,14 +58,14 @@ def make_plan(options: Options) -> Plan:
     for own in names:
         allow_policy(own)
     base = _read_source(options)
-    base, options = _with_grid(base, options)
     data_set = _find_data_set(options)
+    base, options = _with_grid(base, options)
     if data_set is not None and options.cluster is None:
-        base.data["cluster"] = data_set.cluster
+        base.data.update(data_set.scenario)
     scenarios: dict[str, Scenario] = {}
     wanted: list[str | None] = [*names] or [None]
     for name in wanted:
-        scenario = _make_scenario(base, options, name)
+        scenario = _make_scenario(base, options, name, data_set)
         check(scenario)
         scenarios[_label(name, scenario, options)] = scenario
     return Plan(scenarios, remarks=() if data_set is None else _describe(data_set))
@@ -73,10 +73,9 @@ def make_plan(options: Options) -> Plan:
 
 def _with_grid(base: Any, options: Options) -> tuple[Any, Options]:
     """The source with the clusters of --cluster, where that file describes several."""
-    from walltime.scenario.alea import is_alea
     from walltime.scenario.clusterfile import read_clusters
 
-    if options.cluster is None or is_alea(options.cluster):
+    if options.cluster is None:
         return base, options
     grid = read_clusters(options.cluster)
     if grid is None:
@@ -102,7 +101,7 @@ def _find_data_set(options: Options) -> DataSet | None:
 
 def _describe(data_set: DataSet) -> tuple[str, ...]:
     names = ", ".join(path.name for path in data_set.files)
-    return (f"Cluster: as {names} tell.", *(f"Not looked at: {remark}." for remark in data_set.remarks))
+    return (f"Cluster: as {names} tell.", *(f"As in Alea, {remark}." for remark in data_set.remarks))
 
 
 def _label(name: str | None, scenario: Scenario, options: Options) -> str:
@@ -212,7 +211,7 @@ def _read_source(options: Options) -> Any:
     return Source({"workload": {"trace": str(path)}}, None)
 
 
-def _make_scenario(base: Any, options: Options, policy: str | None) -> Scenario:
+def _make_scenario(base: Any, options: Options, policy: str | None, data_set: DataSet | None = None) -> Scenario:
     """The scenario under one policy. --set comes last, so that it has the last word."""
     from walltime.scenario.loading import from_source
     from walltime.scenario.override import parse_setting
@@ -229,7 +228,7 @@ def _make_scenario(base: Any, options: Options, policy: str | None) -> Scenario:
             settings.append((key, value))
     if policy is None and base.file is None and not _has_scheduler(base.data, options):
         policy = DEFAULT_POLICY
-    settings += _policy_settings(base.data, policy)
+    settings += _policy_settings(base.data, policy, data_set)
     settings += [parse_setting(text) for text in options.settings]
     try:
         return from_source(base, settings)
@@ -265,13 +264,15 @@ def _has_scheduler(data: Any, options: Options) -> bool:
     return options.cluster is not None and "scheduler" in load_cluster(options.cluster)
 
 
-def _policy_settings(data: Any, policy: str | None) -> list[tuple[str, Any]]:
+def _policy_settings(data: Any, policy: str | None, data_set: DataSet | None = None) -> list[tuple[str, Any]]:
     """A preset replaces its parts in every cluster; the other parts of a scenario stay."""
     from walltime.policy.registry import preset
 
     if policy is None:
         return []
     parts = preset(policy)
+    if data_set is not None and data_set.several:
+        return data_set.schedule(parts)
     count = len(_clusters(data))
     prefixes = ["cluster"] if count == 1 else [f"clusters.{index}" for index in range(count)]
     return [(f"{prefix}.scheduler.{kind}", part) for prefix in prefixes for kind, part in parts.items()]

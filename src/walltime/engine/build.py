@@ -17,7 +17,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.dispatch import Dispatch, GlobalQueue
 from walltime.engine.displacement import Displacer
 from walltime.engine.door import Door
-from walltime.engine.limits import collect_rules
+from walltime.engine.limits import Accounts, Counters, collect_rules
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.migration import Migration
 from walltime.engine.opening import Opening
@@ -139,20 +139,32 @@ class Pieces:
     choices: Choices
 
 
-def make_pieces(jobs: JobTable, scenario: Scenario, index: int, first: Workload | None) -> Pieces:
-    """The rules of a cluster and what counts by them; the `first` batch of the workload tells what is asked for."""
+def make_pieces(
+    jobs: JobTable, scenario: Scenario, index: int, first: Workload | None, shared: Counters | None = None
+) -> Pieces:
+    """The rules of a cluster and what counts by them; the `first` batch of the workload tells what is asked for.
+
+    `shared` are counters that other clusters have too.
+    """
     cluster = scenario.clusters[index]
     labels = [] if first is None else first.label_names("queue")
     plans = plans_ahead(cluster)
     counted = needs_vectors(cluster, first)
     ledger = (build_resources if counted else build_ledger)(jobs, cluster, index, plans, scenario.seed)
-    quotas = Quotas(jobs) if collect_rules(cluster.queues, cluster.limits) else None
+    counters = shared or make_counters(jobs, cluster)
+    quotas = None if counters is None else counters.quotas
     choices = Choices()
-    site = Site(cluster, labels, quotas, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1)
+    site = Site(cluster, labels, counters, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1)
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
     return Pieces(cluster, site, ledger, quotas, choices)
+
+
+def make_counters(jobs: JobTable, cluster: Cluster) -> Counters | None:
+    """The counters of a cluster's limits; None where it has none."""
+    rules = collect_rules(cluster.queues, cluster.limits)
+    return Counters(rules, Accounts(cluster.accounts), Quotas(jobs)) if rules else None
 
 
 def add_pieces(
@@ -258,8 +270,10 @@ def build_grid(
 ) -> tuple[Simulation, Arrivals]:
     """A simulation of several clusters under a global scheduler, and the arrivals."""
     jobs = JobTable()
+    together = scenario.broker is not None and scenario.broker.shared_limits
+    shared = make_counters(jobs, scenario.clusters[0]) if together else None
     several = [
-        make_pieces(jobs, scenario, index, first) if is_ruled(cluster, first) else None
+        make_pieces(jobs, scenario, index, first, shared) if is_ruled(cluster, first) else None
         for index, cluster in enumerate(scenario.clusters)
     ]
     ruled = any(pieces is not None for pieces in several)
@@ -301,7 +315,15 @@ def build_dispatch(scenario: Scenario, gate: Gate | None) -> Dispatch:
         )
         for name, queue in queues
     ]
-    return Dispatch(lines, broker.hold, broker.overtake, gate, build_migration(broker.migrate), scenario.seed)
+    return Dispatch(
+        lines,
+        broker.hold,
+        broker.overtake,
+        gate,
+        build_migration(broker.migrate),
+        scenario.seed,
+        broker.shared_limits,
+    )
 
 
 def build_migration(wanted: MigrationSpec | None) -> Migration | None:

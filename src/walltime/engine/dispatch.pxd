@@ -19,6 +19,7 @@ cdef class Dispatch:
     cdef readonly list queues
     cdef readonly bint hold
     cdef readonly bint overtake
+    cdef readonly bint shared
     cdef readonly object gate
     cdef readonly Migration migration
     cdef long long seed

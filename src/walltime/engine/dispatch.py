@@ -72,15 +72,17 @@ class Dispatch:
     """The global queues, in the order in which they are served, and the rules for leaving them.
 
     `hold`: a job stays until some cluster could start it at once, or keeps a reservation for it. `overtake`: whether
-    those behind one that stays are asked about. `gate` tells each job's queue and the clusters that it is bound to, by
-    its row; None where there is one queue and nobody is bound. `migration` moves jobs between clusters, where that is
-    wanted.
+    those behind one that stays are asked about. `shared`: the clusters' limits are the same counters, so that what
+    happens in one may let a job start in another, and one job is sent at a time. `gate` tells each job's queue and the
+    clusters that it is bound to, by its row; None where there is one queue and nobody is bound. `migration` moves jobs
+    between clusters, where that is wanted.
     """
 
-    def __init__(self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0) -> None:
+    def __init__(self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0, shared=False) -> None:
         self.queues = list(queues)
         self.hold = hold
         self.overtake = overtake
+        self.shared = shared
         self.gate = gate
         self.migration = migration
         self.seed = seed
@@ -192,6 +194,8 @@ class Dispatch:
             if cluster not in opened:
                 opened.append(cluster)
         self.closed = []
+        if self.shared and opened:
+            opened = list(self.clusters)
         if self.size > 0:
             if not self.overtake:
                 if fresh or opened:
@@ -333,14 +337,16 @@ class Dispatch:
 
     def send(self, slot, cluster: Cluster):
         """The job goes to the cluster; why not, where the cluster has too many jobs already."""
+        one: Cluster
         reason = cluster.count_in(self.jobs, slot)
         if reason is not None:
             return reason
         self.leave(slot)
         cluster.take_in(self.jobs, slot, self.changes.now)
         if self.hold:
-            cluster.closed = True
-            self.closed.append(cluster)
+            for one in self.clusters if self.shared else [cluster]:
+                one.closed = True
+                self.closed.append(one)
         return None
 
 

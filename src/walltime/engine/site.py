@@ -15,10 +15,9 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, microseconds
 from walltime.core.workload import MISSING, Workload
-from walltime.engine.limits import Accounts, Counters, collect_rules
+from walltime.engine.limits import Accounts, Counters
 from walltime.engine.matching import Charges, match_label, match_people, match_size
 from walltime.kernel.lines import Choices
-from walltime.kernel.quotas import Quotas
 from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
 from walltime.scenario.outages import reserved_cores, usable_reservations
 
@@ -115,7 +114,7 @@ class Site:
         self,
         cluster: Cluster,
         queue_labels: list[str],
-        quotas: Quotas | None,
+        counters: Counters | None,
         choices: Choices,
         checkpoint: Checkpoint | None,
         requests: Requests | None = None,
@@ -126,9 +125,7 @@ class Site:
         self.queues: list[Queue] = list(cluster.queues.values())
         self.number = {name: number for number, name in enumerate(self.names)}
         self.accounts = Accounts(cluster.accounts)
-        self.counters = (
-            None if quotas is None else Counters(collect_rules(cluster.queues, cluster.limits), self.accounts, quotas)
-        )
+        self.counters = counters
         self.choices = choices
         self.checkpoint = checkpoint
         self.requests = requests

@@ -33,6 +33,9 @@ cdef class Steps(Usage):
     cdef readonly double factor
     cdef readonly long long every
     cdef readonly bint temporary
+    cdef readonly long long brief
+    cdef double[::1] recent
+    cdef long long[::1] last
     cdef long long[::1] open
     cdef long long[::1] opened
     cdef double[::1] live

@@ -163,14 +163,19 @@ class Steps(Usage):
     """Use is put down when a job ends, and multiplied by `factor` each time that `every` microseconds have gone by.
 
     A running job counts for all that it may use, its rate times its limit, from its start on (`temporary`), or for what
-    it has used so far. Neither is multiplied.
+    it has used so far. Neither is multiplied. With `brief` microseconds it counts for what it has used so far and, as
+    AleaNG has it, all that it may use is added for so long after its start: further starts within that time add to it
+    and prolong it, an end puts an end to it.
     """
 
-    def __init__(self, factor, every, temporary=True, width=1) -> None:
+    def __init__(self, factor, every, temporary=True, width=1, brief=0) -> None:
         Usage.__init__(self, width)
         self.factor = factor
         self.every = every
         self.temporary = temporary
+        self.brief = brief
+        self.recent = doubles(16 * width)  # what jobs that have just started may use, in core-seconds
+        self.last = integers(16)  # the last start
         self.open = integers(16 * width)  # what running jobs may use, in core-seconds times GRAIN
         self.opened = integers(64 * width)  # the same of each, by slot
         self.live = doubles(16 * width)  # what they have used so far, at the time `since`
@@ -181,6 +186,8 @@ class Steps(Usage):
         while who * self.width >= len(self.open):
             self.open = doubled(self.open)
             self.live = lengthened(self.live)
+            self.recent = lengthened(self.recent)
+            self.last = doubled(self.last)
         while slot * self.width >= len(self.opened):
             self.opened = doubled(self.opened)
         for k in range(self.width):
@@ -188,6 +195,10 @@ class Steps(Usage):
                 cython.longlong, rint(self.charge[k] * (cython.cast(cython.double, limit) / SECOND) * GRAIN)
             )
             self.open[who * self.width + k] += self.opened[slot * self.width + k]
+            if now - self.last[who] > self.brief:
+                self.recent[who * self.width + k] = 0.0
+            self.recent[who * self.width + k] += cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
+        self.last[who] = now
         return 0
 
     def stop(self, slot, start, now):
@@ -200,6 +211,7 @@ class Steps(Usage):
             self.amount[who * self.width + k] += used
             self.live[who * self.width + k] -= used
             self.open[who * self.width + k] -= self.opened[slot * self.width + k]
+            self.recent[who * self.width + k] = 0.0
             if self.running[who] == 0:
                 self.live[who * self.width + k] = 0.0
         return 0
@@ -229,4 +241,6 @@ class Steps(Usage):
             return found
         if self.temporary:
             return found + cython.cast(cython.double, self.open[at]) / GRAIN
+        if self.brief > 0 and time - self.last[who] <= self.brief:
+            found += self.recent[at]
         return found + self.live[at] + self.rate[at] * (cython.cast(cython.double, time - self.since[who]) / SECOND)

@@ -1,18 +1,24 @@
-"""A cluster from the files of an Alea data set: `.machines`, and what lies beside it.
+"""The machine of an Alea data set: its `.machines` file, and what lies beside it.
 
-All clusters of the file become groups of nodes of one pool. Each has its name as the property `cl_NAME`, and `^cl_NAME`
-where it is another cluster's, so that the node specifications of Alea's traces choose among them. Queues get their
-priority and their cap on cores; users and groups their quotas, and the shares of fair share where they differ.
+Each line of the file is a cluster. A job runs inside one of them, as in Alea, so that several lines are several
+clusters of a scenario, the largest first: jobs wait before all of them, and go to the first that can start them at
+once. Limits count over all clusters together.
+
+Each cluster has its name as the property `cl_NAME`, and `^cl_NAME` where it is another cluster's, so that the node
+specifications of Alea's traces choose among them. Queues get their priority and their cap on cores; users and groups
+their quotas, and the shares of fair share where they differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from walltime.workload.formats.alea import CLUSTER
 from walltime.workload.formats.alea_files import (
+    Failure,
     Machines,
     Owner,
     Queue,
@@ -28,11 +34,37 @@ SUFFIX = ".machines"
 
 @dataclass
 class DataSet:
-    """The mapping of a scenario's `cluster`, the files that it is made of, and what of them is not looked at."""
+    """The keys of a scenario that the files tell, `cluster` or `clusters` with `broker`; the files that they are made
+    of, and what is to be known of them."""
 
-    cluster: dict[str, Any]
+    scenario: dict[str, Any]
     files: list[Path]
     remarks: list[str] = field(default_factory=list)
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several clusters."""
+        return "clusters" in self.scenario
+
+    def schedule(self, parts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+        """The settings of a scenario that put the parts of a policy in force.
+
+        With several clusters the order is that in which jobs wait before them, and only where no job may overtake
+        another (`backfill: none`) the first has to go first.
+        """
+        if not self.several:
+            return [(f"cluster.scheduler.{kind}", part) for kind, part in parts.items()]
+        count = len(self.scenario["clusters"])
+        settings = [
+            (f"clusters.{index}.scheduler.{kind}", part) for index in range(count) for kind, part in parts.items()
+        ]
+        if "order" in parts:
+            settings.append(("broker.order", parts["order"]))
+        if "backfill" in parts:
+            backfill = parts["backfill"]
+            name = backfill.get("name") if isinstance(backfill, Mapping) else backfill
+            settings.append(("broker.overtake", name != "none"))
+        return settings
 
 
 def is_alea(path: str | Path) -> bool:
@@ -47,39 +79,75 @@ def find_data_set(trace: str | Path) -> DataSet | None:
 
 
 def read_data_set(path: str | Path) -> DataSet:
-    """The cluster that a `.machines` file and the files of the same name tell; raises InputError."""
+    """The machine that a `.machines` file and the files of the same name tell; raises InputError."""
     machines = read_machines(path)
     base = Path(path).with_suffix("")
-    found = DataSet({"name": _plain_name(base), "nodes": _nodes(machines)}, [Path(path)])
+    found = DataSet({}, [Path(path)])
+    queues = []
+    rules: dict[str, Any] = {}
     if (file := find_beside(base, "queues")) is not None:
         queues = read_queues(file)
-        found.cluster["queues"] = {
-            queue.name: {"priority": queue.priority, "running_cores": queue.cores} for queue in queues
-        }
+        rules["queues"] = {queue.name: {"priority": queue.priority, "running_cores": queue.cores} for queue in queues}
         if routes := _routes(queues):
-            found.cluster["routes"] = routes
+            rules["routes"] = routes
         found.files.append(file)
+    rules |= _read_people(base, found.files)
+    failures: list[Failure] = []
+    if (file := find_beside(base, "failures")) is not None:
+        failures = read_failures(file, {one.name: one.nodes for one in machines})
+        found.files += [file] if failures else []
+    groups = _nodes(machines)
+    if len(machines) == 1:
+        cluster = {"name": _plain_name(base), "nodes": groups} | rules
+        found.scenario = {"cluster": cluster | ({"failures": [{"file": str(file)}]} if failures else {})}
+        return found
+    # AleaNG's order: the largest first, of equals the fastest, else as in the file.
+    order = sorted(range(len(machines)), key=lambda i: (-machines[i].nodes * machines[i].cores, -machines[i].speed))
+    clusters = []
+    for place in order:
+        own = [_failure(one) for one in failures if one.cluster == machines[place].name]
+        cluster = {"name": machines[place].name, "nodes": [groups[place]]} | rules
+        clusters.append(cluster | ({"failures": own} if own else {}))
+    found.scenario = {"clusters": clusters, "broker": _broker(queues, rules)}
+    found.remarks.append(
+        "a job runs inside one cluster; it waits before all of them until one can start it, and reservations of a "
+        "backfilling are not made there"
+    )
+    return found
+
+
+def _broker(queues: list[Queue], rules: Mapping[str, Any]) -> dict[str, Any]:
+    """How jobs wait before the clusters: in the queues of the data set, by priority; the last is for all others."""
+    broker: dict[str, Any] = {"name": "first", "hold": True}
+    if queues:
+        names = {queue.name: [queue.name, *([queue.number] if queue.number else [])] for queue in queues}
+        broker["queues"] = {queue.name: {"queues": names[queue.name], "priority": queue.priority} for queue in queues}
+        broker["queues"]["others"] = {"priority": min(queue.priority for queue in queues) - 1}
+    if "queues" in rules or "limits" in rules:
+        broker["shared_limits"] = True
+    return broker
+
+
+def _failure(one: Failure) -> dict[str, Any]:
+    """A failure by the names of its nodes; none: all of the cluster's."""
+    nodes = {"nodes": [f"{one.cluster}{number}" for number in one.nodes]} if one.nodes else {}
+    return {"at": one.time, "length": one.duration} | nodes
+
+
+def _read_people(base: Path, files: list[Path]) -> dict[str, Any]:
+    """The quotas of users and groups, and their shares where they differ."""
     limits: list[dict[str, Any]] = []
     shares: dict[str, int] = {}
     for kind in ("user", "group"):
         if (file := find_beside(base, f"{kind}s")) is not None:
             owners = read_owners(file)
             limits += [_quota(kind, owner) for owner in owners]
-            found.files.append(file)
+            files.append(file)
             if len({owner.share for owner in owners}) > 1:  # else all are equal, as they are without shares
                 for owner in owners:
                     for name in (owner.name, owner.number):  # users and groups may have the same numbers
                         shares.setdefault(f"group:{name}" if kind == "group" else name, owner.share)
-    if limits:
-        found.cluster["limits"] = limits
-    if shares:
-        found.cluster["shares"] = shares
-    if (file := find_beside(base, "failures")) is not None and read_failures(
-        file, {one.name: one.nodes for one in machines}
-    ):
-        found.cluster["failures"] = [{"file": str(file)}]
-        found.files.append(file)
-    return found
+    return ({"limits": limits} if limits else {}) | ({"shares": shares} if shares else {})
 
 
 def _nodes(machines: list[Machines]) -> list[dict[str, Any]]:

@@ -62,6 +62,14 @@ def _in_broker(scenario: Scenario) -> Iterator[tuple[str, InputError]]:
     if broker is None:
         return
     names = [cluster.name for cluster in scenario.clusters]
+    if broker.shared_limits and not broker.hold:
+        yield "broker.shared_limits", InputError("limits are shared by clusters only with hold: true")
+    first = scenario.clusters[0]
+    for cluster in scenario.clusters[1:] if broker.shared_limits else ():
+        for key in ("queues", "limits", "accounts"):
+            if getattr(cluster, key) != getattr(first, key):
+                what = f"{cluster.name} has other {key} than {first.name}, with which it should share its limits"
+                yield "broker.shared_limits", InputError(what)
     for number, binding in enumerate(broker.bind):
         for name in binding.clusters:
             if name not in names:

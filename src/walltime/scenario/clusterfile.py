@@ -1,4 +1,4 @@
-"""Files that describe several clusters: a YAML file of `clusters`, or a table of resources.
+"""Files that describe several clusters: a YAML file of `clusters`, a table of resources, or Alea's `.machines`.
 
 The table is a CSV file with a line for each group of equal resources: the `cluster` that they belong to, how many
 there are (`count`), and what each is like, by the keys of a scenario's `nodes`: `cores`, `speed`, `memory` and so on.
@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary, reader, reading
 from walltime.core.source import Source, parse_value, read_source
+from walltime.scenario.alea import is_alea, read_data_set
 from walltime.scenario.model import Cluster, Nodes, Scenario
 from walltime.scenario.problems import explain
 
@@ -33,6 +34,9 @@ def read_clusters(path: str | Path) -> dict[str, Any] | None:
 
     Raises InputError with the line of what is wrong.
     """
+    if is_alea(path):
+        data_set = read_data_set(path)
+        return data_set.scenario if data_set.several else None
     if Path(path).suffix.lower() == TABLE:
         return {"clusters": _read_table(Path(path))}
     source = read_source(path)

@@ -95,6 +95,11 @@ class Brokering(Part):
     overtake: Flag = Field(
         default=True, description="Whether a job may go before one that has to wait globally and stands ahead of it."
     )
+    shared_limits: Flag = Field(
+        default=False,
+        description="Limits, and caps of queues, count over all clusters together. With `hold`, and where all clusters "
+        "have the same queues and limits.",
+    )
     bind: tuple[Binding, ...] = Field(default=(), description="Which jobs may run on which clusters only.")
     migrate: Migration | None = Field(default=None, description="Whether waiting jobs move between clusters.")
 
@@ -119,5 +124,5 @@ class Brokering(Part):
         return base if not own else ({"name": base} if isinstance(base, str) else base) | own
 
 
-OWN = ("order", "queues", "hold", "overtake", "bind", "migrate")
+OWN = ("order", "queues", "hold", "overtake", "shared_limits", "bind", "migrate")
 """Keys of `broker` that are not parameters of the broker."""

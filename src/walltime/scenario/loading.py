@@ -92,7 +92,13 @@ def load_cluster(path: str | Path) -> dict[str, Any]:
 
     A file that ends in `.machines` is Alea's; the files of the same name beside it tell queues and quotas.
     """
-    source = Source(read_data_set(path).cluster, str(path)) if is_alea(path) else read_source(path)
+    if is_alea(path):
+        data_set = read_data_set(path)
+        if data_set.several:
+            raise InputError("this file describes several clusters", file=path)
+        source = Source(data_set.scenario["cluster"], str(path))
+    else:
+        source = read_source(path)
     data = source.data
     if isinstance(data, dict) and set(data) == {"cluster"}:
         data = data["cluster"]

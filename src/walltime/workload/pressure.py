@@ -33,9 +33,9 @@ def press(
 ) -> Control:
     """Adds and drops jobs by P = work submitted so far / (time × cores): ScSF's rule.
 
-    `times` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` tells the work of the n-th job
-    that may be added. A job that arrives while P is `high` or more is dropped. With any other as many are added as make
-    P at least `low` at that time. At time zero there is no P, and the first job is taken.
+    `times` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` tells the work of the n-th
+    job that may be added. A job that arrives while P is `high` or more is dropped. With any other as many are added as
+    make P at least `low` at that time. At time zero there is no P, and the first job is taken.
     """
     kept: list[int] = []
     added: list[int] = []

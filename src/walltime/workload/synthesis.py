@@ -175,7 +175,7 @@ def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
 
 
 def _draw_from(model: JobModel, plan: Plan, rate: float) -> Sample:
-    """The model's own jobs, `rate` a second; its clock begins on a Monday, from which those before the start are cut."""
+    """The model's own jobs, `rate` a second; its clock begins on a Monday, and those before the start are cut."""
     count = max(1, round(rate * (plan.lead + plan.span)))
     drawn = model.draw(count, plan.lead + plan.span, plan.cores, plan.seed, "jobs")
     if not plan.lead:

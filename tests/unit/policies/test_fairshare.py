@@ -90,6 +90,22 @@ def test_alea_without_temporary_charges_counts_what_has_been_used_so_far():
     assert usage.read(who, 0, 400 * SECOND) == 4_200
 
 
+def test_alea_with_a_brief_charge_adds_what_may_be_used_for_a_while_after_a_start():
+    usage = Steps(0.5, 48 * HOUR, False, brief=SECOND)
+    who, other = usage.add(), usage.add()
+    run(usage, who, 0, 10.0, 0, None, limit=3600 * SECOND)
+    assert usage.read(who, 0, 0) == 36_000
+    assert usage.read(who, 0, SECOND) == 36_000 + 10
+    assert usage.read(who, 0, SECOND + 1) == pytest.approx(10, abs=1e-3)  # what it has used so far
+    run(usage, who, 1, 1.0, 100 * SECOND, None, limit=60 * SECOND)
+    assert usage.read(who, 0, 100 * SECOND) == 1_000 + 60
+    run(usage, who, 2, 1.0, 101 * SECOND, None, limit=60 * SECOND)  # within a second: both count, for a second more
+    assert usage.read(who, 0, 102 * SECOND) == 1_020 + 2 + 1 + 120
+    usage.stop(1, 100 * SECOND, 102 * SECOND)  # an end puts an end to it
+    assert usage.read(who, 0, 102 * SECOND) == 1_020 + 2 + 1
+    assert usage.read(other, 0, 102 * SECOND) == 0
+
+
 def test_sums_of_rates_come_back_to_nothing():
     usage = HalfLife(100 * SECOND)
     who = usage.add()

@@ -25,25 +25,39 @@ def files(tmp_path):
     return write
 
 
-def test_two_clusters_become_one_pool(files):
-    cluster = Cluster.model_validate(load_cluster(files(machines=WAGAP)))
-    layout = cluster.layout()
-    assert (cluster.name, layout.count, layout.total_cores) == ("log", 68, 20 * 80 + 48 * 12)
-    assert [(group.name, group.cores, group.memory) for group in layout.groups] == [
-        ("zewura", 80, 529426432 * 1024),
-        ("zegox", 12, 94035968 * 1024),
+def clusters_of(data_set):
+    return [Cluster.model_validate(cluster) for cluster in data_set.scenario["clusters"]]
+
+
+def test_each_line_is_a_cluster_the_largest_first(files):
+    found = read_data_set(files(machines="2 tiny 1 4 1\n" + WAGAP + "3 fast 1 4 2\n4 last 1 4 1\n"))
+    clusters = clusters_of(found)
+    assert [(one.name, one.total_cores) for one in clusters] == [
+        *(("zewura", 20 * 80), ("zegox", 48 * 12), ("fast", 4), ("tiny", 4), ("last", 4)),
     ]
-    assert layout.with_feature("cl_zewura").tolist() == [True] * 20 + [False] * 48
-    assert layout.with_feature("^cl_zewura").tolist() == [False] * 20 + [True] * 48
+    assert [(group.cores, group.memory) for group in clusters[0].layout().groups] == [(80, 529426432 * 1024)]
+    assert clusters[0].layout().with_feature("cl_zewura").all()
+    assert clusters[1].layout().with_feature("^cl_zewura").all()
+    assert not clusters[0].layout().with_feature("^cl_zewura").any()
+    assert found.scenario["broker"] == {"name": "first", "hold": True}
+    with pytest.raises(InputError, match="several clusters"):
+        load_cluster(tmp := files(machines=WAGAP))
+    assert tmp.exists()
+
+
+def test_one_line_is_one_cluster(files):
+    cluster = Cluster.model_validate(load_cluster(files(machines=WAGAP.splitlines()[0])))
+    assert (cluster.name, cluster.layout().count, cluster.total_cores) == ("log", 20, 1600)
     assert (cluster.queues, cluster.limits, cluster.routes) == ({}, (), ())
 
 
 def test_speeds_are_relative_to_the_fastest(files):
-    nodes = read_data_set(files(machines="0 old 2 4 100\n1 new 2 4 400 64 ib:ssd 2\n")).cluster["nodes"]
-    assert [group["speed"] for group in nodes] == [0.25, 1.0]
-    assert nodes[1]["features"] == ["cl_new", "ib", "ssd", "^cl_old"]
-    assert (nodes[1]["memory"], nodes[1]["gpus"]) == (64 << 30, 2)
-    assert "memory" not in nodes[0]
+    found = read_data_set(files(machines="0 old 2 4 100\n1 new 2 4 400 64 ib:ssd 2\n")).scenario["clusters"]
+    (new,), (old,) = (cluster["nodes"] for cluster in found)  # as many cores: the faster one first
+    assert (old["speed"], new["speed"]) == (0.25, 1.0)
+    assert new["features"] == ["cl_new", "ib", "ssd", "^cl_old"]
+    assert (new["memory"], new["gpus"]) == (64 << 30, 2)
+    assert "memory" not in old
 
 
 def test_queues_and_quotas(files):
@@ -54,7 +68,16 @@ def test_queues_and_quotas(files):
         groups="0 physics 1 500\n",
     )
     found = read_data_set(path)
-    cluster = Cluster.model_validate(found.cluster)
+    cluster, other = clusters_of(found)
+    assert (cluster.queues, cluster.limits, cluster.routes) == (other.queues, other.limits, other.routes)
+    assert found.scenario["broker"] == {
+        **{"name": "first", "hold": True, "shared_limits": True},
+        "queues": {
+            "first": {"queues": ["first", "0"], "priority": 50},
+            "second": {"queues": ["second", "1"], "priority": 20},
+            "others": {"priority": 19},
+        },
+    }
     assert {name: (queue.priority, queue.running_cores) for name, queue in cluster.queues.items()} == {
         "first": (50, 500),
         "second": (20, 400),
@@ -66,7 +89,7 @@ def test_queues_and_quotas(files):
         ({"group": ("physics", "0")}, {"running_cores": 500}),
     ]
     assert [path.suffix for path in found.files] == [".machines", ".queues", ".users", ".groups"]
-    assert found.remarks == []
+    assert "inside one cluster" in found.remarks[0]
 
 
 JOBS = "".join(
@@ -102,22 +125,28 @@ def test_shares_of_users_and_of_groups_decide_who_is_next(files, tmp_path, by, o
 
 
 def test_shares_are_by_name_and_by_number_and_equal_ones_are_none(files):
-    cluster = read_data_set(files(machines=WAGAP, **OWNERS)).cluster
+    cluster = read_data_set(files(machines=WAGAP, **OWNERS)).scenario["clusters"][0]
     assert cluster["shares"] == {
         **{"ann": 3, "1": 3, "bo": 1, "2": 1},
         **{"group:physics": 1, "group:1": 1, "group:biology": 3, "group:2": 3},
     }
-    equal = read_data_set(files(machines=WAGAP, users="1 ann 2 64\n2 bo 2 64\n", groups="1 physics 5 64\n")).cluster
-    assert "shares" not in equal
+    equal = read_data_set(files(machines=WAGAP, users="1 ann 2 64\n2 bo 2 64\n", groups="1 physics 5 64\n"))
+    assert "shares" not in equal.scenario["clusters"][0]
     with pytest.raises(InputError, match=r"users:2"):
         read_data_set(files(machines=WAGAP, users="1 ann 2 64\n2 bo much 64\n"))
 
 
 def test_failures_are_part_of_the_cluster_and_checked(files):
-    path = files(machines=WAGAP, failures="1000\tzewura\t3600\t0 1\n")
-    data_set = read_data_set(path)
-    assert [source["file"].endswith("log.swf.failures") for source in data_set.cluster["failures"]] == [True]
-    assert told_failures(Cluster(**data_set.cluster).failures[0], Cluster(**data_set.cluster))[0][2].tolist() == [0, 1]
+    path = files(machines=WAGAP, failures="1000\tzewura\t3600\t0 1\n2000\tzegox\t60\n")
+    first, second = clusters_of(read_data_set(path))
+    assert [one.model_dump(include={"at", "length", "nodes"}) for one in first.failures] == [
+        {"at": 1000.0, "length": 3600.0, "nodes": ("zewura0", "zewura1")}
+    ]
+    assert [(one.at, one.nodes) for one in second.failures] == [(2000.0, None)]
+    alone = files(machines=WAGAP.splitlines()[0], failures="1000\tzewura\t3600\t0 1\n")
+    cluster = Cluster.model_validate(load_cluster(alone))
+    assert told_failures(cluster.failures[0], cluster)[0][2].tolist() == [0, 1]
+    files(machines=WAGAP)
     files(failures="1000\tzewura\t3600\t20\n")
     with pytest.raises(InputError, match=r"failures:1: zewura has the nodes 0 to 19"):
         read_data_set(path)
@@ -126,6 +155,42 @@ def test_failures_are_part_of_the_cluster_and_checked(files):
 def test_a_data_set_is_found_beside_its_trace(files, tmp_path):
     assert find_data_set(tmp_path / "log.swf") is None
     files(machines=WAGAP)
-    assert find_data_set(tmp_path / "log.swf").cluster["name"] == "log"
+    assert [one["name"] for one in find_data_set(tmp_path / "log.swf").scenario["clusters"]] == ["zewura", "zegox"]
     with pytest.raises(InputError, match="no such file"):
         load_cluster(tmp_path / "other.machines")
+
+
+GRID = """\
+1 0 -1 100 4 -1 -1 4 100 -1 1 1 1 -1 1 -1 -1 -1 {1} low 1:ppn=4
+2 1 -1 100 8 -1 -1 8 100 -1 1 1 1 -1 1 -1 -1 -1 {1} low 2:ppn=4
+3 2 -1 100 4 -1 -1 4 100 -1 1 2 1 -1 1 -1 -1 -1 {1} low 1:ppn=4
+4 3 -1 100 4 -1 -1 4 100 -1 1 3 1 -1 1 -1 -1 -1 {1} high 1:ppn=4
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "large", "quota", "starts"),
+    [
+        # Clusters of 2 x 4 and 1 x 4 cores. 2 does not span them: it waits for the first, though 8 cores are free from
+        # the start. Whatever fits overtakes it: 3 goes to the first cluster, 4 to the second.
+        ("aggressive", 2, 64, [0, 102, 2, 3]),
+        # In order: 3 waits for 2; 4 does not, as its queue is served before theirs.
+        ("fcfs", 2, 64, [0, 103, 103, 3]),
+        # With a quota of 4 cores for its user, 2 can never run, and 3 does not wait for it.
+        ("fcfs", 2, 4, [0, None, 2, 3]),
+        # 3 x 4 cores: 2 fits at once, 3 into the small cluster, and 4 waits for the end of 1.
+        ("fcfs", 3, 64, [0, 1, 2, 100]),
+        # A quota of 8: 2 is the first of its queue and at its quota until 1 has ended, and 3 waits for it.
+        ("fcfs", 3, 8, [0, 100, 100, 3]),
+        ("aggressive", 3, 8, [0, 102, 2, 3]),
+    ],
+)
+def test_jobs_run_inside_one_cluster_in_aleas_order(files, tmp_path, policy, large, quota, starts):
+    (tmp_path / "log.swf").write_text(GRID)
+    users = "".join(f"{number} u{number} 1 {quota if number == 1 else 64}\n" for number in (1, 2, 3))
+    files(machines=f"0 small 1 4 1\n1 large {large} 4 1\n", queues="low 64 1\nhigh 64 9\n", users=users)
+    result = walltime.simulate(tmp_path / "log.swf", policy=policy)
+    assert result.jobs["start"].to_list() == starts
+    assert result.jobs["user"].cast(str).to_list() == ["u1", "u1", "u2", "u3"]
+    assert set(result.jobs["cluster"].drop_nulls().cast(str)) <= {"large", "small"}
+    assert result.audit() == []

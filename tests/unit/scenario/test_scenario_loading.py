@@ -131,7 +131,7 @@ def test_mistakes_are_explained(tmp_path: Path, text: str | bytes, line: int | N
 
 
 def test_all_mistakes_come_in_one_message(tmp_path: Path) -> None:
-    path = written(tmp_path, "seed: x\nworkload: a.swf\ncluster:\n  cores: 0\n  colour: red\n")
+    path = written(tmp_path, "seed: -1\nworkload: a.swf\ncluster:\n  cores: 0\n  colour: red\n")
     message = str(refusal(path))
     assert "3 problems" in message
     lines = message.splitlines()[1:]

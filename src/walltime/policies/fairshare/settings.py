@@ -32,6 +32,7 @@ class Settings:
     decay: float = 0.75
     decay_interval: int = 48 * _HOUR
     temporary: bool = True
+    brief: int = 0
     half_life: int = 7 * 24 * _HOUR
     reset: str = "none"
     dampening: float = 1.0
@@ -40,7 +41,7 @@ class Settings:
     def make_usage(self, width: int) -> Usage:
         """The ledger that forgets as the settings say."""
         if self.formula == "alea":
-            return Steps(self.decay, self.decay_interval, self.temporary, width)
+            return Steps(self.decay, self.decay_interval, self.temporary, width, self.brief)
         return HalfLife(self.half_life, width)
 
     def amounts(self, cluster: Cluster) -> dict[str, int]:
@@ -73,7 +74,9 @@ def read_settings(given: Mapping[str, Any], formula: str = "alea") -> Settings:
         if name in others:
             whose = "the formula alea" if name in _OF_ALEA else "the formulas classic and fair-tree"
             raise InputError(f"{name} belongs to {whose}, not to {formula}", value=value)
-        if name != "formula":
+        if name == "temporary" and not isinstance(value, bool):
+            values |= {"temporary": False, "brief": _positive_time(name, value)}
+        elif name != "formula":
             values[name] = _READ[name](name, value)
     return Settings(**values)
 

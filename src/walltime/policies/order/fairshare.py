@@ -24,8 +24,9 @@ class FairShareOrder(Order):
 
     The queue is put in order anew every `interval` (60 s for alea, 5 min for the others; 0: before each pass). `by`:
     user, group or account. `charge`: cpu, max, root, product or dominant. Of alea: `decay` (0.75) every
-    `decay_interval` (48 h), `temporary` charges of running jobs. Of the others: `half_life` (7 d), `reset` (none,
-    daily, weekly, monthly, quarterly, yearly), `dampening` (1). `usage`: earlier use by name, in core-seconds.
+    `decay_interval` (48 h), `temporary` charges of running jobs (true, false, or for how long). Of the others:
+    `half_life` (7 d), `reset` (none, daily, weekly, monthly, quarterly, yearly), `dampening` (1). `usage`: earlier use
+    by name, in core-seconds.
     """
 
     def __init__(
