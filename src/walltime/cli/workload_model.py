@@ -236,7 +236,7 @@ def tune(
     )
     lost = write(tuned.workload, output)
     if as_json:
-        typer.echo(json.dumps(tuned.as_data(), indent=2, ensure_ascii=False))
+        emit(tuned.as_data())
         return
     _show_tuned(tuned, output)
     _show_plan(tuned.workload.notes, lost)

@@ -25,7 +25,7 @@ HONOURED = {
     "clusters.failures.between": _DRAW,
     "clusters.failures.repair": _DRAW,
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
-    "broker": "name parameters order queues hold overtake bind migrate",
+    "broker": "name parameters order queues hold overtake shared_limits bind migrate",
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",
     "broker.migrate": "every gain most depth",

@@ -136,6 +136,7 @@ GRID = {
                          "broker": "fastest", **WHO}},
         "hold": True,
         "overtake": False,
+        "shared_limits": True,
         "bind": [{"clusters": ["a"], "qos": ["low"], "types": ["a"], "queues": ["q"], **WHO}],
         "migrate": {"every": 10, "gain": 20, "most": 2, "depth": 5},
     },
