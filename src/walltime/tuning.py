@@ -19,6 +19,7 @@ from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
     from walltime.api import Result
+    from walltime.core.tables import Record
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
     from walltime.workload.models.sample import JobModel
@@ -142,19 +143,19 @@ class _Search:
         return best  # type: ignore[return-value]
 
     def _try(self, plan: Plan) -> Tuned:
-        from walltime.api import run
+        from walltime.pipeline import prepare
         from walltime.scenario.model import WorkloadSpec
         from walltime.workload.synthesis import synthesize
 
         jobs = synthesize(self.model, plan)
         spec = WorkloadSpec(table=jobs, missing_request=self.scenario.workload.missing_request)
-        result = run(self.scenario.model_copy(update={"workload": spec}))
+        record = prepare(self.scenario.model_copy(update={"workload": spec})).run()
         self.runs += 1
-        medians = hourly_medians(result, *jobs.notes["phases"]["experiment"])
+        medians = hourly_medians(record, *jobs.notes["phases"]["experiment"])
         return Tuned(plan, jobs, medians, self.wait - self.within, self.wait + self.within, self.runs)
 
 
-def hourly_medians(result: Result, begin: float, end: float) -> np.ndarray:
+def hourly_medians(result: Result | Record, begin: float, end: float) -> np.ndarray:
     """The median wait of the jobs that are submitted in each hour of a span, in seconds.
 
     A job that has not started waits for ever; an hour without jobs is NaN. Workflows and what was inserted count too.
