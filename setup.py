@@ -102,6 +102,7 @@ COMPILED = [
     "engine.door",
     "engine.victims",
     "engine.displacement",
+    "engine.workflow_order",
     "engine.cluster",
     "engine.migration",
     "engine.dispatch",

@@ -88,3 +88,40 @@ def test_published_manifests_run_in_every_way(way, external):
     assert set(table["state"]) == {"completed"}
     assert (table["stretch"] >= 1 - 1e-9).all()
     assert (table["idle_core_hours"].max() > 1) == (way == "single")
+
+
+ORDERS = [
+    *("fcfs", "sjf", "ljf", "smallest", "largest", "smallest-area", "largest-area"),
+    *("expansion", "wfp3", "unicef", "f1", "f4"),
+    {"name": "formula", "value": "cores * wait / requested_time"},
+]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_all_tasks_of_an_aware_workflow_have_the_priority_of_their_pilot(order):
+    """With four cores kept busy until 50, tasks and the pilot stand at the same place among other jobs."""
+    flow = Workflow.of(
+        "flow", [Task("wide", 3, 30, 30), Task("long", 1, 100, 100, ("wide",)), Task("short", 1, 5, 5, ("wide",))]
+    )
+    others = Workload.from_columns(
+        job_id=[1, 2, 3, 4, 5],
+        submit=[0, 1, 2, 3, 4],
+        run_time=[50, 20, 200, 60, 7],
+        requested_time=[50, 20, 200, 60, 7],
+        cores=[4, 4, 2, 1, 3],
+    )
+    places = []
+    for way in ("single", "manifest"):
+        workload = add_workflows(others, Mix([flow], way, every=100.0, first=2.5))
+        result = api.simulate(workload, cores=4, policy={"order": order, "backfill": "none"})
+        assert result.audit() == []
+        twin = reference.simulate(workload, 4, {"order": order, "backfill": "none"})
+        assert [job.start / SECOND for job in twin] == result.jobs["start"].to_list()
+        starts = dict(result.jobs.select("job_id", "start").rows())
+        mine = result.jobs.filter(result.jobs["workflow"].is_not_null())
+        places.append({job for job in range(1, 6) if starts[job] < mine["start"].min()})
+        if way == "manifest":  # a successor is not overtaken: nothing else starts while one is ready and waits
+            ready = mine["end"][0]
+            late = mine["start"][1:].max()
+            assert not [job for job in range(1, 6) if job not in places[-1] and ready < starts[job] < late]
+    assert places[0] == places[1]

@@ -201,7 +201,7 @@ class _Simulation:
         """One pass, over a queue whose order may have changed with time."""
         if self.order.dynamic:
             for job in self.queue:
-                job.rank = self.order.rank(job, self.now)
+                job.rank = self.rank(job)
             self.queue.sort(key=lambda waiting: waiting.rank)
         self.backfill.schedule(self)
 
@@ -266,9 +266,13 @@ class _Simulation:
         self.held.remove(job)
         job.state = "waiting"
         job.estimate = self.estimate.of(job)
-        job.rank = self.order.rank(job, self.now)
+        job.rank = self.rank(job)
         insort(self.queue, job, key=lambda waiting: waiting.rank)
         self.changes.add("arrived")
+
+    def rank(self, job: _Job) -> Any:
+        """Where the job stands now; a workflow-aware task as its workflow."""
+        return self.order.rank(self.gates.pilots.stand_in(job, self.estimate.of), self.now)
 
     def start(self, job: _Job, backfilled: bool = False) -> None:
         self.queue.remove(job)

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,14 +105,14 @@ class _Machine(_Simulation):
         """The job as it would wait here."""
         twin = replace(job, promise=None)
         twin.estimate = self.estimate.of(twin)
-        twin.rank = self.order.rank(twin, self.now)
+        twin.rank = self.rank(twin)
         return twin
 
     def predict(self, job: _Job) -> int:
         """When the job would start here, whether it waits here already or not."""
         if self.order.dynamic:
             for waiting in self.queue:
-                waiting.rank = self.order.rank(waiting, self.now)
+                waiting.rank = self.rank(waiting)
             self.queue.sort(key=lambda waiting: waiting.rank)
         here = any(waiting is job for waiting in self.queue)
         mine = job if here else self.dress(job)
@@ -284,7 +284,7 @@ class _Grid:
         closed: set[int] = set()
         sent = False
         self.fresh = False
-        for job in sorted(self.waiting, key=lambda job: self.order.rank(job, self.now)):
+        for job in sorted(self.waiting, key=lambda job: self.order.rank(self.stand_in(job), self.now)):
             among = self.choices(job)
             if self.options.hold:
                 among = [machine for machine in among if machine.number not in closed and machine.could_start(job)]
@@ -299,11 +299,17 @@ class _Grid:
             sent = True
         return sent
 
+    def stand_in(self, job: _Job) -> _Job:
+        """What the global order is asked about: the job, or its workflow; no cluster has an estimate of it yet."""
+        pilots = self.machines[0].gates.pilots
+        return cast(_Job, pilots.stand_in(job, lambda pilot: int(pilot.requested)))
+
     def send(self, job: _Job, machine: _Machine) -> None:
         self.where[job.row] = machine
         job.state = "waiting"
         job.estimate = machine.estimate.of(job)
-        job.rank = machine.order.rank(job, self.now)
+        machine.now = self.now
+        job.rank = machine.rank(job)
         insort(machine.queue, job, key=lambda waiting: waiting.rank)
         machine.changes.add("arrived")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from twin.reference_workflows import Pilots
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
 
@@ -40,6 +41,7 @@ class Gates:
     def __init__(self, workload: Workload, jobs: list[Any], never: str = "cancel", preceding: bool = False) -> None:
         self.jobs, self.stay, self.follows = jobs, never == "stay", preceding
         self.by_row = {job.row: job for job in jobs}
+        self.pilots = Pilots(workload, jobs)
         self.job_id = workload.column("job_id").tolist()
         self.cards = [_read_card(workload, row) for row in range(len(workload))]
         self.outside: dict[str, list[Any]] = {}

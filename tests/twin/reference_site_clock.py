@@ -246,7 +246,7 @@ class Site:
         job.state = "waiting"
         if job.order.fair is not None:
             job.order.fair.meet(job, self.now)
-        job.rank = job.order.rank(job, self.now)
+        job.rank = job.order.rank(self.gates.pilots.stand_in(job), self.now)
         self.queue.append(job)
         self.islands[job.island].joined = True
 
@@ -352,7 +352,7 @@ class Site:
                     island.shuffled = True
         for job in self.queue:
             if job.order.dynamic or job.order.fair is not None:
-                job.rank = job.order.rank(job, self.now)
+                job.rank = job.order.rank(self.gates.pilots.stand_in(job), self.now)
 
     def admitting(self, job: Job) -> list[str | None]:
         """The job's queues in which its limits let it start now, in the order in which they are tried."""

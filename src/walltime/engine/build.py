@@ -24,6 +24,7 @@ from walltime.engine.opening import Opening
 from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.requests import RequestBook
 from walltime.engine.site import Bound, Lane, Site
+from walltime.engine.workflow_order import order_as_workflows
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Choices, LinesQueue
@@ -40,6 +41,7 @@ from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes, usable_reservations
 from walltime.scenario.start import with_usage
+from walltime.workload.aware import Flows, find_flows
 
 DEFAULT_PLACE = Part(name="best-fit")
 
@@ -100,6 +102,11 @@ def build_order(part: Part, around: Surroundings) -> Order:
     order: Order = registry.build("order", part)
     order.attach(around)
     return order
+
+
+def _flows(first: Workload | None) -> Flows | None:
+    """The workflows whose tasks are ordered as one."""
+    return None if first is None else find_flows(first)
 
 
 def origin_of(first: Workload | None) -> Origin:
@@ -173,8 +180,12 @@ def add_pieces(
     """The cluster in the simulation, with an island for queues that share nodes, and its outages."""
     cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
+    estimate, flows = registry.build("estimate", cluster.scheduler.estimate), _flows(first)
     orders = {
-        lane.order.model_dump_json(): build_order(with_usage(lane.order, scenario), around) for lane in site.lanes
+        lane.order.model_dump_json(): order_as_workflows(
+            build_order(with_usage(lane.order, scenario), around), estimate, flows
+        )
+        for lane in site.lanes
     }
     plans = plans_ahead(cluster)
     jobs = simulation.jobs
@@ -182,7 +193,7 @@ def add_pieces(
         cluster.name,
         ledger,
         [orders[lane.order.model_dump_json()] for lane in site.lanes],
-        registry.build("estimate", cluster.scheduler.estimate),
+        estimate,
         quotas,
         bool(cluster.licences),
     )
@@ -285,7 +296,7 @@ def build_grid(
     used = gate if gate.needed else None
     sites = [None if pieces is None else pieces.site for pieces in several]
     arrivals = Arrivals(batches, admission=Admission(used, sites, doors) if used is not None or ruled else None)
-    dispatch = build_dispatch(scenario, used)
+    dispatch = build_dispatch(scenario, used, first)
     simulation = Simulation(arrivals, jobs=jobs, dispatch=dispatch, **options)
     if dispatch.migration is not None:
         simulation.add_source(Rank.TIMERS, dispatch.migration)
@@ -300,17 +311,18 @@ def build_grid(
     return simulation, arrivals
 
 
-def build_dispatch(scenario: Scenario, gate: Gate | None) -> Dispatch:
+def build_dispatch(scenario: Scenario, gate: Gate | None, first: Workload | None) -> Dispatch:
     """The global scheduler."""
     broker = scenario.broker
     if broker is None:
         raise EngineError("several clusters without a broker")
     chosen = registry.build("broker", broker)
+    request = registry.build("estimate", Part(name="request"))  # no cluster's own, before one is chosen
     queues = sorted(broker.queues.items(), key=lambda item: -item[1].priority) or [("", GlobalQueueSpec())]
     lines = [
         GlobalQueue(
             name,
-            registry.build("order", queue.order or broker.order),
+            order_as_workflows(registry.build("order", queue.order or broker.order), request, _flows(first)),
             chosen if queue.broker is None else registry.build("broker", queue.broker),
         )
         for name, queue in queues
@@ -342,11 +354,13 @@ def add_plain(
     parts = cluster.scheduler
     policy = registry.build("backfill", parts.backfill)
     rhythm = build_rhythm(cluster, opening_of(first))
+    order = build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin_of(first)))
+    estimate = registry.build("estimate", parts.estimate)
     made = simulation.add_cluster(
         cluster.name,
         build_ledger(simulation.jobs, cluster, index, plans_ahead(cluster), scenario.seed),
-        build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin_of(first))),
-        registry.build("estimate", parts.estimate),
+        order_as_workflows(order, estimate, _flows(first)),
+        estimate,
         policy,
         rhythm,
     )

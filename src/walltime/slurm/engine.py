@@ -37,6 +37,7 @@ from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site
 from walltime.slurm.submission import Job, People, find_charges, make_jobs
 from walltime.slurm.translate import translate
+from walltime.slurm.workflows import prepare_aware, set_nice
 from walltime.slurm.writing import write_conf
 from walltime.workload.snapshot import read_usage
 
@@ -181,7 +182,7 @@ def freeze(
     events = read_events(given.events) if given is not None and given.events is not None else []
     if given is None or given.conf is None:
         workload = route(scenario.clusters[0], workload)
-    site = make_site(scenario, workload)
+    site = prepare_aware(make_site(scenario, workload), workload)
     if events:
         site = replace(site, reservations={**site.reservations, **find_reservations(events)})
     started = start(site, workload, observer, options)
@@ -294,6 +295,7 @@ def start(
     base = round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
     people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
+    set_nice(jobs, site, workload)
     first = jobs[0].submit if jobs else base
     begin = first // SECOND * SECOND - options.warm_up
     setting = Setting(
@@ -343,7 +345,7 @@ def _find_refusal(log: str) -> str | None:
 
 
 def _is_used(workload: Workload, column: str) -> bool:
-    """Whether some job has patience, is a task of an aware workflow, or an array a limit."""
+    """Whether some job has patience, or an array a limit."""
     if column == "array":
         return any("%" in label for label in workload.label_names("array"))
     return bool(np.any(workload.column(column) > 0))
@@ -353,7 +355,7 @@ def _check(scenario: Scenario, workload: Workload) -> None:
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
-    for column, what in (("patience", "users who give up"), ("array", "limits"), ("aware", "workflow-aware tasks")):
+    for column, what in (("patience", "users who give up"), ("array", "limits")):
         if workload.has(column) and _is_used(workload, column):
             raise UnsupportedError(NAME, [(f"workload.{column}", f"{what}: the controller is not told of them")])
     if (uneven := find_uneven(workload, nodes=True, queues=True)) is not None:

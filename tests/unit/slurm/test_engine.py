@@ -15,6 +15,7 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
 from walltime.slurm import engine, link, simulation
 from walltime.slurm.controller import Controller, ControllerError, Setting
+from walltime.slurm.frozen import Frozen
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.site import Node, Site
 from walltime.slurm.translate import translate
@@ -385,3 +386,52 @@ def test_real_time_without_the_library(slurm):
         assert not controller.has_ended()
         folder = controller.folder
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("order", "sharing"),
+    [
+        ("fcfs", {"cores": 8}),
+        ({"name": "multifactor", "weights": {"age": 1000, "job_size": 100_000}}, {"cores": 8}),
+        ({"name": "multifactor", "weights": {"age": 1000, "job_size": 90_000}, "favor_small": True}, {"nodes": "4x2"}),
+    ],
+    ids=["fcfs", "large first", "small first"],
+)
+def test_tasks_of_an_aware_workflow_have_one_priority(order, sharing):
+    """A narrow successor is not overtaken by jobs between its own priority and that of its workflow."""
+    flow = Workflow.of("flow", [Task("wide", 6, 600, 600), Task("narrow", 1, 600, 600, ("wide",))])
+    others = Workload.from_columns(
+        job_id=[1, 2, 3], submit=[0, 70, 80], run_time=[300] * 3, requested_time=[300] * 3, cores=[8, 4, 4]
+    )
+    jobs = add_workflows(others, Mix([flow], "manifest", every=9000.0, first=60.0))
+    scenario = {
+        "workload": jobs,
+        "engine": "slurm",
+        "until": 200,
+        "cluster": {**sharing, "scheduler": {"order": order}},
+    }
+    resolved = parse(scenario)
+    with engine.freeze(resolved, jobs) as started:
+        commands = Frozen(started)
+        commands.execute("squeue -h -t PD -o '%j %Q'", {})
+        told = (started.controller.folder / "said").read_text().split()
+        commands.close()
+    priority = {name: int(value) for name, value in zip(told[::2], told[1::2], strict=True)}
+    tasks = [priority.pop(f"flow-1/{key}") for key in ("wide", "narrow")]
+    assert abs(tasks[0] - tasks[1]) <= 1
+    assert not [other for other in priority.values() if min(tasks) < other < max(tasks)]
+    if order != "fcfs":  # its own size would put the narrow task on the other side of the others
+        own = priority["2"]
+        assert (min(tasks) > own) != bool(order.get("favor_small"))
+
+
+def test_aware_tasks_that_a_controller_cannot_order_are_refused():
+    flow = Workflow.of("flow", [Task("a", 1, 60, 60), Task("b", 1, 60, 60, ("a",))])
+    others = Workload.from_columns(job_id=[1, 2], submit=[0, 0], run_time=[9, 9], dependencies=["", "afterok:1"])
+    jobs = add_workflows(others, Mix([flow], "manifest", every=9000.0))
+    order = {"name": "multifactor", "weights": {"age": 1000}}
+    with pytest.raises(UnsupportedError, match="accrue_always"):
+        run(jobs, cores=4, policy={"order": order})
+    assert run(jobs, cores=4, policy={"order": order | {"accrue_always": True}}).audit() == []
+    with pytest.raises(UnsupportedError, match="TRES"):
+        run(jobs, cores=4, policy={"order": order | {"tres": {"cpu": 5}}})
