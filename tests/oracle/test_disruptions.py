@@ -351,3 +351,37 @@ def test_the_limit_leaves_time_for_checkpoints(tell):
     execution = {"checkpoint": {"interval": 3, "cost": 1}}
     got = tell(pool(1, execution=execution), job(0, 9, 1, run_time=12))
     assert got.spans == [[(0, 11, "timeout")]]
+
+
+# ---- what is shut counts
+
+
+@pytest.mark.parametrize("shut", ["reservations", "failures"])
+def test_a_reservation_takes_the_nodes_that_are_free_first(tell, shut):
+    """Four nodes of one core; n0 and n1 are shut from 2 to 10. B (3 nodes) comes at 3 and can start at 10. It keeps the
+    nodes that are free first by what is on them now: n2, n3, and of n0 and n1 the lower. So C (1 node, 20 s) finds none
+    that is left before 10.
+
+    ::
+             0    5    10   15
+        n0     |xxxxxxxBBBBB
+        n1     |xxxxxxxBBBBB
+        n2             BBBBB
+        n3             CCCCCCCC...
+    """
+    window = {"name": "w", "start": 2, "length": 8, "nodes": ["n0", "n1"]}
+    failure = {"at": 2, "length": 8, "nodes": ["n0", "n1"]}
+    away = {shut: [window if shut == "reservations" else failure]}
+    four = nodes([{"count": 4, "cores": 1, "name": "n"}], **away)
+    got = tell(four, job(3, 5, 3, nodes=3), job(3, 20, 1, nodes=1))
+    assert got.spans == [[(10, 15, "completed")], [(10, 30, "completed")]]
+    assert got.nodes == [["0-2:1"], ["3:1"]]
+
+
+def test_what_a_reservation_keeps_does_not_fail(tell):
+    """4 cores, of which 2 are kept for ann from 5 to 15; A runs there. At 8 two cores fail: of the others, where B is,
+    though A is older."""
+    kept = {"name": "r", "start": 5, "length": 10, "cores": 2, "users": ["ann"]}
+    scenario = pool(4, reservations=[kept], failures=[{"at": 8, "length": 2, "cores": 2}], interrupted="requeue")
+    got = tell(scenario, job(0, 8, 2, user="ann", reservation="r"), job(6, 10, 2, user="bo"))
+    assert got.spans == [[(5, 13, "completed")], [(6, 8, "requeued"), (10, 20, "completed")]]

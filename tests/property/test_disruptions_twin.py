@@ -204,3 +204,13 @@ def test_the_engine_agrees_with_its_twin(kind):
         if found:
             site = draw_disrupted(seed, kind)[0]
             pytest.fail(f"engine {found[0][0]}, twin {found[0][1]}; draw_disrupted({seed}, {kind!r}): {site}", False)
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind"),
+    [(600000, "vectors"), (600035, "plain"), (719, "vectors"), (892, "plain"), (1017, "plain"), (1472, "cores")],
+)
+def test_they_agree_where_they_once_did_not(seed, kind):
+    """On nodes that are shut when a reservation is made, and on jobs in a reservation while other cores fail."""
+    scenario = scenario_of(seed, kind)
+    assert differences(run_fast(scenario), run_slowly(scenario)) == []

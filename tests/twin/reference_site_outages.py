@@ -154,6 +154,10 @@ class Outages:
         """What is down or drains."""
         return [block for group in self.failing if (block := group.block(self.site.now)) is not None]
 
+    def present_blocks(self, job: Job) -> list[Block]:
+        """What is not there for the job at this moment: failures, and reservations that have begun."""
+        return [*self.down_blocks(), *(block for block in self.blocks(job) if block.covers(self.site.now))]
+
     def inside(self, job: Job, time: int) -> bool:
         """Whether the job would be in an occurrence of its own reservation for all of its time, if it has one."""
         mine = self.booking(job.reservation)
@@ -237,7 +241,8 @@ class Outages:
         up = self.site.ledger.cores - self.down_cores()
         first = min(group.number * group.cores, up - group.cores)
         place, found = 0, []
-        for job in sorted(self.site.running, key=lambda job: (job.course.since, job.row)):
+        running = [job for job in self.site.running if self.booking(job.reservation) is None]  # the rest is elsewhere
+        for job in sorted(running, key=lambda job: (job.course.since, job.row)):
             if place < first + group.cores and place + job.cores > first:
                 found.append(job)
             place += job.cores

@@ -374,16 +374,16 @@ class Vectors:
             shares = fill(request.offers(rooms), request.cores, list(range(len(rooms))))
             taken = self.taken(request, shares)
         else:
-            nodes = sorted(request.suitable(rooms), key=lambda node: (self.first_room(request, node), node))
+            nodes = sorted(request.suitable(rooms), key=lambda node: (self.first_room(job, request, node), node))
             if self.place.name == "contiguous":
                 nodes = find_run(sorted(nodes), request.count) or []
             taken = self.taken(request, [(node, request.share["cores"]) for node in nodes[: request.count]])
         self.holds.append(Hold(job, queue, start, start + job.length, taken))
 
-    def first_room(self, request: Request, node: int) -> int:
-        """When the node by its running jobs alone, and by failures, has room for the job's part."""
+    def first_room(self, job: Job, request: Request, node: int) -> int:
+        """When the node, by what is on it now alone, has room for the job's part: running jobs, and what is shut."""
         now = self.site.now
-        down = self.site.outages.down_blocks()
+        down = self.site.outages.present_blocks(job)
         ends = {other.expected_end for other in self.site.running} | {block.end for block in down}
         for time in sorted({now, now + 1} | {end for end in ends if end is not None and end > now}):
             away = [block for block in down if block.covers(time)]
