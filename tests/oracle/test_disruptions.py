@@ -353,6 +353,20 @@ def test_the_limit_leaves_time_for_checkpoints(tell):
     assert got.spans == [[(0, 11, "timeout")]]
 
 
+def test_time_for_a_restart_is_granted_when_it_is_first_wanted(tell):
+    """Checkpoints after each second of work take 1 s, a restart 1 s. A (low, 5 s asked, works for 9) starts from
+    nothing after the failure at 3; it has the node again at 4, and is displaced by B (high, 1 s) at 9, after 5 s: two
+    checkpoints are written, at 6 and 8. It goes on at 10 and may run for 5 + 4 (checkpoints) + 1 (restart) - 4 s."""
+    execution = {"checkpoint": {"interval": 1, "cost": 1, "restart": 1}}
+    preempt = {"name": "qos", "mode": "checkpoint", "ranks": {"low": -1}}
+    scheduler = {"backfill": "easy", "place": "first-fit", "preempt": preempt}
+    failure = {"at": 3, "length": 1}
+    node = [{"count": 1, "cores": 1, "name": "n"}]
+    scenario = nodes(node, execution=execution, failures=[failure], interrupted="requeue", scheduler=scheduler)
+    got = tell(scenario, job(0, 5, 1, run_time=9, qos="low"), job(9, 1, 1, qos="high"))
+    assert got.spans[0] == [(0, 3, "requeued"), (4, 9, "preempted"), (10, 16, "timeout")]
+
+
 # ---- what is shut counts
 
 

@@ -30,3 +30,11 @@ def test_schedules_are_legal(kind, draw):
         site["cluster"]["scheduler"] |= {"rhythm": "event", "backfill": BACKFILLS[seed % len(BACKFILLS)]}
         result = api.simulate(parse(site | {"workload": {"table": workload}}))
         assert result.audit() == [], (seed, kind)
+
+
+@pytest.mark.parametrize("seed", [221, 341])
+def test_lookahead_where_a_reservation_finds_the_machine_short(seed):
+    """Cores fail while the head has a reservation: fewer than none are extra, and whoever fits starts all the same."""
+    site, workload = draw_disrupted(seed, "cores")
+    site["cluster"]["scheduler"] |= {"rhythm": "event", "backfill": "lookahead"}
+    assert api.simulate(parse(site | {"workload": {"table": workload}})).audit() == []

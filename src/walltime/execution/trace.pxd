@@ -8,6 +8,7 @@ cdef class TraceExecution(Execution):
     cdef long long cost
     cdef long long restart
     cdef dict unfinished
+    cdef dict granted
     cdef dict kept
     cdef dict leading
     cpdef fire(self, long long now)

@@ -27,6 +27,7 @@ class TraceExecution(Execution):
         Execution.__init__(self)
         self.ends = EventHeap()
         self.interval = self.cost = self.restart = 0
+        self.granted = {}  # jobs that have been given the time for a restart: seq by slot
         self.kept = {}  # of those who restart: up to where they were saved, and the time that this took
         self.unfinished = {}  # what jobs have to do before they go on: seq, attempt, how long, whether they write
         self.leading = {}  # the same of those who run
@@ -119,7 +120,8 @@ class TraceExecution(Execution):
         before: cython.longlong = 0
         kept: cython.longlong = 0
         jobs.at[slot].progress = saved
-        if jobs.at[slot].attempt == 0:
+        if self.granted.get(slot, -1) != jobs.at[slot].seq:  # once, whatever became of attempts before
+            self.granted[slot] = jobs.at[slot].seq
             jobs.at[slot].requested += self.restart
             jobs.at[slot].limit += self.restart
         if saved == 0:

@@ -345,7 +345,10 @@ class ResourceLedger(Future):
 
     def advance(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
-        time: cython.longlong = min(self.earliest(slot, self.now), start)
+        time: cython.longlong
+        if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
+            return start
+        time = min(self.earliest(slot, self.now), start)
         self.hold(slot, time)  # which it replaces: until then others leave it what it has
         self.jobs.at[slot].promise = time
         return time

@@ -88,7 +88,8 @@ class Lookahead(Policy):
         while found:
             sizes = [p.jobs.at[slot].cores for slot in found]
             short = [p.jobs.at[slot].estimate <= p.ledger.window for slot in found]
-            chosen = set(choose(sizes, short, p.ledger.free, min(p.ledger.free, p.ledger.extra)))
+            extra = max(0, min(p.ledger.free, p.ledger.extra))  # below zero where the machine is short of its promises
+            chosen = set(choose(sizes, short, p.ledger.free, extra)) or {0}  # all of them fit, if only one by one
             others = []
             for i, slot in enumerate(found):
                 if i in chosen and p.fits(slot):
