@@ -19,7 +19,8 @@ expected to start; the same holds for the depth of `lookahead`.
 Not judged, so that nothing legal is ever blamed: instants at which something is down or reserved; clusters under a
 broker, with preemption, with shared time, with policies or placements of one's own, with several resources or
 properties on the nodes, or whose jobs need consecutive nodes; jobs of an array, of a workflow, of a reservation, with a
-choice of queues, or with a limit on core-minutes. Beside such a job, any that waits may be behind it. At most LOOKS
+choice of queues, or with a limit on core-minutes; `conservative` with limits, where a promise that is lost at a limit
+helps others only when something ends. Beside such a job, any that waits may be behind it. At most LOOKS
 instants are looked at, spread evenly over those at which a job waits; of more than HEADS possible heads none is tried.
 """
 
@@ -251,7 +252,7 @@ class Watch:
             head = self._head(jobs)
             if fits[head] if head is not None else fits.all():
                 return _first(jobs, fits) if head is None else int(jobs[head])
-        if name == "none" or not self.sure:
+        if name == "none" or not self.sure or (name == "conservative" and self.quotas):
             return None
         ends = self._expected_ends(held, time)
         moved = name == "conservative" and self.room is not None and self._started(time) > 0  # holds may change nodes

@@ -76,7 +76,7 @@ def test_on_nodes_a_job_fits_where_its_nodes_are_free(order, sharing):
     assert found(change(simulate(nodes, *jobs), 3, start=5)) == [(3, 2)]
 
 
-@pytest.mark.parametrize("backfill", ["aggressive", "easy", "conservative"])
+@pytest.mark.parametrize("backfill", ["aggressive", "easy", "lookahead"])
 def test_a_job_at_its_limit_is_not_blamed_and_one_that_is_let_in_is(backfill):
     cluster = {"cores": 4, "limits": [{"per": "user", "running_jobs": 1}], **scheduler(backfill)}
     result = simulate(cluster, job(10, user="ann"), job(10, user="ann"), job(5, user="bo", submit=1))
