@@ -46,7 +46,7 @@ def jobs(tmp_path: Path) -> Path:
 
 def test_doctor(command: Command) -> None:
     told = command("slurm", "doctor").done().out
-    assert "22.05" in told
+    assert find_installation().product in told
     assert "missing" not in told
 
 
@@ -127,10 +127,17 @@ def test_time_goes_on_after_the_trace_for_jobs_submitted_by_hand(command: Comman
     assert int(lines[-1]) == 1_704_067_200 + 6 * 3600 + 900
 
 
-def test_jobs_submitted_by_hand_are_counted(command: Command, jobs: Path, tmp_path: Path) -> None:
-    (tmp_path / "events").write_text("1m sbatch -n 1 -t 2 --wrap true\n")
-    told = command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--events", "events", "--until", "10m")
-    assert "1 job submitted by hand" in told.done().out
+def test_releases_are_compared(command: Command, jobs: Path) -> None:
+    try:
+        find_installation("24.11")
+    except InputError as error:
+        pytest.skip(str(error))
+    arguments = ("slurm", "compare-releases", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "30m")
+    told = command(*arguments, "--output", "both").done()
+    assert "Slurm 24.11" in told.out
+    assert "Slurm 22.05 again" in told.out
+    assert "than on Slurm 22.05" in told.out or "as on Slurm 22.05" in told.out
+    command(*arguments[:-2], "--releases", "22.05,23.02").refused("23.02", "24.11")
 
 
 def test_what_the_controller_says_at_its_start_is_shown(command: Command, jobs: Path, tmp_path: Path) -> None:

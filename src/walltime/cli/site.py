@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,19 @@ from walltime.cli.plan import choose_targets
 from walltime.cli.progress import show_progress
 from walltime.cli.session import Session, prepare_all
 from walltime.core.errors import EngineError, InputError
+from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     import polars as pl
 
     from walltime.pipeline import Prepared
     from walltime.scenario import Scenario
+    from walltime.slurm.site import Site
 
 
 MOST_LINES = 60
+AGAIN = 30.0
+"""Seconds by which the first release starts earlier when it is run again, to see how much is chance."""
 COMPLAINTS = "The controller said at its start:"
 
 
@@ -51,6 +55,71 @@ def run_site(
         _tell(COMPLAINTS, session.results[name].record.facts["complaints"])
     session.save(targets, format=format, force=force)
     return session
+
+
+def compare_releases(
+    scenario: Scenario,
+    source: str,
+    releases: Sequence[str],
+    output: str | None,
+    *,
+    force: bool = False,
+    format: str = "parquet",
+    quiet: bool = False,
+) -> Session:
+    """The same site and jobs on several releases, the first of them twice: the second time, half a minute earlier.
+
+    Where a controller's beats fall is chance; what the first release differs from itself is no effect of an upgrade.
+    """
+    from walltime.slurm.packages import find_installation
+
+    assert scenario.slurm is not None
+    given = scenario.slurm.model_copy(update={"slurmctld": None})
+    plans = {f"Slurm {name}": given.model_copy(update={"release": name}) for name in releases}
+    first = given.model_copy(update={"release": releases[0], "lead": given.lead + AGAIN})
+    plans[f"Slurm {releases[0]} again"] = first
+    for name in releases:
+        find_installation(name)
+    targets = choose_targets(output, list(plans), force=force, format=format)
+    session = Session(Path(source).name)
+    told: dict[str, list[str]] = {}
+    for name, plan in plans.items():
+        own = scenario.model_copy(update={"slurm": plan})
+        session.results |= run_site(own, source, None, label=name, quiet=True).results
+        told[name] = list(dict.fromkeys(map(str, _site_of(own).changes)))
+    session.remarks = tuple(_describe_upgrade(session, told))
+    session.save(targets, format=format, force=force)
+    return session
+
+
+def _site_of(scenario: Scenario) -> Site:
+    from walltime.slurm.engine import make_site
+
+    return make_site(scenario, scenario.read_workload())
+
+
+def _describe_upgrade(session: Session, told: Mapping[str, list[str]]) -> Iterator[str]:
+    """What an upgrade changes: words of the configuration that are treated otherwise, and starts of jobs."""
+    import numpy as np
+
+    (base, first), *others = session.results.items()
+    for name, result in others:
+        for text in told[name]:
+            if text not in told[base]:
+                yield f"{name} changes in the configuration, as {base} does not: {text}."
+        for text in told[base]:
+            if text not in told[name]:
+                yield f"{base} changes in the configuration, as {name} does not: {text}."
+        pairs = first.jobs.select("job_id", "start").join(result.jobs.select("job_id", "start"), on="job_id")
+        apart = (pairs["start"] - pairs["start_right"]).abs().drop_nulls()
+        moved = apart.filter(apart > 1)
+        if not len(moved):
+            yield f"{name}: every job starts as on {base}, within a second."
+            continue
+        yield (
+            f"{name}: {len(moved):,} of {len(apart):,} jobs start at another time than on {base}, "
+            f"{format_duration(round(float(np.median(moved.to_numpy()))))} apart in the median."
+        )
 
 
 def _prepare(name: str, scenario: Scenario, *, quiet: bool) -> Prepared:

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 SITE = "The site"
 
+RELEASE = typer.Option(
+    metavar="N.N",
+    help="The release of Slurm, as 24.11. [dim](default: the system's, or the one that was fetched first)[/]",
+    rich_help_panel=SITE,
+)
+OWN = typer.Option(metavar="FILE", help="A site's own build: the path of its controller.", rich_help_panel=SITE)
+
 app = typer.Typer(
     no_args_is_help=True,
     help="The real Slurm controller in virtual time: is it there, fetch it, run a site's slurm.conf.",
@@ -23,12 +30,13 @@ app = typer.Typer(
 
 @app.command()
 def doctor(
+    release: Annotated[str | None, RELEASE] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Say whether everything that the slurm engine needs is there, and how to get what is not."""
     from walltime.slurm.packages import examine
 
-    findings = examine()
+    findings = examine(release)
     if as_json:
         emit({"findings": [{"what": one.what, "well": one.well, "detail": one.detail} for one in findings]})
     else:
@@ -40,6 +48,7 @@ def doctor(
 
 @app.command()
 def install(
+    release: Annotated[str, typer.Option(metavar="N.N", help="Of Slurm: 22.05 or 24.11.")] = "22.05",
     missing: Annotated[bool, typer.Option("--if-missing", help="Do nothing where Slurm is there already.")] = False,
 ) -> None:
     """Fetch Debian's Slurm packages into a cache folder; needs no root, and starts no daemon.
@@ -50,13 +59,13 @@ def install(
 
     if missing:
         try:
-            packages.find_installation()
+            packages.find_installation(release)
         except InputError:
             pass
         else:
             return
-    folder = packages.install()
-    found = packages.find_installation()
+    folder = packages.install(release)
+    found = packages.find_installation(release)
     say(f"Slurm {found.product} is in {folder}")
 
 
@@ -160,6 +169,8 @@ def run(
     events: Annotated[str | None, EVENTS] = None,
     drop_unknown: Annotated[bool, DROP] = False,
     cloud: Annotated[bool, CLOUD] = False,
+    release: Annotated[str | None, RELEASE] = None,
+    slurmctld: Annotated[str | None, OWN] = None,
     cost: Annotated[float | None, COST] = None,
     lead: Annotated[str | None, LEAD] = None,
     until: Annotated[str | None, UNTIL] = None,
@@ -191,7 +202,7 @@ def run(
         "events": events,
         "cloud": cloud,
     }
-    given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead}
+    given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead, "release": release, "slurmctld": slurmctld}
     scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
     session = run_site(scenario, source, output, label=label, port=port, force=force, format=format, quiet=hidden)
@@ -214,6 +225,8 @@ def shell(
     events: Annotated[str | None, EVENTS] = None,
     drop_unknown: Annotated[bool, DROP] = False,
     cloud: Annotated[bool, CLOUD] = False,
+    release: Annotated[str | None, RELEASE] = None,
+    slurmctld: Annotated[str | None, OWN] = None,
     command: Annotated[
         str | None, typer.Option("--command", "-c", metavar="TEXT", help="Run this instead of a shell.")
     ] = None,
@@ -238,8 +251,47 @@ def shell(
         "events": events,
         "cloud": cloud,
     }
-    scenario = _compose(source, settings, maps, given | {"drop_unknown": drop_unknown}, until=until)
+    given |= {"drop_unknown": drop_unknown, "release": release, "slurmctld": slurmctld}
+    scenario = _compose(source, settings, maps, given, until=until)
     raise typer.Exit(enter_shell(scenario, command, user, port))
+
+
+@app.command("compare-releases")
+def compare_releases(
+    source: Annotated[str, TRACE],
+    conf: Annotated[str | None, CONF] = None,
+    associations: Annotated[str | None, ASSOCIATIONS] = None,
+    qos: Annotated[str | None, QOS] = None,
+    usage: Annotated[str | None, USAGE] = None,
+    settings: Annotated[list[str] | None, SETTINGS] = None,
+    maps: Annotated[list[str] | None, MAP] = None,
+    drop_unknown: Annotated[bool, DROP] = False,
+    cloud: Annotated[bool, CLOUD] = False,
+    until: Annotated[str | None, UNTIL] = None,
+    releases: Annotated[
+        str, typer.Option(metavar="N.N,N.N", help="Of Slurm, from the old to the new.")
+    ] = "22.05,24.11",
+    output: Annotated[str | None, typer.Option(metavar="DIR", help="Write a result folder for each below DIR.")] = None,
+    format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
+    force: Annotated[bool, typer.Option("--force", help="Replace existing results.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+) -> None:
+    """What an upgrade would change: the same site and jobs on both releases, and on the old one a second time.
+
+    `walltime slurm install --release` fetches a release.
+    """
+    from walltime.cli import site
+
+    given: dict[str, Any] = {"conf": conf, "associations": associations, "qos": qos, "usage": usage, "cloud": cloud}
+    scenario = _compose(source, settings, maps, given | {"drop_unknown": drop_unknown}, until=until)
+    names = [name.strip() for name in releases.split(",") if name.strip()]
+    if len(names) < 2:
+        raise InputError("a comparison needs two releases", value=releases)
+    session = site.compare_releases(scenario, source, names, output, force=force, format=format)
+    if as_json:
+        emit(session.as_data())
+    else:
+        session.show()
 
 
 @app.command("continue")

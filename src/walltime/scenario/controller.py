@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -21,6 +22,14 @@ def _cost(value: Any) -> float:
     return float(value)
 
 
+def _release(value: Any) -> str:
+    """Two numbers, of which YAML makes one."""
+    text = f"{value:05.2f}" if isinstance(value, float) else str(value)
+    if not re.fullmatch(r"\d\d\.\d\d", text):
+        raise ValueError("must be a release of Slurm, as 24.11")
+    return text
+
+
 def _settings(value: Any) -> dict[str, str]:
     """Values as slurm.conf writes them; YAML makes numbers and booleans of some. A mapping sets words of a list."""
     if not isinstance(value, dict):
@@ -34,6 +43,14 @@ def _settings(value: Any) -> dict[str, str]:
 class Controller(Model):
     """What the real Slurm controller is told, where the engine is `slurm`."""
 
+    release: Annotated[str, BeforeValidator(_release)] | None = Field(
+        default=None,
+        description="The release of Slurm to run, as `24.11`; without it the system's, or the one that was fetched "
+        "first.",
+    )
+    slurmctld: File | None = Field(
+        default=None, description="A site's own build: the path of its controller, of a release that is spoken here."
+    )
     conf: File | None = Field(
         default=None,
         description="A site's slurm.conf, used as it is but for what cannot hold in a simulation; it says what the "

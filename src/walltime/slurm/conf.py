@@ -13,6 +13,7 @@ from walltime.slurm.associations import Associations, read_text
 from walltime.slurm.conf_file import Conf, Line
 from walltime.slurm.hostlist import compress, expand
 from walltime.slurm.nodes import find_state, make_nodes
+from walltime.slurm.options import Words
 from walltime.slurm.settings import change_settings, split_words
 from walltime.slurm.site import DROPPED, POWER, REASONS, Change, Node, Site, imposed_settings
 from walltime.slurm.vocabulary import settle_words
@@ -37,7 +38,7 @@ def make_site(
         changes: list[Change] = []
         chosen = {name: value for name, (value, _) in conf.settings.items()}
         changes += change_settings(chosen, settings or {}, conf.words)
-        _translate_settings(chosen, changes)
+        _translate_settings(chosen, conf.words, changes)
         linear = chosen.get("SelectType", conf.words.select) == "select/linear"
         nodes, notes = make_nodes(conf, cloud, split_words(chosen.get("GresTypes", "")))
         partitions, default = _find_partitions(conf)
@@ -67,8 +68,12 @@ def make_site(
         )
 
 
-def _translate_settings(chosen: dict[str, str], changes: list[Change]) -> None:
+def _translate_settings(chosen: dict[str, str], words: Words, changes: list[Change]) -> None:
     """Settings of older releases, in the words of newer ones."""
+    for name, (old, new) in words.replaced.items():
+        if chosen.get(name, "").lower() == old:
+            chosen[name] = new
+            changes.append(Change(name, old, new, f"gone in Slurm {words.release}"))
     old = chosen.pop("AccountingStoreJobComment", "no")
     if old.lower() in ("yes", "true", "1"):
         flags = [flag for flag in chosen.get("AccountingStoreFlags", "").split(",") if flag]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -125,9 +126,8 @@ class Controller:
     def environment(self, user: int | None = None) -> dict[str, str]:
         """What Slurm's own commands need to speak to this controller, with its clock and its users."""
         settings = {
-            "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.installation.libraries)),
+            **self.installation.environment(find_library()),
             "SLURM_CONF": str(self.folder / "slurm.conf"),
-            "LD_PRELOAD": str(find_library()),
             "VTIME_CLOCK": str(self.folder / "clock"),
             "VTIME_PEOPLE": str(self.folder / "people"),
             "TZ": self.setting.timezone,
@@ -187,9 +187,23 @@ class Controller:
             (self.folder / name).write_text(content)
         for name, data in self.setting.state.items():
             (self.folder / "state" / name).write_bytes(data)
-        (self.folder / "bin" / "slurmctld").symlink_to(self.installation.controller)  # it looks at its own name
+        self._write_program()
         with (self.folder / "clock").open("r+b") as file:
             self._clock = mmap.mmap(file.fileno(), PAGE)
+
+    def _write_program(self) -> None:
+        """The controller under the name that it looks at, with which it also starts a helper of its own.
+
+        A helper lives in real time: the library takes VTIME_CONTROL away from what its program starts.
+        """
+        path, installation = self.folder / "bin" / "slurmctld", self.installation
+        if installation.loader is None:
+            path.symlink_to(installation.controller)
+            return
+        *start, program = map(shlex.quote, installation.command(installation.controller, str(path)))
+        preload = f"${{VTIME_CONTROL:+--preload {shlex.quote(str(find_library()))}}}"
+        path.write_text(f'#!/bin/sh\nexec {" ".join(start)} {preload} {program} "$@"\n')
+        path.chmod(0o755)
 
     def _launch(self) -> None:
         server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -223,7 +237,7 @@ class Controller:
             if self.setting.cost:
                 settings["VTIME_COST"] = repr(self.setting.cost)
         else:
-            del settings["LD_PRELOAD"]
+            settings.pop("LD_PRELOAD", None)
         return settings
 
     def has_ended(self) -> bool:

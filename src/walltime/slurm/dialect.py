@@ -1,17 +1,18 @@
 """The protocol of one Slurm release: numbers and layouts of the few messages that a simulation exchanges.
 
-Another release is another `Dialect` in `DIALECTS`; nothing outside this module knows a message's layout. The layouts
-are facts of Slurm 22.05 (protocol 38): every field in its order, with its width.
+Another release is another `Dialect` in `releases.DIALECTS`, which says what it has otherwise; nothing else knows a
+message's layout. The layouts here are facts of Slurm 22.05 (protocol 38): every field in its order, with its width.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from walltime.core.errors import InputError
 from walltime.slurm.gres import Gres
 from walltime.slurm.wire import NO_VAL, Layout, Reader, blob, text, u8, u16, u32, u64
 
+WITHOUT_INDEX = 38 << 8
+"""The protocol that has one field less in its envelopes."""
 GRES_MAGIC = 0x438A34D4
 HAS_FILE, HAS_TYPE = 1 << 1, 1 << 2
 
@@ -96,7 +97,6 @@ class Dialect:
 
     product: str
     version: int
-    library: str
     job_description: Layout
 
     @property
@@ -140,13 +140,19 @@ class Dialect:
     BATCH_SCRIPT = 0xFFFFFFFB
     """The number of the step that a job's script is."""
     SELECT_LINEAR, SELECT_CONS_TRES = 102, 109
+    ENERGY = 40
+    """Bytes for the energy that a node has used, which is none."""
+    STEP = 12
+    """Bytes that name a step of a job."""
+    LAUNCH_IDENTITY, LAUNCH_USER_NAME, LAUNCH_BINDINGS = 12, True, 2
+    """In a launch: bytes of numbers after the job's, whether a user's name follows, texts before the nodes."""
 
     # ---- envelopes
 
     def pack(self, kind: int, body: bytes, user: int = 0, version: int | None = None, answers: bytes = b"") -> bytes:
         """A whole message. `answers` are a count and the answers of nodes to which a request was to be passed on."""
         version = version or self.version
-        older = b"" if version >= self.version else u16(0)
+        older = b"" if version >= WITHOUT_INDEX else u16(0)
         head = u16(version) + u16(0) + older + u16(kind) + u32(len(body)) + u16(0)
         return frame(head + (answers or u16(0)) + u16(0) + authenticate(user) + body)
 
@@ -160,8 +166,8 @@ class Dialect:
         reader = Reader(data)
         version = reader.u16()
         reader.u16()
-        if version < self.version:
-            reader.u16()  # a field that 22.05 dropped; a node not yet registered is addressed in the older form
+        if version < WITHOUT_INDEX:
+            reader.u16()  # a node not yet registered is addressed in the oldest form that the release speaks
         kind, length, forwards = reader.u16(), reader.u32(), reader.u16()
         nodes = None
         if forwards:
@@ -184,19 +190,24 @@ class Dialect:
 
     def pack_registration(self, node: Registration) -> bytes:
         shape = u16(node.cpus) + u16(node.boards) + u16(node.sockets) + u16(node.cores) + u16(node.threads)
-        names = text(node.features) + text(node.features) + text(node.name) + text(node.name) + text("x86_64")
-        energy = u64(0) + u32(0) + u64(0) + u32(0) + u64(0) + u64(0)
         return b"".join(
             (
-                u64(node.time) + u64(node.booted) + u32(0) + names + text(None) + text("Linux") + shape,
+                u64(node.time) + u64(node.booted) + u32(0) + self._pack_names(node) + text("x86_64"),
+                text(None) + text("Linux") + shape,
                 u64(node.memory) + u32(node.tmp_disk) + u32(max(0, node.time - node.booted)) + u32(NO_VAL) + u32(0),
                 u64(node.memory) + u32(len(node.jobs)),
-                *(u32(job) + u32(self.BATCH_SCRIPT) + u32(NO_VAL) for job in node.jobs),
+                *(self._pack_step(job, self.BATCH_SCRIPT) for job in node.jobs),
                 u16(0),
                 self._pack_gres(node),
-                energy + text(self.product) + u8(0) + text(None) + text(None),
+                bytes(self.ENERGY) + text(self.product) + u8(0) + text(None) + text(None),
             )
         )
+
+    def _pack_names(self, node: Registration) -> bytes:
+        return text(node.features) + text(node.features) + text(node.name) + text(node.name)
+
+    def _pack_step(self, job: int, step: int) -> bytes:
+        return u32(job) + u32(step) + u32(NO_VAL)
 
     def _pack_gres(self, node: Registration) -> bytes:
         records = b"".join(
@@ -221,7 +232,7 @@ class Dialect:
     def pack_kill(self, job: str, signal: int = 9) -> bytes:
         """For a job by its number or, as a task of an array, by `12_3`."""
         number = int(job.partition("_")[0])
-        return u32(number) + u32(NO_VAL) + u32(NO_VAL) + text(job) + text(None) + u16(signal) + u16(0)
+        return self._pack_step(number, NO_VAL) + text(job) + text(None) + u16(signal) + u16(0)
 
     def read_submission(self, body: bytes) -> tuple[int, int]:
         """(job number, code): what the controller answers to a submission."""
@@ -233,8 +244,9 @@ class Dialect:
     def read_launch(self, body: bytes) -> Launch:
         reader = Reader(body)
         job = reader.u32()
-        reader.take(12)
-        reader.text()
+        reader.take(self.LAUNCH_IDENTITY)
+        if self.LAUNCH_USER_NAME:
+            reader.text()
         reader.integers(32)
         partition = reader.text()
         reader.take(4 + 8 + 2)
@@ -249,8 +261,8 @@ class Dialect:
             each = reader.integers(16)
             for count, times in zip(each, reader.integers(32), strict=True):
                 cpus += [count] * times
-        reader.text()
-        reader.text()
+        for _ in range(self.LAUNCH_BINDINGS):
+            reader.text()
         nodes = reader.text() or ""
         for _ in range(5):  # script, folder, standard files
             reader.text()
@@ -277,8 +289,8 @@ class Dialect:
         A credential comes first, which is of no interest here; it begins with the same three numbers that stand in
         front of the state, and these three are not found further on.
         """
-        step = body[1:13]
-        reader = Reader(body, body.rindex(step))
+        step = body[1 : 1 + self.STEP]
+        reader = Reader(body, body.rindex(step) + self.STEP - 12)
         job = reader.u32()
         reader.take(12)
         state = reader.u32()
@@ -309,14 +321,3 @@ def gres_number(name: str) -> int:
         total += letter << shift
         shift = (shift + 8) % 32
     return total & 0xFFFFFFFF
-
-
-DIALECTS = {"22.05": Dialect("22.05.8", 38 << 8, "libslurm38", JOB_DESCRIPTION_38)}
-
-
-def find_dialect(product: str) -> Dialect:
-    """The dialect of a release such as 22.05.8; raises InputError for one that is not spoken."""
-    release = ".".join(product.split(".")[:2])
-    if release not in DIALECTS:
-        raise InputError("this release of Slurm is not spoken here", value=product, choices=tuple(DIALECTS))
-    return DIALECTS[release]

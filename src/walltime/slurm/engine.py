@@ -26,12 +26,13 @@ from walltime.slurm import conf
 from walltime.slurm.associations import Associations, make_equal, read_associations, read_qualities
 from walltime.slurm.conf_file import Conf, read_conf
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
+from walltime.slurm.options import WORDS, Words
 from walltime.slurm.outages import Outages
-from walltime.slurm.packages import find_installation
+from walltime.slurm.packages import USUAL, find_installation
 from walltime.slurm.record import LIMIT_SLACK, build_tables, count_disruptions
 from walltime.slurm.refusals import unsupported
 from walltime.slurm.routing import route
-from walltime.slurm.savedstate import save
+from walltime.slurm.savedstate import identify, save
 from walltime.slurm.settings import change_lines
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site
@@ -66,12 +67,16 @@ class Options:
     port: int | None = None
     warm_up: int = WARM_UP
     slack: int = SLACK
+    release: str | None = None
+    slurmctld: str | None = None
 
 
 def choose_options(scenario: Scenario, port: int | None = None) -> Options:
     """As the scenario says."""
     given = scenario.slurm
-    return Options(port=port) if given is None else Options(given.cost, port, microseconds(given.lead))
+    if given is None:
+        return Options(port=port)
+    return Options(given.cost, port, microseconds(given.lead), SLACK, given.release, given.slurmctld)
 
 
 @dataclass
@@ -235,15 +240,23 @@ def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
         site = translate(scenario, workload)
         if given is None:
             return site
-        lines, lost = change_lines(site.settings, given.settings)
+        lines, lost = change_lines(site.settings, given.settings, _find_words(given))
         return replace(site, settings=lines, changes=(*site.changes, *lost))
-    file = read_conf(given.conf)
+    file = read_conf(given.conf, _find_words(given))
     usage = {} if given.usage is None else read_usage(given.usage)
     site = conf.make_site(
         file, _find_associations(given, file, usage, workload), given.settings, given.drop_unknown, given.partitions,
         given.cloud,
     )  # fmt: skip
     return replace(site, usage=usage)
+
+
+def _find_words(given: ControllerOptions) -> Words:
+    """The words of the release that will run; of the usual one where none is there."""
+    try:
+        return WORDS[find_installation(given.release, given.slurmctld).dialect.release]
+    except InputError:
+        return WORDS[given.release or USUAL]
 
 
 def _find_associations(
@@ -291,7 +304,7 @@ def start(
 ) -> Run:
     """A controller of the site that is up at its first instant, with the workload on its agenda."""
     options = options or Options()
-    installation = find_installation()
+    installation = find_installation(options.release, options.slurmctld)
     base = round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
     people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
@@ -299,9 +312,9 @@ def start(
     first = jobs[0].submit if jobs else base
     begin = first // SECOND * SECOND - options.warm_up
     setting = Setting(
-        conf=write_conf(site),
+        conf=write_conf(site, installation.dialect.version),
         files=site.files,
-        state=_save_state(site, begin // SECOND, people),
+        state=_save_state(site, begin // SECOND, people, installation.dialect.version),
         people=people.lines(site.groups),
         start=begin,
         timezone=workload.origin.timezone or "UTC",
@@ -328,12 +341,13 @@ def start(
     raise AssertionError("unreachable")
 
 
-def _save_state(site: Site, now: int, people: People) -> dict[str, bytes]:
+def _save_state(site: Site, now: int, people: People, version: int) -> dict[str, bytes]:
     """What a controller finds in place of a database."""
+    named = identify(site.name, version)
     if site.associations is None:
-        return {}
+        return named
     own = (*site.tres, *(["gres/gpu"] if site.has("gpu") else []), *site.associations.resources)
-    return save(site.associations, site.name, now, people.numbers, own, site.usage)
+    return named | save(site.associations, site.name, now, people.numbers, own, site.usage, version)
 
 
 def _find_refusal(log: str) -> str | None:

@@ -17,7 +17,7 @@ from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration, seconds
 from walltime.slurm import remote
 from walltime.slurm.engine import Run
-from walltime.slurm.packages import CLIENTS
+from walltime.slurm.packages import CLIENTS, find_library
 
 COMMANDS = (*CLIENTS, "salloc", "sacctmgr", "sstat")
 EVENTS = {
@@ -129,8 +129,10 @@ class Frozen:
         given = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
         for name in COMMANDS:
             if self._path(name).exists():
-                self._write(name, f'exec env {given} {shlex.quote(str(self._path(name)))} "$@"')
-        self._write("date", f'exec env {given} /usr/bin/date "$@"')
+                words = self.run.controller.installation.command(self._path(name), preload=find_library())
+                self._write(name, f'exec env {given} {" ".join(map(shlex.quote, words))} "$@"')
+        clock = f"{given} LD_PRELOAD={shlex.quote(str(find_library()))}"
+        self._write("date", f'exec env {clock} /usr/bin/date "$@"')
         self._write("advance", f'exec {shlex.quote(sys.executable)} -I {shlex.quote(remote.__file__)} "$@"')
 
     def _write(self, name: str, line: str) -> None:

@@ -119,6 +119,8 @@ class Words:
     parameters: Mapping[str, list[str]]
     select: str
     """How nodes are chosen where SelectType is not given."""
+    replaced: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Settings of which a value is gone: that value, and the one in its place."""
     known: Mapping[str, str] = field(init=False)
     """The settings as Slurm spells them, by their names in small letters."""
 
@@ -164,6 +166,7 @@ _24_11 = Words(
         ),
     },
     "select/cons_tres",
+    {"SelectType": ("select/cons_res", "select/cons_tres"), "TopologyPlugin": ("topology/none", "topology/default")},
 )
 WORDS = {words.release: words for words in (_22_05, _24_11)}
 

@@ -1,7 +1,7 @@
 """The files from which a controller without a database learns its associations: last_tres and assoc_mgr_state.
 
 A controller that finds no database daemon goes by what it saved when it last saw one. These are such files, in the
-layout of Slurm 22.05.
+layouts of the releases that are spoken here.
 """
 
 from __future__ import annotations
@@ -26,8 +26,17 @@ QOS_FLAGS = {
     )
 }  # fmt: skip
 PREEMPT_MODES = {"off": 0, "cluster": 0, "suspend": 1, "requeue": 2, "cancel": 8, "gang": 0x8000, "within": 0x4000}
+OLDEST, WITH_LINEAGE = 38 << 8, 41 << 8
+"""Protocols: the first that is spoken here; the first that has a path of names in place of nested intervals."""
+MEASURED = ("gres/gpumem", "gres/gpuutil")
+"""What newer releases account for beside GPUs."""
 ADMINISTRATOR = 3
 PARENTS_SHARE = 0x7FFFFFFF
+
+
+def identify(cluster: str, version: int) -> dict[str, bytes]:
+    """The file that names the cluster and its number, without which newer releases draw one and ask a database."""
+    return {"clustername": f"{cluster}|1".encode()} if version >= WITH_LINEAGE else {}
 
 
 def save(
@@ -37,16 +46,18 @@ def save(
     users: Mapping[str, int],
     own_tres: tuple[str, ...] = (),
     usage: Mapping[str, float] | None = None,
+    version: int = OLDEST,
 ) -> dict[str, bytes]:
     """The files by name.
 
     `users` are numbers by name, `own_tres` kinds such as gres/gpu beyond the built-in ones. `usage` is what users have
-    used in the past, in billed seconds by `account/user`, decayed to this instant.
+    used in the past, in billed seconds by `account/user`, decayed to this instant. `version` is the protocol's.
     """
-    kinds = dict.fromkeys(name for name in own_tres if name not in TRES)
+    measured = MEASURED if version >= WITH_LINEAGE and "gres/gpu" in own_tres else ()
+    kinds = dict.fromkeys(name for name in (*own_tres, *measured) if name not in TRES)
     tres = TRES | {name: FIRST_OWN_TRES + place for place, name in enumerate(kinds)}
-    writer = _Writer(associations, cluster, users, tres)
-    head = u16(38 << 8) + u64(now)
+    writer = _Writer(associations, cluster, users, tres, version)
+    head = u16(version) + u64(now)
     files = {
         "last_tres": head + listed(_pack_tres(name, code) for name, code in tres.items()) + u32(0),
         "assoc_mgr_state": head
@@ -71,8 +82,14 @@ def _pack_tres(name: str, code: int) -> bytes:
 
 class _Writer:
     def __init__(
-        self, associations: Associations, cluster: str, users: Mapping[str, int], tres: Mapping[str, int]
+        self,
+        associations: Associations,
+        cluster: str,
+        users: Mapping[str, int],
+        tres: Mapping[str, int],
+        version: int = OLDEST,
     ) -> None:
+        self.newer = version >= WITH_LINEAGE
         self.associations = associations
         self.cluster = cluster
         self.users = users
@@ -187,16 +204,19 @@ class _Writer:
         share = PARENTS_SHARE if entry.share is None else entry.share
         return b"".join(
             (
-                ABSENT + text(entry.account) + text(self.cluster) + u32(default) + u16(0) + u32(share),
+                ABSENT + text(entry.account) + text(self.cluster),
+                (text(None) + u32(default) + u32(0) if self.newer else u32(default) + u16(0)) + u32(share),
                 *(self._tres(limits, name, where) for name in ("GrpTRESMins", "GrpTRESRunMins", "GrpTRES")),
                 *(_count(limits, name, where) for name in ("GrpJobs", "GrpJobsAccrue", "GrpSubmitJobs")),
-                _minutes(limits, "GrpWall", where) + u32(code) + u16(entry.is_default) + u32(left),
+                _minutes(limits, "GrpWall", where) + u32(code) + u16(entry.is_default),
+                text(_trace(entry)) if self.newer else u32(left),
                 *(self._tres(limits, name, where) for name in ("MaxTRESMinsPerJob", "MaxTRESRunMins")),
                 *(self._tres(limits, name, where) for name in ("MaxTRESPerJob", "MaxTRESPerNode")),
                 *(_count(limits, name, where) for name in ("MaxJobs", "MaxJobsAccrue", "MinPrioThreshold")),
                 _count(limits, "MaxSubmitJobs", where) + _minutes(limits, "MaxWallDurationPerJob", where),
                 text(parent) + u32(above) + text(entry.partition) + _count(limits, "Priority", where),
-                listed(text(str(self.qos[name])) for name in names) + u32(right) + u32(uid) + text(entry.user),
+                listed(text(str(self.qos[name])) for name in names) + (b"" if self.newer else u32(right)),
+                u32(uid) + text(entry.user),
             )
         )
 
@@ -212,6 +232,11 @@ class _Writer:
                 raise InputError(f"{where}: {name} limits an unknown resource", value=kind, choices=self.tres)
             parts.append(f"{self.tres[kind.strip().lower()]}={_amount(value, where, name)}")
         return text(",".join(parts))
+
+
+def _trace(entry: Association) -> str:
+    """The path of an association, as newer releases keep it for people."""
+    return f"/{entry.account}/" if entry.user is None else f"/{entry.account}/0-{entry.user}/"
 
 
 def _amount(value: str, where: str, name: str) -> int:

@@ -197,7 +197,15 @@ DROPPED = {
     **dict.fromkeys(("LaunchType", "BcastParameters", "BcastExclude", "SbcastParameters", "X11Parameters"), MACHINE),
     **dict.fromkeys(("CpuFreqDef", "CpuFreqGovernors", "GpuFreqDef", "CoreSpecPlugin", "RoutePlugin"), MACHINE),
     **dict.fromkeys(
-        ("FrontendName", "LogTimeFormat", "FastSchedule", "SallocDefaultCommand", "KeepAliveTime"), MACHINE
+        (
+            "FrontendName",
+            "LogTimeFormat",
+            "FastSchedule",
+            "SallocDefaultCommand",
+            "KeepAliveTime",
+            "UnkillableStepTimeout",
+        ),
+        MACHINE,
     ),
 }
 """What is taken out of a site's configuration, and why."""

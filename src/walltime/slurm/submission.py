@@ -209,7 +209,7 @@ def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, peo
         "time_limit": max(1, -(-rows.number("requested_time", row) // MINUTE)),
         "user": people.number(rows.number("user", row)),
         "group": FIRST_USER,
-        "select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES,
+        **_selection(site, dialect),
         "begin": (base + begin) // SECOND if begin > submit else 0,
         **_belonging(rows, row, site, dialect),
         **(_pooled(rows.number("cores", row)) if site.pool else _shape(rows, row, site)),
@@ -225,6 +225,13 @@ def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, peo
         begin=base + begin if begin > submit else None,
         dependencies=rows.dependencies[row],
     )
+
+
+def _selection(site: Site, dialect: Dialect) -> dict[str, int]:
+    """The plug-in that a job was described for, where a release wants to know."""
+    if "select_plugin" not in dialect.job_description.names:
+        return {}
+    return {"select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES}
 
 
 def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:

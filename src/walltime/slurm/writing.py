@@ -12,20 +12,32 @@ from walltime.core.errors import InputError
 from walltime.slurm.options import WORDS
 from walltime.slurm.site import DROPPED, Site, imposed_settings
 
+POLLING = 40 << 8
+"""The protocol of the first release whose controller waits for all of its callers at once, in one of two ways."""
+POLLED = "conmgr_use_poll,conmgr_threads=4"
+"""Wait by poll, which the library of virtual time takes over, and with the same number of threads on every machine."""
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _PAIR = re.compile(r"\s*(\w+)=(\"[^\"]*\"|[^\s\"]+)(?=\s|$)")  # as Slurm reads it, and no quotes inside a word
 
 
-def write_conf(site: Site) -> str:
-    """The text of slurm.conf, with the marks that are replaced at the start; raises InputError for a line that is more
-    than one."""
+def write_conf(site: Site, version: int = 0) -> str:
+    """The text of slurm.conf for a protocol, with the marks that are replaced at the start; raises InputError for a
+    line that is more than one."""
     imposed = imposed_settings(site)
     lines = [f"{key}={value}" for key, value in imposed.items()]
     for line in lines:
         _check_line(line, {})
     for line in site.settings:
         _check_line(line, dict.fromkeys(imposed, "a simulation has its own") | DROPPED)
-    return "".join(_escape(line) + "\n" for line in (*lines, *site.settings))
+    own = _add_polling(site.settings) if version >= POLLING else site.settings
+    return "".join(_escape(line) + "\n" for line in (*lines, *own))
+
+
+def _add_polling(lines: tuple[str, ...]) -> list[str]:
+    """The lines with what a newer controller has to be told in a list that may be the site's own too."""
+    key = "SlurmctldParameters="
+    words = [line.removeprefix(key) for line in lines if line.startswith(key)]
+    return [f"{key}{','.join([POLLED, *words])}", *(line for line in lines if not line.startswith(key))]
 
 
 def _check_line(line: str, refused: dict[str, str]) -> None:

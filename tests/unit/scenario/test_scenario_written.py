@@ -146,6 +146,8 @@ SLURM = {
     "workload": "log.swf",
     "slurm": {
         "conf": "slurm.conf",
+        "release": "24.11",
+        "slurmctld": "slurmctld.conf",
         "usage": "usage.txt",
         "cloud": True,
         "associations": "dump.txt",
@@ -227,7 +229,20 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
         paths += [word for word in text.replace("'", " ").split() if word.endswith((".txt", ".swf", ".json", ".conf"))]
     files = [name for model, name in find_keys(Scenario, set()) if is_file(model.model_fields[name], "x")]
     assert sorted(files) == [
-        *("associations", "conf", "events", "file", "file", "jobs", "qos", "shares", "trace", "usage", "usage"),
+        *(
+            "associations",
+            "conf",
+            "events",
+            "file",
+            "file",
+            "jobs",
+            "qos",
+            "shares",
+            "slurmctld",
+            "trace",
+            "usage",
+            "usage",
+        ),
     ]
     assert len(paths) > 10
     assert all(Path(path).parent == tmp_path for path in paths)

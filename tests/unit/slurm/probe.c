@@ -1,5 +1,6 @@
 /* A little threaded program that does what a controller does: sleeps, waits for conditions with and without a time,
    locks, joins, polls. Every line it prints begins with the clock, in milliseconds since the start. */
+#include <signal.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -100,6 +101,45 @@ static int run_threads(void) {
     return 0;
 }
 
+static int bell[2];
+
+static void ring(int signal) {
+    char sign = signal == SIGALRM ? 'a' : '?';
+    if (write(bell[1], &sign, 1) != 1) _exit(1);
+}
+
+static void *knock(void *unused) {
+    sleep(100);
+    if (write(bell[1], "k", 1) != 1) _exit(1);
+    return unused;
+}
+
+/* One thread polls a pipe without end; a timer's signal writes to it, then another thread. */
+static int hear(void) {
+    pthread_t other;
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct sigaction action = {.sa_handler = ring};
+    struct itimerspec soon = {.it_value = {.tv_sec = 40}}, later = {0};
+    if (pipe(bell) || sigaction(SIGALRM, &action, 0) || timer_create(CLOCK_REALTIME, &event, &timer)) return 1;
+    timer_settime(timer, 0, &soon, 0);
+    pthread_create(&other, 0, knock, 0);
+    for (int i = 0; i < 3; i++) {
+        char word[2] = {0};
+        struct pollfd wait = {.fd = bell[0], .events = POLLIN};
+        poll(&wait, 1, -1);
+        if (read(bell[0], word, 1) != 1) return 1;
+        say("main", word);
+        if (i == 1) {
+            clock_gettime(CLOCK_REALTIME, &later.it_value);
+            later.it_value.tv_sec += 200;
+            timer_settime(timer, TIMER_ABSTIME, &later, 0);
+        }
+    }
+    pthread_join(other, 0);
+    return timer_delete(timer);
+}
+
 /* A thread talks to a peer outside; no virtual time passes before the answer. */
 static int talk(const char *number) {
     char word[16] = {0};
@@ -117,6 +157,7 @@ int main(int count, char **words) {
     began = now();
     if (!strcmp(what, "threads")) return run_threads();
     if (!strcmp(what, "talk")) return talk(words[2]);
+    if (!strcmp(what, "hear")) return hear();
     if (!strcmp(what, "date")) printf("%ld\n", (long)time(0));
     if (!strcmp(what, "who")) {
         struct passwd *p = getpwnam(words[2]);

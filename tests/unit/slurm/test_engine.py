@@ -45,13 +45,13 @@ def run(workload, **settings):
 
 
 @pytest.mark.parametrize("sharing", ["shared", "whole"])
-def test_a_legal_schedule_the_same_every_time(sharing):
+def test_a_legal_schedule_the_same_every_time(sharing, slurm):
     first = run(burst(), nodes="4x8", cluster__sharing=sharing)
     assert first.audit() == []
     assert set(first.jobs["state"]) == {"completed", "timeout"}  # the seventh of eight asks for half of what it needs
     assert first.jobs["backfilled"].any()
     assert run(burst(), nodes="4x8", cluster__sharing=sharing).digest == first.digest
-    assert first.record.facts["engine"].startswith("slurm 22.05")
+    assert first.record.facts["engine"] == f"slurm {slurm.product}"
 
 
 def test_a_pool_of_cores_is_one_node():
@@ -107,12 +107,15 @@ def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():
     assert list(result.record.facts["rejected_reasons"].values()) == [1]
 
 
-def test_who_waits_for_ever_is_told_why(monkeypatch):
+def test_who_waits_for_ever_is_told_why(monkeypatch, slurm):
     monkeypatch.setattr(simulation, "PATIENCE", 600 * 1_000_000)
     jobs = Workload.from_columns(submit=[0, 0], run_time=[5, 5], requested_time=[60, 60], cores=[64, 1])
     result = run(jobs, nodes="4x8", slurm={"settings": {"EnforcePartLimits": "NO"}})
-    assert result.jobs["state"].to_list() == ["waiting", "completed"]
-    assert result.record.facts["waiting_reasons"] == {"PartitionConfig": 1}
+    if slurm.dialect.release == "22.05":
+        assert result.jobs["state"].to_list() == ["waiting", "completed"]
+        assert result.record.facts["waiting_reasons"] == {"PartitionConfig": 1}
+    else:  # newer ones turn it away although limits are not enforced
+        assert result.jobs["state"].to_list() == ["rejected", "completed"]
 
 
 def test_a_simulation_can_be_cut_off_and_gone_on_with():
@@ -343,7 +346,7 @@ def test_a_controller_that_dies_is_reported_with_its_log(runs, number):
         with pytest.raises(ControllerError) as error:
             started.simulation.run()
     assert "the controller ended" in str(error.value)
-    assert "submit_batch_job: JobId=8" in str(error.value)  # what it did last
+    assert "Started JobId=1" in str(error.value)  # what it did last
     assert "not recovered" not in str(error.value)  # what it said at its start
     if number != signal.SIGKILL:  # of which nobody can leave a word
         assert f"signal {int(number)}" in str(error.value)
@@ -370,13 +373,6 @@ def test_a_controller_in_an_endless_loop_is_reported(runs, monkeypatch):
     monkeypatch.setattr(link, "ENDLESS", 0.0)  # any computing that takes longer than a tenth of a second
     with started.controller, pytest.raises(ControllerError, match="computes without end"):
         started.simulation.run()
-
-
-def test_another_release_is_refused(slurm):
-    from dataclasses import replace
-
-    with pytest.raises(InputError, match=r"23\.11.*22\.05"):
-        _ = replace(slurm, product="23.11.1").dialect
 
 
 def test_real_time_without_the_library(slurm):

@@ -6,16 +6,16 @@ from walltime.slurm.options import FOREIGN, RENAMED, WORDS
 
 
 @pytest.fixture(scope="module")
-def strings(slurm):
+def strings(each):
     """Everything in the controller and its plug-ins, in small letters."""
-    files = [slurm.controller, *sorted(slurm.plugins.glob("*.so*"))]
+    files = [each.controller, *sorted(each.plugins.glob("*.so*"))]
     strange = ("openapi", "data_parser", "serializer", "rest_auth")  # other programs' plug-ins
     return b"\0".join(path.read_bytes().lower() for path in files if not path.name.startswith(strange))
 
 
 @pytest.fixture
-def words(slurm):
-    return WORDS[slurm.dialect.release]
+def words(each):
+    return WORDS[each.dialect.release]
 
 
 def test_every_word_is_in_the_programs(words, strings):

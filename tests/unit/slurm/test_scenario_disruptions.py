@@ -210,7 +210,9 @@ def test_what_no_node_has_is_refused_by_both_engines(engine):
 
 
 def test_jobs_of_a_trace_are_bound_to_what_an_administrator_reserves(tmp_path):
-    (tmp_path / "slurm.conf").write_text("NodeName=n[1-2] CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n")
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/linear\nNodeName=n[1-2] CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n"
+    )
     made = "10 scontrol create reservation=talk starttime=now+600seconds duration=60 nodes=n2 users=bo\n"
     (tmp_path / "events").write_text(made)
     workload = jobs(submit=[60], run_time=[60], requested_time=[120], cores=[1], user=["bo"], reservation=["talk"])

@@ -154,6 +154,11 @@ def test_no_time_passes_while_a_peer_answers(probe, tmp_path):
     assert manager.run()[0] == ["0 main pong"]
 
 
+def test_timers_and_pipes_of_its_own_wake_whoever_polls(probe, tmp_path):
+    lines, _, _ = run(probe, tmp_path / "a", "hear")
+    assert lines == ["40000 main a", "100000 main k", "300000 main a"]
+
+
 def test_computing_is_free_unless_it_is_charged(probe, tmp_path):
     lines, _, manager = run(probe, tmp_path / "a", "spin", "20", cost=1000.0)  # a spin ends only if it costs something
     assert lines == []

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_TRACKED 4096
@@ -21,12 +22,27 @@ static int is_peer(int file) {
     return !listening;
 }
 
+static int is_pipe(int file) {
+    struct stat about;
+    int kept = errno, found = !fstat(file, &about) && S_ISFIFO(about.st_mode);
+    errno = kept;
+    return found;
+}
+
+/* A pipe is how one thread gets another out of a poll. */
+EXPORT ssize_t write(int file, const void *data, size_t size) {
+    ssize_t written = REAL(write)(file, data, size);
+    if (active && written > 0 && !piped) piped = is_pipe(file);
+    return written;
+}
+
 static int wait_for_files(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!active || !self) return REAL(poll)(files, count, milliseconds);
-    int peer = 0;
+    int peer = 0, pipe = 0;
     for (nfds_t i = 0; i < count; i++) {
         int connected = is_peer(files[i].fd);
         peer |= connected;
+        pipe |= !connected && is_pipe(files[i].fd);
         if (files[i].events & POLLOUT) { /* log files and answers being written: done at once, nothing to yield for */
             int ready = REAL(poll)(files, count, milliseconds);
             touched |= connected && !(files[i].revents & (POLLERR | POLLHUP)); /* a refused connection told nobody */
@@ -34,7 +50,7 @@ static int wait_for_files(struct pollfd *files, nfds_t count, int milliseconds) 
         }
     }
     if (milliseconds == 0) return REAL(poll)(files, count, 0);
-    return vtime_poll(files, count, milliseconds, peer);
+    return vtime_poll(files, count, milliseconds, peer, pipe);
 }
 
 EXPORT int poll(struct pollfd *files, nfds_t count, int milliseconds) {

@@ -22,7 +22,7 @@
 #define SILENCE 60000 /* real milliseconds after which a peer that owes an answer counts as gone */
 #define CONTROL_FILE 900 /* a high number, out of the way of start-up code that closes low ones */
 
-int active, clock_only, control = -1, touched = 1, connections;
+int active, clock_only, control = -1, touched = 1, piped, connections;
 double cost;
 int64_t slack;
 __thread struct thread *self;
@@ -116,11 +116,13 @@ int vtime_block(void *object, int64_t deadline) {
     return self->reason;
 }
 
-int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer) {
+int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer, int pipe) {
     self->state = POLLING;
     self->files = files;
     self->file_count = count;
     self->peer = peer;
+    self->pipe = pipe;
+    piped |= pipe;
     self->object = 0;
     self->order = ++orders;
     self->deadline = milliseconds < 0 ? NEVER : page->now + milliseconds * 1000LL + slack;
@@ -168,6 +170,7 @@ static int await_peer(struct thread *t) {
 
 /* Wakes every thread whose deadline has come, by deadline and then by the order in which they began to wait. */
 static void wake_expired(void) {
+    vtime_sound_alarms();
     for (;;) {
         struct thread *best = 0;
         for (struct thread *t = all; t; t = t->next)
@@ -180,10 +183,23 @@ static void wake_expired(void) {
 }
 
 static int64_t find_next_deadline(void) {
-    int64_t next = NEVER;
+    int64_t next = vtime_next_alarm();
     for (struct thread *t = all; t; t = t->next)
         if ((t->state == BLOCKED || t->state == POLLING) && t->deadline < next) next = t->deadline;
     return next;
+}
+
+/* Wakes the threads that poll a pipe to which another thread has written, or a signal's handler. */
+static int wake_piped(void) {
+    int woken = piped = 0;
+    for (struct thread *t = all; t; t = t->next) {
+        int ready = t->state == POLLING && t->pipe ? REAL(poll)(t->files, t->file_count, 0) : 0;
+        if (ready > 0) {
+            vtime_wake(t, ready);
+            woken = 1;
+        }
+    }
+    return woken;
 }
 
 /* Tells the manager that nothing will happen before `next`, then waits for a grant or for a caller. */
@@ -222,6 +238,7 @@ wait:
 static void become_idle(void) {
     page->idles++;
     while (!first_ready) {
+        if (piped && wake_piped()) continue;
         struct thread *debtor = find_oldest_peer();
         if (debtor) {
             await_peer(debtor);

@@ -30,6 +30,7 @@ struct thread {
     uint64_t order;   /* when it began to wait, for first come, first served */
     struct pollfd *files;
     nfds_t file_count;
+    int pipe; /* polls a pipe, to which this process may write itself */
     int peer; /* polls a connected socket: somebody owes an answer, and no virtual time passes meanwhile */
     pthread_t handle;
     void *(*body)(void *);
@@ -47,6 +48,7 @@ extern int clock_only;      /* this process only reads the clock */
 extern struct page *page;
 extern int control;         /* socket to the manager */
 extern int touched;         /* something was exchanged with a peer since the last grant */
+extern int piped;           /* a thread that polls a pipe may find it readable: this process has written to one */
 extern int connections;     /* accepted and not yet closed */
 extern double cost;         /* virtual seconds charged for a second of computing; 0: none */
 extern int64_t slack;       /* microseconds by which every sleep is longer than asked, as on a real machine */
@@ -58,7 +60,9 @@ int vtime_block(void *object, int64_t deadline);  /* give the baton away; return
 void vtime_wake(struct thread *thread, int reason);
 int vtime_wake_first(void *object);               /* wakes the longest waiter; 0 if there is none */
 void vtime_wake_all(void *object);
-int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer);
+int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer, int pipe);
+int64_t vtime_next_alarm(void);                   /* when the next timer expires */
+void vtime_sound_alarms(void);                    /* the signals of all timers whose time has come */
 void vtime_read_people(const char *path);
 
 /* The function behind the one that is defined here, looked up once. */
