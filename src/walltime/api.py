@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from walltime.core.errors import InputError
 from walltime.core.plugins import allow
-from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.pipeline import prepare
 
@@ -163,9 +162,6 @@ class Result:
         from walltime.analysis.steady import find_throughput
 
         work = (self.jobs["run_time"] * self.jobs["cores"]).to_numpy()
-        if self.record.facts.get("shared_time") and self.scenario is not None:
-            jobs = self.scenario.read_workload()  # a job that shares its cores holds them longer than it works
-            work = jobs.column("run_time") / SECOND * jobs.column("cores")
         return find_throughput(self.record, work, start, length)
 
     def audit(self, *, promise: bool = False) -> list[Violation]:

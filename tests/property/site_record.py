@@ -36,6 +36,7 @@ def audited_slowly(scenario: Scenario) -> Result:
         row: dict[str, Any] = dict.fromkeys(JOBS) | {name: column[outcome.row] for name, column in told.items()}
         row |= {"submit": submit, "eligible": submit, "start": start, "end": end, "requested_time": requested}
         row |= {"cores": cores, "run_time": lasted, "wait": wait}
+        row |= {"held_time": None if start is None else held / SECOND}
         row |= {"queue": outcome.queue, "state": outcome.state, "restarts": outcome.restarts}
         row |= {"backfilled": outcome.backfilled, "lost_core_seconds": outcome.lost / SECOND}
         row |= {"cluster": None if outcome.state == "rejected" else cluster.name}

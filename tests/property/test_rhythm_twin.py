@@ -54,19 +54,19 @@ def draw_scenario(seed: int, kind: str) -> Scenario:
     if seed % 4 == 0 and scheduler["backfill"] in ("easy", "conservative"):
         scheduler["backfill"] = {"name": scheduler["backfill"], "candidates": CANDIDATES[seed % 3]}
     if scheduler["rhythm"].get("sched_interval") != -1:
-        _drop_minutes(site)
+        drop_minutes(site)
     if scheduler["backfill"] == "none" and scheduler["rhythm"].get("sched_interval") == -1:
         del scheduler["rhythm"]["sched_interval"]  # nobody would ever start
     return parse(site | {"workload": {"table": workload}})
 
 
-def _drop_minutes(rules: Any) -> None:
+def drop_minutes(rules: Any) -> None:
     """Let limits on core-minutes be limits on jobs: it is no event that time alone lets in a job that no pass has
     found at a limit."""
     if isinstance(rules, dict) and "running_core_minutes" in rules:
         rules["running_jobs"] = rules.pop("running_core_minutes")
     for inner in rules.values() if isinstance(rules, dict) else rules if isinstance(rules, list) else ():
-        _drop_minutes(inner)
+        drop_minutes(inner)
 
 
 def _limited(cluster: dict[str, Any]) -> bool:

@@ -292,7 +292,8 @@ class _Simulation:
 
     def correct(self, job: _Job) -> None:
         """The job has outrun its expected end: expect it later, by more each time, but not beyond its limit."""
-        job.expected_end += INCREMENTS[min(job.corrections, len(INCREMENTS) - 1)]
+        beyond = max(0, job.corrections - len(INCREMENTS) + 1)
+        job.expected_end += INCREMENTS[min(job.corrections, len(INCREMENTS) - 1)] * 2**beyond
         limit = self.limit(job)
         if limit is not None and limit < job.expected_end:
             job.expected_end = limit

@@ -139,7 +139,7 @@ def simulate_disrupted(workload: Workload, cluster: Cluster, options: Options) -
 
 
 def _outcome(job: Job) -> Outcome:
-    run = None if job.start is None or job.end is None else job.course.used
+    run = None if job.start is None or job.end is None else job.course.work
     queue = job.queue if job.runs_in is None else job.runs_in
     return Outcome(
         job.job_id,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from twin.reference_gates import Gates
-from twin.reference_site_courses import Course
+from twin.reference_site_courses import CHANCES, Course
 from twin.reference_site_jobs import Accounts, Job, read_jobs
 from twin.reference_site_limits import Limits
 from twin.reference_site_outages import Failing, Outages
@@ -26,7 +26,7 @@ from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
-"""By how much an expected end that is outlived grows, each time."""
+"""By how much an expected end that is outlived grows, each time; after the last, by twice as much each time."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Site:
         self.accounts = accounts
         self.options = options
         self.now = 0
+        self.idle = self.active = 0  # changes of the machine since something last happened to a job, and when that was
         self.unseen = 0  # the first instant whose edges of reservations have not been seen
         self.jobs = read_jobs(workload, accounts)
         self.gates = Gates(workload, self.jobs, options.never, options.preceding)
@@ -92,7 +93,7 @@ class Site:
                     island.woken = True
             self.schedule()
         stuck = [job for job in self.queue if not self.is_hopeless(job)]
-        if stuck:
+        if stuck and self.idle <= CHANCES:
             raise EngineError(f"job {stuck[0].job_id} waits for ever")
 
     def events(self) -> list[int]:
@@ -123,15 +124,28 @@ class Site:
         return [*times, job.deadline - job.requested + 1] if self.drop_late and job.deadline is not None else times
 
     def disruptions(self) -> list[int]:
-        """When the machine changes, as long as that matters to anybody."""
-        alive = ("future", "held", "running", "suspended")
-        matters = any(job.state in alive or (job.state == "waiting" and not self.is_hopeless(job)) for job in self.jobs)
-        return self.outages.next() if matters else []
+        """When the machine changes, as long as that could start or end a job.
+
+        Something is to happen to a job by itself, unless it runs only to be interrupted as so often before; or it waits
+        where it may still be let in. The latter is believed for a while: for `CHANCES` changes of the machine, all that
+        will end of itself, and twice the longest pause between reservations that go on for ever.
+        """
+        if any(self.due(job) and not (job.state == "running" and job.course.is_fruitless) for job in self.jobs):
+            self.idle, self.active = 0, self.now
+            return self.outages.next()
+        hopeful = [job for job in self.jobs if job.state in ("waiting", "suspended") and not self.is_hopeless(job)]
+        self.idle += 1
+        if self.outages.will_end(self.now):
+            self.active = self.now
+        if self.idle > CHANCES and self.now - self.active > 2 * self.outages.longest_pause():
+            return []
+        return self.outages.next() if hopeful else []
 
     def is_hopeless(self, job: Job) -> bool:
-        """Whether the job is bound to a reservation in which it can never run any more."""
+        """Whether the job is bound to a reservation in which it can never run any more, or has had all its chances."""
         booking = self.outages.booking(job.reservation)
-        return booking is not None and (booking.over(self.now) or job.length > booking.length)
+        over = booking is not None and (booking.over(self.now) or job.length > booking.length)
+        return over or job.course.is_fruitless
 
     def wakes(self) -> list[int]:
         """Promises to come, and the time at which core-minutes let somebody in."""
@@ -287,7 +301,8 @@ class Site:
 
     def correct(self, job: Job) -> None:
         """The job has outlived its expected end."""
-        step = CORRECTIONS[min(job.corrections, len(CORRECTIONS) - 1)]
+        beyond = max(0, job.corrections - len(CORRECTIONS) + 1)
+        step = CORRECTIONS[min(job.corrections, len(CORRECTIONS) - 1)] * 2**beyond
         times = [job.expected_end + step, job.kill_at, job.leave_at]
         job.expected_end = min(time for time in times if time is not None)
         job.corrections += 1

@@ -17,6 +17,9 @@ from typing import Any
 from twin.reference_site_jobs import Job, write_shares
 from walltime.core.time import microseconds
 
+CHANCES = 1000
+"""So often in a row a job is interrupted without getting further before nobody believes that it will end."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -44,8 +47,10 @@ class Course:
         self.progress = 0  # work that earlier attempts have kept,
         self.used = 0  # and the wall time that it took
         self.elapsed = 0  # wall time of this attempt in the intervals that are over
+        self.work = 0  # what a job that is over had done when it ended
         self.lost = 0  # core-microseconds
         self.restarted = False  # from a checkpoint, or it was to be
+        self.best = self.vain = 0  # the most that a checkpoint has had, and how many attempts in a row added nothing
 
     def growth(self, requested: int) -> int:
         """By how much the checkpoints make the request longer."""
@@ -77,6 +82,17 @@ class Course:
             return None
         return self.wall(self.job.run_time) + self.cost * sum(1 for _ in self.checkpoints())
 
+    def done(self) -> int:
+        """The work that is done so far; while a checkpoint is written, nothing is added to it."""
+        delay, count, last = self.restart if self.progress else 0, 0, self.job.run_time
+        for work, wall in self.checkpoints():
+            if wall > self.elapsed:
+                last = work
+                break
+            count += 1
+        done = self.progress + max(0, int((self.elapsed - delay - count * self.cost) * self.speed))
+        return done if last is None else min(done, last)
+
     # ---- what happens
 
     def begin(self, now: int, speed: Fraction) -> int | None:
@@ -95,11 +111,13 @@ class Course:
 
     def finish(self) -> None:
         """The job has ended, or was killed or cancelled: what it did in this attempt counts."""
+        self.work = self.done()
         self.used += self.elapsed
         self.elapsed = 0
 
     def fail(self) -> None:
         """The job is over, and all that it did was for nothing."""
+        self.work = self.done()
         self.lost += self.job.cores * (self.used + self.elapsed)
         self.used = self.elapsed = 0
 
@@ -107,6 +125,11 @@ class Course:
         """The attempt is over, and nothing is kept, of earlier ones neither."""
         self.lost += self.job.cores * (self.used + self.elapsed)
         self.progress = self.used = self.elapsed = 0
+        self.vain += 1
+
+    @property
+    def is_fruitless(self) -> bool:
+        return self.vain >= CHANCES
 
     def fall_back(self) -> None:
         """The attempt is over; what the last checkpoint has is kept."""
@@ -122,4 +145,6 @@ class Course:
             self.job.requested += self.restart
         self.restarted = True
         self.lost += self.job.cores * (self.elapsed - kept)
+        self.vain = 0 if work > self.best else self.vain + 1
+        self.best = max(self.best, work)
         self.progress, self.used, self.elapsed = work, self.used + kept, 0

@@ -95,6 +95,7 @@ class Failing:
     notice: int
     known: bool
     outages: Iterator[tuple[int, int]]
+    renewed: bool = False  # whether it fails again and again
     state: str = "up"
     down_at: int | None = None
     up_at: int = 0
@@ -175,6 +176,17 @@ class Outages:
         return sum(group.cores for group in self.failing if group.state == "down")
 
     # ---- what happens
+
+    def longest_pause(self) -> int:
+        """From one occurrence to the next, of reservations that recur."""
+        return max((booking.every or 0 for booking in self.bookings), default=0)
+
+    def will_end(self, now: int) -> bool:
+        """Whether something is still to come that will not go on for ever."""
+        finite = [booking for booking in self.bookings if booking.every is None or booking.rule.times is not None]
+        return any(not booking.over(now) for booking in finite) or any(
+            group.next() is not None for group in self.failing if not group.renewed
+        )
 
     def next(self) -> list[int]:
         """When something of this happens: the next change of each group, the next edges and announcements."""
@@ -311,7 +323,8 @@ def read_failing(cluster: Cluster, seed: int) -> list[Failing]:
             else:
                 at = microseconds(rule.at or 0)
                 outages = iter([(at, at + microseconds(rule.length or 0))])
-            found.append(Failing(source, number, nodes, cores, notice, rule.known, outages))
+            again = rule.between is not None
+            found.append(Failing(source, number, nodes, cores, notice, rule.known, outages, again))
     return found
 
 

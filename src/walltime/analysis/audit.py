@@ -3,19 +3,19 @@
 Rules, by their names in a Violation:
 capacity (never more cores in use than a cluster has; at one instant ends come before starts), early (no start before
 submission or eligibility), limit (no attempt beyond its request, where overruns are killed, but for the slack of an
-engine that looks at limits only now and then), interval (no negative
+engine that looks at limits only now and then and counts whole seconds), interval (no negative
 lengths, no two allocations of one job at once, attempts in order), identity (every job once, every allocation a known
 job on a known cluster), state (times, allocations and outcomes fit the job's state; it finished once), agreement (the
-job's cores, cluster, start, end, run time and wait are those of its allocations), nodes (on no node more cores in use
-than it has, or more than one job where nodes are given as a whole), promise (blocked heads start as promised), waiting
-(no job is left waiting that its policy promises to start).
+job's cores, cluster, start, end, time held and wait are those of its allocations, and the work that it did is possible
+in them; of a completed job it is the workload's), nodes (on no node more cores in use than it has, or more than one job
+where nodes are given as a whole), promise (blocked heads start as promised), waiting (no job is left waiting that its
+policy promises to start).
 Those of a site with resources, queues and limits are in `audit_rules`, those of reservations and failures in
 `audit_outages`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,7 +57,7 @@ def audit(
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
     if scenario is not None and scenario.execution.checkpoint is not None:
-        _allow_checkpoints(tables, scenario.execution.checkpoint, scenario)
+        _allow_checkpoints(tables, scenario.execution.checkpoint)
     if workload is not None and tables.nodes:
         asked = find_rows(tables.job_id, workload)
         tables.alone = (asked >= 0) & (np.append(workload.column("exclusive"), 0)[asked] > 0)
@@ -65,6 +65,8 @@ def audit(
         check(tables, found)
     _check_nodes(tables, found, workload)
     rows = None if workload is None else find_rows(tables.job_id, workload)
+    if workload is not None and rows is not None:
+        _check_work(tables, found, workload, rows)
     found += find_disturbed(tables, scenario, workload, rows)
     if scenario is not None and workload is not None:
         found += find_broken_rules(tables, scenario, workload)
@@ -75,7 +77,7 @@ def audit(
     return found
 
 
-def _allow_checkpoints(tables: Tables, habits: Checkpoint, scenario: Scenario) -> None:
+def _allow_checkpoints(tables: Tables, habits: Checkpoint) -> None:
     """Jobs may run longer than they asked by the time that checkpoints take, and a restart once they had one; what they
     did then was not all work."""
     interval, cost, restart = (microseconds(time) for time in (habits.interval, habits.cost, habits.restart))
@@ -83,8 +85,7 @@ def _allow_checkpoints(tables: Tables, habits: Checkpoint, scenario: Scenario) -
     grown = asked + cost * np.maximum(0, -(-asked // interval) - 1) + restart * (tables.restarts > 0)
     tables.allowed = np.where(asked == ABSENT, ABSENT, grown)
     tables.restart = np.where(tables.restarts > 0, restart, 0)
-    speeds = [group.speed for cluster in scenario.clusters for group in cluster.nodes or ()]
-    work = np.maximum(tables.time["run_time"], 0) * math.ceil(max(speeds, default=1))
+    work = np.maximum(tables.time["run_time"], 0)
     tables.overhead = cost * (work // interval + 1 + tables.restarts) + restart * tables.restarts
 
 
@@ -188,14 +189,15 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         return
     jobs, times = tables.job_id, tables.time
     start, end, run, wait = (times[name] for name in ("start", "end", "run_time", "wait"))
+    least, most = _bound_work(tables, held)
     has_start, has_end = start != ABSENT, end != ABSENT
     ran, ended = has_start & held.any, tables.is_state("completed", "timeout", "failed", "cancelled")
     finished = tables.is_state("completed", "timeout", "failed")
     rejected, running, waiting = (tables.is_state(name) for name in ("rejected", "running", "waiting"))
     timeout = tables.is_state("timeout")
     useful = np.rint(held.time - tables.lost * SECOND / np.maximum(tables.cores, 1)).astype(np.int64)
-    at_limit = _find_between(useful, tables.allowed, tables.slack)
-    at_limit |= _find_between(useful, tables.allowed - tables.restart, tables.slack)  # it began from nothing again
+    at_limit = _is_at(useful, tables.allowed, tables)
+    at_limit |= _is_at(useful, tables.allowed - tables.restart, tables)  # it began from nothing again
     apart = np.isin(held.outcome, [OUTCOMES.index(name) for name in ("suspended", "requeued", "preempted")])
     cut_short = apart & tables.is_state("failed", "cancelled")  # it ended while it did not run
     spent = end - times["submit"] - held.time
@@ -232,15 +234,21 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         ),
         ("agreement", held.other_cores, start, "is allocated another number of cores than it has"),
         ("agreement", held.other_cluster, start, "is allocated on another cluster than its own"),
+        ("agreement", ran & (times["held_time"] != held.time), start, "holds its cores longer or shorter than it did"),
         (
             "agreement",
-            ran & finished & ((run > useful) | (run + tables.overhead < useful)),
+            ran & tables.is_state("completed", "timeout") & ((run > most) | (run < least)),
             end,
             "has another run time than its allocations",
         ),
-        ("agreement", ran & (run != ABSENT) & (run > held.time), end, "has a longer run time than its allocations"),
+        ("agreement", ran & (run > _work_in(held.time, tables.speeds[1])), end, "did more work than its time allows"),
         ("agreement", ran & ended & (wait != spent), start, "has a wait other than end - submit - time held"),
-        ("agreement", running & ran & (wait != start - times["submit"] + held.gaps), start, "has a wrong wait so far"),
+        (
+            "agreement",
+            running & ran & (wait != np.maximum(tables.horizon, held.last_end) - times["submit"] - held.time),
+            start,
+            "has a wrong wait so far",
+        ),
         (
             "agreement",
             ~has_start & has_end & (wait != ABSENT) & (wait != spent),
@@ -260,8 +268,32 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         report(found, rule, bad, jobs, when, message)
 
 
-def _find_between(values: np.ndarray, least: np.ndarray, slack: int) -> np.ndarray:
-    return np.asarray((values >= least) & (values <= least + slack))
+def _check_work(tables: Tables, found: list[Violation], workload: Workload, rows: np.ndarray) -> None:
+    """A completed job has done the work that the workload says."""
+    asked = np.append(workload.column("run_time"), ABSENT)[rows]
+    other = tables.is_state("completed") & (rows >= 0) & (asked >= 0) & (tables.time["run_time"] != asked)
+    report(found, "agreement", other, tables.job_id, tables.time["end"], "has completed other work than its own")
+
+
+def _bound_work(tables: Tables, held: _Totals) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most work that a job can have done in the time that was not lost: as fast as the slowest and
+    the fastest nodes are, without what checkpoints took; where time is shared, perhaps none."""
+    useful = np.rint(held.time - tables.lost * SECOND / np.maximum(tables.cores, 1)).astype(np.int64)
+    if tables.shared:
+        return np.zeros_like(useful), _work_in(held.time, tables.speeds[1])
+    slowest = np.floor((useful - tables.overhead) * tables.speeds[0]).astype(np.int64)
+    slack = np.where(tables.speeds[0] == tables.speeds[1] == 1.0, 0, held.intervals)  # each interval is rounded
+    return slowest - slack, _work_in(useful, tables.speeds[1]) + slack
+
+
+def _work_in(time: np.ndarray, speed: float) -> np.ndarray:
+    """The work that is done in so much time, rounded up."""
+    return np.asarray(time if speed == 1.0 else np.ceil(time * speed).astype(np.int64))
+
+
+def _is_at(values: np.ndarray, limit: np.ndarray, tables: Tables) -> np.ndarray:
+    """Whether times are at the limit, as exactly as the engine looks at limits."""
+    return np.asarray((values > limit - max(tables.early, 1)) & (values <= limit + tables.slack))
 
 
 class _Totals:
@@ -271,10 +303,11 @@ class _Totals:
         size, order = len(tables.job_id), tables.order[tables.row[tables.order] >= 0]
         row, begin, stop = tables.row[order], tables.begin[order], tables.stop[order]
         self.any = np.bincount(row, minlength=size) > 0
-        self.time, self.gaps, self.attempts = (np.zeros(size, np.int64) for _ in range(3))
+        self.time, self.attempts = (np.zeros(size, np.int64) for _ in range(2))
         self.first_start, self.last_end = np.full(size, ABSENT), np.full(size, ABSENT)
         self.outcome = np.full(size, -1)
         self.other_cores, self.other_cluster = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        self.intervals = np.bincount(row, minlength=size)
         np.add.at(self.time, row, stop - begin)
         new = np.r_[True, row[1:] != row[:-1]][: len(row)]
         final = np.r_[row[1:] != row[:-1], True][: len(row)]
@@ -282,8 +315,6 @@ class _Totals:
         self.first_start[row[new]], self.last_end[row[final]] = begin[new], stop[final]
         self.outcome[row[final]] = tables.outcome[order][final]
         np.add.at(self.attempts, row, new | np.r_[True, attempt[1:] != attempt[:-1]][: len(row)])
-        following = ~new
-        np.add.at(self.gaps, row[following], (begin - np.r_[0, stop[:-1]][: len(row)])[following])
         alone = tables.is_whole[tables.where[order]] | tables.alone[row]
         taken = tables.taken[order]  # whole nodes may have more cores than the job asked for
         wrong = np.where(alone, taken < tables.cores[row], taken != tables.cores[row])

@@ -184,7 +184,7 @@ def _check_told(tables: Tables, cluster: Cluster, name: str, scenario: Scenario)
     """Before the end of the record everything is in the table of outages that the scenario says, and nothing else."""
     if not (cluster.failures or cluster.reservations) or (tables.outages is None and not len(tables.begin)):
         return
-    last = tables.horizon
+    last = tables.horizon if tables.over is None else min(tables.horizon, tables.over)
     for kind, wanted in (
         ("failure", _wanted_failures(cluster, scenario.seed, len(scenario.clusters) > 1, last)),
         ("window", _wanted_windows(cluster, last)),

@@ -30,7 +30,7 @@ from walltime.analysis.audit_waiting import Watch, is_judged
 from walltime.analysis.intervals import ABSENT
 from walltime.core.tables import workload_columns
 from walltime.core.time import SECOND, microseconds
-from walltime.core.workload import Workload
+from walltime.core.workload import MISSING, Workload
 from walltime.scenario import Scenario
 
 RUNNING = tuple(cap for cap in NOUNS if cap != SUBMITTED)
@@ -86,6 +86,19 @@ def _find_other_requests(tables: Tables, workload: Workload, at: np.ndarray) -> 
             yield _violation(tables, "request", row, None, f"has another {what} than in the workload")
 
 
+def _find_prompt(requests: Requests, scenario: Scenario) -> np.ndarray:
+    """Whether jobs go to their cluster as they are submitted, rather than when others have started or ended."""
+    workload, size = requests.workload, len(requests.rows)
+    prompt = np.ones(size, np.bool_)
+    if workload.has("dependencies"):
+        prompt &= np.array([not text for text in workload.column("dependencies")], np.bool_)[requests.rows]
+    absent = [("array", True), ("begin", True), ("preceding_job", scenario.dependencies.preceding)]
+    for name, counts in absent:
+        if counts and workload.has(name):
+            prompt &= requests.column(name) == MISSING
+    return prompt
+
+
 def _violation(tables: Tables, rule: str, row: int, time: int | None, message: str) -> Violation:
     seconds = None if time is None or time == ABSENT else time / SECOND
     return Violation(rule, int(tables.job_id[row]), seconds, message)
@@ -93,13 +106,15 @@ def _violation(tables: Tables, rule: str, row: int, time: int | None, message: s
 
 class _Site:
     """One cluster of a result. Jobs are rows of the table; rejected ones, which are on no cluster, count if it is the
-    only one."""
+    only one and there is no broker before it."""
 
     def __init__(self, tables: Tables, requests: Requests, number: int, scenario: Scenario) -> None:
-        self.tables, self.requests, self.alone = tables, requests, len(scenario.clusters) == 1
-        alone, broker = self.alone, scenario.broker
+        broker = scenario.broker
+        alone = len(scenario.clusters) == 1 and broker is None
+        self.tables, self.requests, self.alone = tables, requests, alone
         built_in = broker is not None and ":" not in broker.name and broker.instance is None
-        self.prompt = alone or (broker is not None and built_in and not broker.hold and broker.migrate is None)
+        straight = broker is not None and built_in and not broker.hold and broker.migrate is None
+        self.prompt = _find_prompt(requests, scenario) if straight else np.full(len(tables.job_id), alone)
         cluster = requests.cluster
         self.people = People(requests.workload, requests.rows, cluster)
         self.names = list(cluster.queues) or list(requests.workload.label_names("queue"))
@@ -217,10 +232,9 @@ class _Site:
         """From when to when each job is in the system; where it may have waited elsewhere first, in any case."""
         submit, end = self.tables.time["submit"], self.tables.time["end"]
         end = np.where(end == ABSENT, self.tables.horizon + 1, end)
-        if self.prompt:
-            return submit, end
         start = self.tables.time["start"]
-        return np.where((start == ABSENT) | (self.tables.restarts > 0), end, start), end
+        certain = np.where((start == ABSENT) | (self.tables.restarts > 0), end, start)
+        return np.where(self.prompt, submit, certain), end
 
     # ---- who waits
 

@@ -46,9 +46,15 @@ class Tables:
             raise InputError("an audit needs the clusters' cores: {name: cores}")
         self.kill = _choose_overrun(overrun or facts.get("overrun") or "kill") == "kill"
         self.slack = round(float(facts.get("limit_slack") or 0) * SECOND)
+        self.early = SECOND if self.slack else 0  # such an engine counts the seconds from the one in which a job starts
         self.until = facts.get("until")
+        over = facts.get("over")  # when nothing could start or end a job any more
+        self.over = None if over is None else round(float(over) * SECOND)
         self.conditions: Mapping[str, Any] = facts.get("conditions") or {}
         self.nodes: Mapping[str, Any] = facts.get("nodes") or {}
+        speeds = [speed for one in self.nodes.values() for speed in one.get("speeds", [1.0])]
+        self.speeds = min([1.0, *speeds]), max([1.0, *speeds])
+        self.shared = bool(facts.get("shared_time"))
         self.foreign = bool(facts.get("own_places"))  # the engine divides jobs over nodes by rules of its own
         rounded = bool(facts.get("rounded_cores"))  # jobs may get more cores than they ask for
         whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]
@@ -56,7 +62,7 @@ class Tables:
         jobs, allocations = pair
         self.outages = None if isinstance(given, tuple) else given.outages
         self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
-        names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "wait")
+        names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "held_time", "wait")
         self.time = {name: ticks(jobs[name], ABSENT) for name in names}
         self.jobs = jobs
         self.alone = np.zeros(jobs.height, np.bool_)  # jobs that have asked for nodes of their own
@@ -83,6 +89,8 @@ class Tables:
     def _find_horizon(self) -> int:
         if self.until is not None:
             return round(float(self.until) * SECOND)
+        if self.over is not None:
+            return self.over
         known = (self.time["submit"], self.time["start"], self.time["end"], self.begin, self.stop)
         return int(max(np.max(times, initial=0) for times in known))
 

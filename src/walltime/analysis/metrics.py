@@ -2,7 +2,7 @@
 
 - wait: the job's `wait` column, end - submit - the time it held resources (start - submit for one still running).
 - response: end - submit, of started jobs that have ended.
-- bounded slowdown: max(1, (wait + run) / max(run, 10 s)), of the same jobs.
+- bounded slowdown: max(1, (end - submit) / max(run, 10 s)), of the same jobs.
 - utilization: used core-seconds over the core-seconds available from the first submission to the last end; inside the
   observation window for `utilization_window`.
 - phases: where jobs have them, all figures of jobs are over the experiment alone; counts of states, makespan and
@@ -106,15 +106,15 @@ def in_experiment(record: Record) -> Record:
 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
-    """max(1, (wait + run) / max(run, 10 s)) of each started job that has ended, in row order."""
+    """max(1, (end - submit) / max(run, 10 s)) of each started job that has ended, in row order; run is its work."""
     values = slowdown_column(record.jobs)
     return np.asarray(values[~np.isnan(values)])
 
 
 def slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
     """The bounded slowdown, NaN where it does not apply."""
-    wait, run = (jobs[name].cast(pl.Float64).to_numpy() for name in ("wait", "run_time"))
-    values = np.maximum(1.0, (wait + run) / np.maximum(run, BOUND))
+    wait, held, run = (jobs[name].cast(pl.Float64).to_numpy() for name in ("wait", "held_time", "run_time"))
+    values = np.maximum(1.0, (wait + held) / np.maximum(run, BOUND))
     ended = jobs["start"].is_not_null() & jobs["end"].is_not_null()
     return np.where(ended.to_numpy(), values, np.nan)
 
@@ -194,11 +194,19 @@ def _available(capacity: int, down: list[Held], first: int | None, last: int | N
 
 
 def _goodput(record: Record, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
-    """The work of completed jobs over what was available; what was lost or spent on checkpoints is not in it."""
-    available = _available(capacity, down, first, last)
+    """The work of completed jobs over what could have been done on what was available, at the nodes' mean speed; what
+    was lost or spent on checkpoints or on changes from task to task is not in it."""
+    available = _available(capacity, down, first, last) * _find_rate(record)
     done = record.jobs.filter(pl.col("state").cast(pl.String) == "completed")
     work = exact_product_sum(ticks(done["run_time"]), done["cores"].to_numpy())
     return work / available if available > 0 else None
+
+
+def _find_rate(record: Record) -> float:
+    """The work that a core, or a place on one whose time is shared, does in a second: the mean of all clusters."""
+    capacity, nodes = find_capacity(record), record.facts.get("nodes") or {}
+    work = sum(cores * float((nodes.get(name) or {}).get("rate", 1.0)) for name, cores in capacity.items())
+    return work / total if (total := sum(capacity.values())) else 1.0
 
 
 def _describe_window(record: Record, first: int | None, last: int | None) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def find_workflows(record: Record) -> pl.DataFrame:
     if not known:
         raise InputError("the result has no workflows (workload.workflows in a scenario)")
     about = pl.DataFrame([{"workflow": label, **facts} for label, facts in known.items()])
-    held = pl.col("cores") * pl.col("run_time").fill_null(0.0) + pl.col("lost_core_seconds").fill_null(0.0)
+    held = pl.col("cores") * pl.col("held_time").fill_null(0.0)
     jobs = record.jobs.with_columns(pl.col("workflow", "state").cast(pl.String))
     jobs = jobs.filter(pl.col("workflow").is_not_null())
     whole = jobs.group_by("workflow").agg(

@@ -77,6 +77,7 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _common_notes(first)
         + _held(summaries)
         + _disrupted(summaries)
+        + _left(summaries)
         + _each(summaries)
         + _cancelled(summaries)
         + _deadlines(summaries)
@@ -177,6 +178,21 @@ def _disrupted(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
             lost = (summary.get("lost_core_seconds") or 0.0) / 3600
             told[name] = ", ".join(words) + f"; {lost:,.0f} core-hours lost"
     return _said_once("Disrupted", told, len(summaries))
+
+
+def _left(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Which jobs were left when nothing could start or end one any more, and why."""
+    told = {}
+    for name, summary in summaries.items():
+        left = summary.get("facts", {}).get("left") or {}
+        texts = []
+        for why, account in left.items():
+            rest = account["jobs"] - len(account["first"])
+            named = ", ".join(str(job) for job in account["first"]) + (f" and {rest:,} others" if rest else "")
+            texts.append(f"{'jobs' if account['jobs'] > 1 else 'job'} {named}: {why}")
+        if texts:
+            told[name] = "; ".join(texts)
+    return _said_once("Left when nothing could start or end a job any more", told, len(summaries))
 
 
 def _together(hours: float) -> str:

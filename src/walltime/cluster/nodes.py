@@ -171,14 +171,22 @@ class Layout:
         return names
 
     def facts(self) -> dict[str, Any]:
-        """What a record says of the nodes: runs of equal ones as [count, cores], and how they are shared."""
+        """What a record says of the nodes: runs of equal ones as [count, cores], and how they are shared. Where a core
+        does not do a second's work in each second: the slowest and the fastest `speeds`, and the mean `rate` of all
+        places that jobs may have."""
         runs: list[list[int]] = []
         for group in self.groups:
             if runs and runs[-1][1] == group.slots:
                 runs[-1][0] += group.count
             else:
                 runs.append([group.count, group.slots])
-        return {"cores": runs, "sharing": self.sharing}
+        facts: dict[str, Any] = {"cores": runs, "sharing": self.sharing}
+        speeds = [round(group.speed, 6) for group in self.groups]
+        if any(group.speed != 1 or group.slots != group.cores for group in self.groups):
+            work = sum(group.count * group.cores * group.speed for group in self.groups)
+            places = sum(group.count * group.slots for group in self.groups)
+            facts |= {"speeds": [min(speeds), max(speeds)], "rate": work / places}
+        return facts
 
 
 def _spell(pattern: str) -> Iterator[str]:

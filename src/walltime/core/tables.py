@@ -11,7 +11,7 @@ import polars as pl
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the result folder's layout."""
 
 STATES = ("completed", "timeout", "failed", "cancelled", "rejected", "running", "waiting")
@@ -38,6 +38,7 @@ JOBS: dict[str, Any] = {
     "gpus": pl.Int64,
     "requested_time": pl.Float64,
     "run_time": pl.Float64,
+    "held_time": pl.Float64,
     "wait": pl.Float64,
     "state": pl.String,
     "restarts": pl.Int64,

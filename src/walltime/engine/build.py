@@ -10,7 +10,7 @@ import numpy as np
 
 from walltime.cluster.nodes import FULL_SPEED
 from walltime.core.errors import EngineError
-from walltime.core.time import NEVER, microseconds
+from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
 from walltime.engine.admission import Admission, Gate
 from walltime.engine.arrivals import Arrivals
@@ -35,7 +35,7 @@ from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.policy.api import Order, Rhythm
 from walltime.policy.place import as_place
-from walltime.policy.surroundings import Surroundings
+from walltime.policy.surroundings import Surroundings, join_surroundings
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -251,8 +251,7 @@ def add_outages(
     if cluster.reservations:
         simulation.add_source(Rank.RESERVATIONS, ReservationSource(machine, bound, horizon))
     rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
-    patience = 2 * (horizon + rhythm)
-    simulation.patience = patience if simulation.patience >= NEVER else max(simulation.patience, patience)
+    simulation.patience = max(simulation.patience, 2 * rhythm)
 
 
 def build_site(
@@ -296,7 +295,8 @@ def build_grid(
     used = gate if gate.needed else None
     sites = [None if pieces is None else pieces.site for pieces in several]
     arrivals = Arrivals(batches, admission=Admission(used, sites, doors) if used is not None or ruled else None)
-    dispatch = build_dispatch(scenario, used, first)
+    around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
+    dispatch = build_dispatch(scenario, used, around, _flows(first))
     simulation = Simulation(arrivals, jobs=jobs, dispatch=dispatch, **options)
     if dispatch.migration is not None:
         simulation.add_source(Rank.TIMERS, dispatch.migration)
@@ -311,8 +311,8 @@ def build_grid(
     return simulation, arrivals
 
 
-def build_dispatch(scenario: Scenario, gate: Gate | None, first: Workload | None) -> Dispatch:
-    """The global scheduler."""
+def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, flows: Any) -> Dispatch:
+    """The global scheduler; `around` are all clusters together, `flows` the workflows whose tasks are ordered so."""
     broker = scenario.broker
     if broker is None:
         raise EngineError("several clusters without a broker")
@@ -322,7 +322,7 @@ def build_dispatch(scenario: Scenario, gate: Gate | None, first: Workload | None
     lines = [
         GlobalQueue(
             name,
-            order_as_workflows(registry.build("order", queue.order or broker.order), request, _flows(first)),
+            order_as_workflows(build_order(queue.order or broker.order, around), request, flows),
             chosen if queue.broker is None else registry.build("broker", queue.broker),
         )
         for name, queue in queues

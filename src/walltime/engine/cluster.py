@@ -340,6 +340,12 @@ class Cluster(ClusterView):
         island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
         return island.view.ledger
 
+    def charge_to(self, order: Order):
+        """Have an order hear of what jobs use here, besides those of the cluster's own queues."""
+        self.charged.append(order)
+        self.charges = True
+        return 0
+
     def charge(self, slot, now, started):
         """A job has begun or ceased to use something here."""
         order: Order

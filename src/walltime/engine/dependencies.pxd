@@ -34,7 +34,7 @@ cdef class Dependencies(Planned):
     cdef int release(self, Py_ssize_t x) except -1
     cdef bint is_held(self, Py_ssize_t slot, long long stamp) noexcept
     cdef int doom(self, Py_ssize_t slot) except -1
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
     cdef int settle(self, Py_ssize_t group) except -1
 
 cdef class TaskLimits:

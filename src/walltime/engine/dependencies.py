@@ -190,10 +190,7 @@ class Dependencies(Planned):
         return 0 if self.stay else self.plan(slot, self.engine.now)
 
     def happen(self, slot, now):
-        if self.engine.jobs.at[slot].stamp != self.due.stamp:
-            return False
-        self.engine.withdraw(slot, NEVER_MET)
-        return True
+        return self.engine.withdraw(slot, NEVER_MET)
 
     def settle(self, group):
         """The first of its user and name may go, if none of the others runs."""

@@ -11,8 +11,9 @@ cdef class GlobalQueue:
     cdef readonly Broker broker
     cdef readonly Queue queue
     cdef int number
+    cdef bint changing
     cdef int attach(self, JobTable jobs, int number, long long cores) except -1
-    cdef int push(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int push(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int rank(self, long long now) except -1
 
 cdef class Dispatch:
@@ -38,7 +39,7 @@ cdef class Dispatch:
     cdef object enter(self, Py_ssize_t slot)
     cdef list able(self, Py_ssize_t slot, kind)
     cdef list allowed(self, kind)
-    cdef int wait(self, Py_ssize_t slot) except -1
+    cdef int wait(self, Py_ssize_t slot, long long now) except -1
     cdef int leave(self, Py_ssize_t slot) except -1
     cdef int ask(self, long long now) except -1
     cdef bint restless(self) noexcept

@@ -38,20 +38,23 @@ class GlobalQueue:
         self.order = order
         self.broker = broker
         self.queue = None
+        self.changing = False  # whether keys change while jobs wait
         self.number = 0
 
     def attach(self, jobs: JobTable, number, cores):
         """Called once, before the run."""
         self.number = number
-        dynamic = self.order is not None and self.order.dynamic
-        self.queue = ScanQueue(jobs) if dynamic else OrderedQueue(jobs, cores)
+        self.changing = self.order is not None and (self.order.dynamic or self.order.periodic)
+        self.queue = ScanQueue(jobs) if self.changing else OrderedQueue(jobs, cores)
         return 0
 
-    def push(self, jobs: JobTable, slot):
+    def push(self, jobs: JobTable, slot, now):
         """The job begins to wait here."""
         if self.order is None:
             jobs.at[slot].key = jobs.at[slot].eligible
         elif not self.order.dynamic:
+            if self.order.periodic:
+                self.order.set_time(now)
             jobs.at[slot].key = self.order.key(jobs, slot)
         jobs.at[slot].line = self.number
         return self.queue.push(slot)
@@ -59,7 +62,9 @@ class GlobalQueue:
     def rank(self, now):
         """Bring keys up to date that change with time."""
         scan: ScanQueue
-        if self.order is not None and self.order.dynamic and self.queue.size > 0:
+        if self.changing and self.queue.size > 0:
+            if self.order.periodic:
+                self.order.renew(now)
             scan = self.queue
             self.order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
             scan.rekeyed()
@@ -111,6 +116,9 @@ class Dispatch:
                 largest = cluster.ledger.size
         for line in self.queues:
             line.attach(jobs, self.queues.index(line), largest)
+            if line.order is not None and line.order.charges:
+                for cluster in clusters:
+                    cluster.charge_to(line.order)
             if line.broker is not None and line.broker not in prepared:
                 line.broker.prepare(jobs, clusters, self.seed)
                 prepared.append(line.broker)
@@ -160,10 +168,10 @@ class Dispatch:
             return next(iter(reasons))
         return "; ".join(f"{names[0]}: {reason}" for reason, names in sorted(reasons.items(), key=lambda item: item[1]))
 
-    def wait(self, slot):
+    def wait(self, slot, now):
         """The job begins to wait globally."""
         line: GlobalQueue = self.queues[0 if self.gate is None else self.gate.queue(self.jobs.at[slot].row)]
-        line.push(self.jobs, slot)
+        line.push(self.jobs, slot, now)
         self.fresh.append(slot)
         self.size += 1
         if self.size > self.longest:

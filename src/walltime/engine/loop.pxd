@@ -37,6 +37,8 @@ cdef class Simulation(Engine):
     cdef readonly list machines
     cdef bint ranked
     cdef bint attended
+    cdef readonly object ending
+    cdef long long idle
     cdef long long active
     cdef public long long patience
     cdef public bint checkpointed
@@ -46,6 +48,8 @@ cdef class Simulation(Engine):
     cdef readonly list live_jobs
     cdef readonly dict reasons
     cdef readonly dict withdrawn
+    cdef readonly long long over
+    cdef readonly dict left
     cdef readonly dict chosen
     cdef readonly bint extend
     cdef bint drop_late

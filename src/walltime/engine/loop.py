@@ -18,6 +18,8 @@ from walltime.core.time import SECOND
 from walltime.engine.cluster import Changes, Cluster, Island
 from walltime.engine.dependencies import Dependencies, TaskLimits  # noqa: F401 - as in loop.pxd
 from walltime.engine.dispatch import Dispatch, GlobalQueue
+from walltime.engine.ending import CHANCES as _CHANCES
+from walltime.engine.ending import Ending
 from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
 from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Releases, Timers
@@ -29,6 +31,7 @@ from walltime.policy.api import Cause, Decision, Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 NOWHERE = cython.declare(cython.longlong, _NOWHERE)
+CHANCES = cython.declare(cython.longlong, _CHANCES)
 
 if not cython.compiled:
     FUTURE, HELD, WAITING, RUNNING, SUSPENDED, ENDING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
@@ -60,8 +63,10 @@ BY_USER = "by its user"
 GAVE_UP = "its user gave up waiting"
 TOO_LATE = "a deadline that cannot be met"
 
-CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
-"""By how much the expected end of a job that outlives it grows, each time; the last one again and again.
+CORRECTIONS = tuple(
+    minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, *(6000 << k for k in range(21)))
+)
+"""By how much the expected end of a job that outlives it grows, each time; after 100 hours, twice as much each time.
 Tsafrir, Etsion, Feitelson, "Backfilling using system-generated predictions", IEEE TPDS 18(6), 2007."""
 
 ROUNDS = cython.declare(cython.longlong, 100_000)
@@ -128,6 +133,7 @@ class Simulation(Engine):
         self.drop_late = drop_late
         self.releases = Releases()
         self.timers = Timers()
+        self.timers.background = self.timers.endless = True
         self.recorder = Recorder()
         self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
@@ -135,6 +141,8 @@ class Simulation(Engine):
         self.live_jobs = []
         self.reasons = {}  # why jobs were rejected, and how many
         self.withdrawn = {}  # why jobs were cancelled, and how many
+        self.over = -1  # when nothing could start or end a job any more; not where the time was over before
+        self.left = {}  # the jobs that are left although everything has happened, by reason
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
         self.observers = list(observers)
         self.watched = bool(self.observers)
@@ -167,8 +175,10 @@ class Simulation(Engine):
         self.machines = []  # clusters on which something is shut now and then
         self.ranked = False  # whether some scheduler displaces jobs
         self.attended = False  # whether a source is in the background
-        self.active = 0  # when something last happened that was not in the background
-        self.patience = NEVER
+        self.ending = Ending(self)
+        self.idle = 0  # instants since something last happened that was not in the background
+        self.active = 0  # and when that was
+        self.patience = 0  # so long at least is waited for what recurs without end
         self.checkpointed = False
         self.overhead = 0  # core-microseconds of checkpoints and restarts
         self.counts = dict.fromkeys(("preemptions", "suspensions", "interruptions", "requeues", "failures"), 0)
@@ -238,24 +248,32 @@ class Simulation(Engine):
             self.instants += 1
             if self.instants & 63 == 0:
                 self.poll()
+        if time >= NEVER or time <= last:
+            self.over = self.now
+            self.left = self.ending.explain(last)
         self.close(self.now if last >= NEVER else last)
 
     def worthwhile(self, time):
-        """Whether there is still something to simulate: a job in the system or to come; and, where only what recurs
-        without end is left to happen, and a scheduler that thinks about it, whether a job may still profit from it."""
+        """Whether something that can still happen could start or end a job; see `walltime.engine.ending`."""
         source: Source
         endless: cython.bint = True
+        vain: cython.bint = self.ending.exhausted > 0  # then what is to happen to running jobs tells nothing
         for source in self.sources:
-            if source.next < NEVER and source is not self.timers:
-                if not source.background:
-                    self.active = time
-                    return True
+            if source.next < NEVER and not source.background:
+                source.forget()
+            if source.next >= NEVER:
+                continue
+            if source.background:
                 endless &= source.endless
-        if self.jobs.live == 0 or self.jobs.live == sum(machine.stranded() for machine in self.machines):
-            return False
-        if not endless:
+            elif not vain or not (source is self.execution or source is self.limits or source is self.interruptions):
+                self.idle = 0
+                return True
+        if vain and self.ending.runs():
+            return True
+        if self.idle == 0 or not endless:
             self.active = time
-        return time - self.active <= self.patience
+        self.idle += 1
+        return (self.idle <= CHANCES or time - self.active <= self.patience) and self.ending.hopes()
 
     def is_over(self):
         """Whether nothing is left to come but passes over nobody."""
@@ -531,7 +549,7 @@ class Simulation(Engine):
         self.move(slot, WAITING)
         if self.only is not None:
             return self.only.join(self.jobs, slot, self.now)
-        return self.dispatch.wait(slot)
+        return self.dispatch.wait(slot, self.now)
 
     def turn_away(self):
         """Jobs that waited globally, and that no cluster lets in any more."""
@@ -551,6 +569,7 @@ class Simulation(Engine):
         jobs.at[slot].start = self.now
         if jobs.at[slot].first_start < 0:
             jobs.at[slot].first_start = self.now
+            self.idle = 0
             if self.dependencies is not None:
                 self.dependencies.started(slot)
         if self.only is None:
@@ -588,7 +607,7 @@ class Simulation(Engine):
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         elapsed: cython.longlong = self.now - jobs.at[slot].start
         if outcome == COMPLETED:
-            if self.checkpointed:
+            if jobs.at[slot].run_time >= 0:
                 jobs.at[slot].progress = jobs.at[slot].run_time
             else:
                 jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
@@ -670,7 +689,7 @@ class Simulation(Engine):
             jobs.at[slot].stamp += 1
         if remedy == CHECKPOINT:
             kept = min(self.execution.restore(slot), jobs.at[slot].used)
-        else:
+        elif remedy == REQUEUE:
             jobs.at[slot].progress = jobs.at[slot].saved = 0
         jobs.at[slot].lost += (jobs.at[slot].used - kept) * jobs.at[slot].cores
         jobs.at[slot].used = kept
@@ -679,6 +698,7 @@ class Simulation(Engine):
                 self.count_withdrawn("preempted")
             return self.leave(slot, CANCELLED if outcome == PREEMPTED else FAILED)
         self.counts["requeues"] += 1
+        self.ending.interrupted(slot)
         self.move(slot, WAITING)
         jobs.at[slot].attempt += 1
         jobs.at[slot].corrections = 0
@@ -771,6 +791,9 @@ class Simulation(Engine):
         if self.task_limits is not None:
             self.task_limits.ended(slot, self.now)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
+        self.idle = 0
+        if self.ending.fruitless:
+            self.ending.left(self.jobs.at[slot].seq)
         self.ended += 1
         return self.jobs.drop(slot)
 
@@ -808,7 +831,7 @@ class Simulation(Engine):
         """The simulation is over at `time`: write down those who are still in it."""
         slot: cython.Py_ssize_t
         cluster: Cluster
-        last: cython.longlong = time
+        self.now = time
         for slot in self.jobs.slots():
             if self.jobs.at[slot].seq < 0:  # no job
                 continue
@@ -816,7 +839,8 @@ class Simulation(Engine):
             if cluster is not None and cluster.door is not None and cluster.door.names:
                 self.chosen[self.jobs.at[slot].seq] = cluster.index << 16 | self.jobs.at[slot].queue
             if self.jobs.at[slot].state == RUNNING:
-                self.jobs.at[slot].used += last - self.jobs.at[slot].start
+                self.jobs.at[slot].held += self.now - self.jobs.at[slot].start
+                self.execution.interrupt(slot, True)
                 self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger_of(slot))
             self.recorder.job(self.jobs, slot, -1)
 

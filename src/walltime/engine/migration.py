@@ -25,6 +25,7 @@ class Migration(Source):
 
     def __init__(self, every, gain, most, depth) -> None:
         Source.__init__(self)
+        self.background = self.endless = True
         self.every = every
         self.gain = gain
         self.most = most

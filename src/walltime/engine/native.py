@@ -34,6 +34,9 @@ from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 NAME = "native"
 
+NAMED = 10
+"""So many of the jobs that are left at the end are named, of each reason."""
+
 
 class Progress(Protocol):
     """Whoever wants a sign of life, about ten times a second.
@@ -130,6 +133,8 @@ def run(
     facts["strangers"] = [] if first is None else find_strangers(scenario, first)
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
+    if simulation.left:
+        facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.left.items()}
     facts |= count_conditions(workload, jobs, simulation, scenario)
     return Record(jobs, allocations, facts, ran, build_outages(simulation, names), _samples(simulation))
 
@@ -226,6 +231,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "origin": {"epoch": origin.epoch if origin else None, "timezone": origin.timezone if origin else None},
         "submitted": simulation.jobs.entered,
         "skipped": dict(notes.get("skipped", {})),
+        **({"renumbered": notes["renumbered"]} if "renumbered" in notes else {}),
         "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
         "oracle": oracle,
         "ignored": _ignored(scenario, arrivals.batches),
@@ -234,6 +240,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
+        "over": simulation.over / SECOND if simulation.over >= 0 else None,
         **({"start": notes["start"]} if "start" in notes else {}),
         "held": _held(simulation),
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
@@ -254,9 +261,12 @@ def _brokered(simulation: Simulation) -> dict[str, Any]:
 def _samples(simulation: Simulation) -> pl.DataFrame | None:
     """What orders have noted over time, as rows of the series; None where none has."""
     columns: dict[str, list[Any]] = {"time": [], "series": [], "entity": [], "value": []}
-    for cluster in simulation.clusters:
-        prefix = f"{cluster.name}/" if len(simulation.clusters) > 1 else ""
-        for order in dict.fromkeys(cluster.orders):
+    several = len(simulation.clusters) > 1
+    kept = [(f"{cluster.name}/" if several else "", cluster.orders) for cluster in simulation.clusters]
+    if simulation.dispatch is not None:
+        kept.append(("broker/", [line.order for line in simulation.dispatch.queues if line.order is not None]))
+    for prefix, orders in kept:
+        for order in dict.fromkeys(orders):
             for series, entities in order.history().items():
                 for entity, points in entities.items():
                     columns["time"] += [time / SECOND for time, _ in points]

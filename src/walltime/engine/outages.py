@@ -89,12 +89,6 @@ class Machine:
         for ledger in self.ledgers():
             ledger.set_time(self.simulation.now)
 
-    def stranded(self) -> int:
-        """How many jobs wait for a reservation that will never be again."""
-        islands = self.simulation.clusters[self.index].islands
-        queues = [islands[gate.island].queue for gate in self.gates if gate.over]
-        return sum(queue.size + queue.parked for queue in queues)
-
     def windows(self, ledger: Any, mask: Array | None) -> list[tuple[int, int, int]]:
         """What is shut on a ledger, now or later, as (start, end, cores); of some nodes only, where there is a mask.
         What is shut twice is there twice."""

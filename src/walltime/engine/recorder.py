@@ -14,7 +14,7 @@ from walltime.kernel.ledger import Ledger
 
 LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
 CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on
-JOB = ("seq", "row", "eligible", "first_start", "end", "used", "held", "lost", "packed")
+JOB = ("seq", "row", "eligible", "first_start", "end", "work", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
 NOWHERE = 0xFFFF
 """The cluster of a job that has none yet, in the sixteen bits that it has."""
@@ -80,7 +80,7 @@ class Recorder:
         c[at + 2] = t.at[slot].eligible
         c[at + 3] = t.at[slot].first_start
         c[at + 4] = end
-        c[at + 5] = t.at[slot].used
+        c[at + 5] = t.at[slot].progress
         c[at + 6] = t.at[slot].held
         c[at + 7] = t.at[slot].lost
         c[at + 8] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].attempt << 32

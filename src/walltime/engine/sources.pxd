@@ -6,24 +6,29 @@ cdef class Planned(Source):
     cdef EventHeap due
     cpdef fire(self, long long now)
     cdef int plan(self, Py_ssize_t slot, long long time) except -1
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cpdef int forget(self) except -1
+    cdef bint is_meant(self, Py_ssize_t slot) noexcept
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Limits(Planned):
     cdef int watch(self, Py_ssize_t slot) except -1
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Cancellations(Planned):
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef bint is_meant(self, Py_ssize_t slot) noexcept
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Interruptions(Planned):
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Expiries(Planned):
     cdef str reason
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef bint is_meant(self, Py_ssize_t slot) noexcept
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Releases(Planned):
-    cdef bint happen(self, Py_ssize_t slot, long long now) except? -1
+    cdef bint is_meant(self, Py_ssize_t slot) noexcept
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Timers(Source):
     cdef EventHeap due

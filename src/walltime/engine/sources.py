@@ -30,12 +30,30 @@ class Planned(Source):
     def fire(self, now):
         while self.due.next_time() <= now:
             self.due.pop()
-            if self.happen(self.due.slot, now) and self.engine.per_event:
-                break
+            if self.is_meant(self.due.slot):
+                self.happen(self.due.slot, now)
+                if self.engine.per_event:
+                    break
         self.next = self.due.next_time()
 
+    def forget(self):
+        """Leave out what is next while it is meant for a job that is gone."""
+        due: EventHeap = self.due
+        while due.size > 0:
+            due.pop()
+            if self.is_meant(due.slot):
+                due.push(due.time, due.seq, due.slot, due.stamp)
+                break
+        self.next = due.next_time()
+        return 0
+
+    def is_meant(self, slot):
+        """Whether the event that was just taken from `due` is for the job that has the slot now, on this attempt."""
+        jobs: JobTable = self.engine.jobs
+        return jobs.at[slot].stamp == self.due.stamp
+
     def happen(self, slot, now):
-        """Make it happen to the job in the slot; False where `due.stamp` or `due.seq` tell that it is not meant."""
+        """Make it happen to the job in the slot."""
         raise NotImplementedError(f"{type(self).__name__}.happen")
 
 
@@ -54,14 +72,12 @@ class Limits(Planned):
 
     def happen(self, slot, now):
         engine: Engine = self.engine
-        if engine.jobs.at[slot].stamp != self.due.stamp:
-            return False
         if now >= engine.kill_time(slot):
             engine.finish(slot, TIMEOUT)
         else:
             engine.correct(slot)
             self.watch(slot)
-        return True
+        return 0
 
 
 @cython.final
@@ -69,12 +85,12 @@ class Limits(Planned):
 class Cancellations(Planned):
     """Users who withdraw their jobs, waiting or running, on whatever attempt."""
 
-    def happen(self, slot, now):
+    def is_meant(self, slot):
         jobs: JobTable = self.engine.jobs
-        if jobs.at[slot].seq != self.due.seq or jobs.at[slot].state >= COMPLETED:
-            return False  # the slot has another job now, or the job has ended
-        self.engine.withdraw(slot, "by its user")
-        return True
+        return jobs.at[slot].seq == self.due.seq and jobs.at[slot].state < COMPLETED
+
+    def happen(self, slot, now):
+        return self.engine.withdraw(slot, "by its user")
 
 
 @cython.final
@@ -86,12 +102,12 @@ class Expiries(Planned):
         Planned.__init__(self)
         self.reason = reason
 
-    def happen(self, slot, now):
+    def is_meant(self, slot):
         jobs: JobTable = self.engine.jobs
-        if jobs.at[slot].seq != self.due.seq or jobs.at[slot].first_start >= 0 or jobs.at[slot].state >= COMPLETED:
-            return False
-        self.engine.withdraw(slot, self.reason)
-        return True
+        return jobs.at[slot].seq == self.due.seq and jobs.at[slot].first_start < 0 and jobs.at[slot].state < COMPLETED
+
+    def happen(self, slot, now):
+        return self.engine.withdraw(slot, self.reason)
 
 
 @cython.final
@@ -100,10 +116,8 @@ class Interruptions(Planned):
     """Jobs that were told to leave, and whose time is up."""
 
     def happen(self, slot, now):
-        if self.engine.jobs.at[slot].stamp != self.due.stamp:
-            return False
         self.engine.displace(slot)
-        return True
+        return 0
 
 
 @cython.final
@@ -111,12 +125,12 @@ class Interruptions(Planned):
 class Releases(Planned):
     """Held jobs that are let in at a time: their begin time, or that of what they wait for."""
 
-    def happen(self, slot, now):
+    def is_meant(self, slot):
         jobs: JobTable = self.engine.jobs
-        if jobs.at[slot].stamp != self.due.stamp or jobs.at[slot].state != HELD:
-            return False
-        self.engine.admit(slot)
-        return True
+        return jobs.at[slot].stamp == self.due.stamp and jobs.at[slot].state == HELD
+
+    def happen(self, slot, now):
+        return self.engine.admit(slot)
 
 
 @cython.final

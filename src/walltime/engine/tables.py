@@ -44,7 +44,7 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     described = _descriptions(arrivals, simulation.live_jobs, recorded["row"])
     taken = simulation.recorder.allocations.columns(ALLOCATION)
     where = _placements(simulation.recorder, taken["seq"])
-    jobs = _jobs(recorded, described, clusters)
+    jobs = _jobs(recorded, described, clusters, simulation.now)
     allocations = _allocations(taken, described["job_id"], clusters, None if where is None else where.texts)
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
@@ -54,12 +54,14 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     return jobs, allocations
 
 
-def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clusters: list[str]) -> pl.DataFrame:
+def _jobs(
+    recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clusters: list[str], last: int
+) -> pl.DataFrame:
+    """`last` is when the simulation ended: until then those have waited that are still in it."""
     start, end = recorded["first_start"], recorded["end"]
     submit = described["submit"].to_numpy()
     state = STATE_CODES[recorded["state"]]
-    still_running = (state == STATES.index("running")) & (start >= 0)
-    wait = np.where(still_running, start - submit, end - submit - recorded["held"])
+    wait = np.where(end < 0, last, end) - submit - recorded["held"]
     nowhere = (state == STATES.index("rejected")) | (recorded["cluster"] == NOWHERE)
     cluster = np.where(nowhere, -1, recorded["cluster"])
     columns = {
@@ -70,7 +72,8 @@ def _jobs(recorded: dict[str, np.ndarray], described: dict[str, pl.Series], clus
         "start": time_series("start", start),
         "end": time_series("end", end),
         "requested_time": time_series("requested_time", described["requested_time"].to_numpy()),
-        "run_time": time_series("run_time", np.where(start < 0, -1, recorded["used"])),
+        "run_time": time_series("run_time", np.where(start < 0, -1, recorded["work"])),
+        "held_time": time_series("held_time", np.where(start < 0, -1, recorded["held"])),
         "wait": time_series("wait", np.where(start < 0, -1, wait)),
         "state": label_series("state", state, list(STATES)),
         "restarts": pl.Series("restarts", recorded["attempt"]),

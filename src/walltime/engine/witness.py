@@ -14,6 +14,7 @@ import numpy as np
 
 from walltime.core.time import NEVER
 from walltime.engine.obstacles import find_obstacle, name_interruption
+from walltime.engine.recorder import NOWHERE
 from walltime.kernel.jobs import State
 from walltime.kernel.outlook import Outlook
 from walltime.kernel.source import Engine, Observer, Source
@@ -202,9 +203,9 @@ class Witness(Observer):
     def _island(self, engine: Engine) -> Any:
         """Where the job waits; None before a broker has sent it anywhere."""
         jobs = engine.jobs
-        cluster = engine.clusters[int(jobs.cluster[self.slot])]
-        if int(jobs.place[self.slot]) == -1:
+        if int(jobs.place[self.slot]) == -1 or int(jobs.cluster[self.slot]) == NOWHERE:
             return None
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
         return cluster.islands[int(jobs.island[self.slot]) if len(cluster.islands) > 1 else 0]
 
     def _home(self, engine: Engine) -> Any:

@@ -37,7 +37,6 @@ cdef class Gang(Execution):
     cdef long long[::1] need
     cdef object arrivals
     cdef list live_jobs
-    cdef list ledgers
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1

@@ -162,7 +162,6 @@ class Gang(Execution):
         sim: object = engine
         self.arrivals = sim.arrivals
         self.live_jobs = sim.live_jobs
-        self.ledgers = [cluster.ledger for cluster in sim.clusters]
         return 0
 
     def pattern(self, text):
@@ -215,7 +214,7 @@ class Gang(Execution):
         """(node, tasks) of the job: as its ledger gave them, of whole nodes evenly over them."""
         jobs: JobTable = self.engine.jobs
         slot: cython.Py_ssize_t = job
-        ledger: Ledger = self.ledgers[jobs.at[slot].cluster]
+        ledger: Ledger = self.engine.ledger_for(slot)
         ranges: cython.Py_ssize_t = ledger.describe(slot)
         k: cython.Py_ssize_t
         left: cython.longlong = jobs.at[slot].cores

@@ -42,7 +42,6 @@ cdef class TaskExecution(Execution):
     cdef long long seed
     cdef object arrivals
     cdef list live_jobs
-    cdef list ledgers
 
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)

@@ -80,7 +80,6 @@ class TaskExecution(Execution):
         sim: object = engine
         self.arrivals = sim.arrivals
         self.live_jobs = sim.live_jobs
-        self.ledgers = [cluster.ledger for cluster in sim.clusters]
         return 0
 
     def read_patterns(self):
@@ -149,7 +148,7 @@ class TaskExecution(Execution):
     def place_tasks(self, slot):
         """The job's tasks, on the nodes that its ledger gave it; of whole nodes, evenly over them."""
         jobs: JobTable = self.engine.jobs
-        ledger: Ledger = cython.cast(Ledger, self.ledgers[jobs.at[slot].cluster])
+        ledger: Ledger = self.engine.ledger_for(slot)
         base: cython.Py_ssize_t = self.node_base[jobs.at[slot].cluster]
         ranges: cython.Py_ssize_t = ledger.describe(slot)
         k: cython.Py_ssize_t

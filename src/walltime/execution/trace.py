@@ -135,6 +135,17 @@ class TraceExecution(Execution):
         self.kept[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt + 1, saved, kept)
         return kept
 
+    def forget(self):
+        jobs: JobTable = self.engine.jobs
+        ends: EventHeap = self.ends
+        while ends.size > 0:
+            ends.pop()
+            if jobs.at[ends.slot].stamp == ends.stamp:
+                ends.push(ends.time, ends.seq, ends.slot, ends.stamp)
+                break
+        self.next = ends.next_time()
+        return 0
+
     def fire(self, now):
         jobs: JobTable = self.engine.jobs
         ends: EventHeap = self.ends

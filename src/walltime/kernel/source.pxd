@@ -28,6 +28,7 @@ cdef class Source:
     cdef public bint endless
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
+    cpdef int forget(self) except -1
 
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)

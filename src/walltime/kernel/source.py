@@ -73,6 +73,10 @@ class Engine:
         """The cluster's scheduler gets a pass, with the cause TIMER."""
         raise NotImplementedError(f"{type(self).__name__}.wake")
 
+    def ledger_for(self, slot):
+        """The resources from which the job has, or would get, its own."""
+        raise NotImplementedError(f"{type(self).__name__}.ledger_for")
+
     def kill_time(self, slot):
         """When the running job reaches its limit; NEVER or beyond where it has none."""
         return NEVER
@@ -104,6 +108,10 @@ class Source:
     def fire(self, now):
         """Make what is due happen, and set `next`."""
         raise NotImplementedError(f"{type(self).__name__}.fire")
+
+    def forget(self):
+        """Set `next` later where nothing will come of what is due then. Asked only when a run may be over."""
+        return 0
 
 
 @cython.cclass

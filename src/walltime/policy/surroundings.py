@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from walltime.core.workload import Origin
-from walltime.scenario import Cluster
+from walltime.scenario import Cluster, Nodes
 
 
 @dataclass(frozen=True)
@@ -21,3 +22,23 @@ class Surroundings:
     cluster: Cluster
     codes: Mapping[str, Mapping[str, int]]
     origin: Origin = field(default_factory=Origin)
+
+
+def join_surroundings(
+    clusters: Sequence[Cluster], codes: Mapping[str, Mapping[str, int]], origin: Origin
+) -> Surroundings:
+    """All clusters as one, for a part that works for all of them: their nodes, accounts and shares together, of equal
+    names those of the first. Cores without nodes are one node; queues are each cluster's own affair."""
+    groups: list[dict[str, Any]] = []
+    accounts: dict[str, Any] = {}
+    shares: dict[str, float] = {}
+    for cluster in reversed(clusters):
+        accounts |= cluster.accounts
+        shares |= cluster.shares
+    for cluster in clusters:
+        plain = ({"count": 1, "cores": cluster.cores},) if cluster.cores is not None else ()
+        for group in cluster.nodes or plain:
+            given = group if isinstance(group, dict) else group.model_dump(exclude_defaults=True)
+            groups.append(given | {"name": f"{len(groups)}."})
+    together = Cluster(name="all", nodes=tuple(Nodes(**group) for group in groups), accounts=accounts, shares=shares)
+    return Surroundings(together, codes, origin)

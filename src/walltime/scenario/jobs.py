@@ -18,8 +18,9 @@ def read_workload(scenario: Scenario) -> Workload:
 
     A job without one gets its queue's `default_time`; where there is none, what `missing_request` says. The notes tell
     how many requests were filled in (`filled_requests`), and for how many of them the run time itself was taken
-    (`perfect_estimates`).
+    (`perfect_estimates`). Jobs that share a number with one before them get numbers of their own (`renumbered`).
     """
+    from walltime.workload.numbering import tell_apart
     from walltime.workload.requests import fill_requests
 
     spec = scenario.workload
@@ -40,7 +41,7 @@ def read_workload(scenario: Scenario) -> Workload:
         "filled_requests": count + defaulted,
         "perfect_estimates": count if spec.missing_request == "exact" else 0,
     }
-    return filled.replace(filled.columns, notes=notes)
+    return tell_apart(filled.replace(filled.columns, notes=notes))
 
 
 def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, int]:

@@ -94,7 +94,7 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
         submit = min(submit, moment if begun is None else begun)
         rows.append(
             {
-                "job_id": int(job.name) if job.name.isdigit() else -number,
+                "job_id": int(job.name) if job.name.isdigit() and len(job.name) < 19 else -number,
                 "name": job.name,
                 "submit": microseconds(submit - zero),
                 "started": MISSING if begun is None else microseconds(begun - zero),

@@ -102,7 +102,8 @@ class Run:
             "simulated": (self.simulation.link.now - self.base) / SECOND,
         }
         name = scenario.clusters[0].name
-        jobs, allocations = build_tables(self.jobs, self.workload, self.site, name, self.base)
+        last = self.simulation.link.now if scenario.until is None else self.base + microseconds(scenario.until)
+        jobs, allocations = build_tables(self.jobs, self.workload, self.site, name, self.base, last)
         down = None if self.outages is None else self.outages.table()
         return Record(jobs, allocations, self._facts(scenario), durations, down)
 

@@ -27,18 +27,19 @@ LIMIT_SLACK = 100.0
 
 
 def build_tables(
-    jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int
+    jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of submission, and the allocations table in order of start.
 
-    A job that was not submitted before the run was cut off is in neither.
+    A job that was not submitted before the run was cut off is in neither. `last` is when that was, or when the run was
+    over.
     """
     entered = [job for job in jobs if job.state != "future"]
-    return _jobs(entered, workload, site, cluster, base), _allocations(entered, cluster, base, _Places(site))
+    return _jobs(entered, workload, site, cluster, base, last), _allocations(entered, cluster, base, _Places(site))
 
 
-def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int) -> pl.DataFrame:
-    figures = [_measure(job, base) for job in jobs]
+def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int) -> pl.DataFrame:
+    figures = [_measure(job, base, last) for job in jobs]
     rows = np.array([job.row for job in jobs], np.int64)
     columns: dict[str, Any] = {name: series.gather(rows) for name, series in workload_columns(workload).items()}
     state = np.array([STATES.index(job.state) for job in jobs], np.int32)
@@ -55,7 +56,7 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
         "requested_time": time_series("requested_time", workload.column("requested_time")[rows]),
         "cores": pl.Series("cores", workload.column("cores")[rows]),
         "nodes": pl.Series("nodes", held, dtype=pl.Int64).fill_null(columns["nodes"]),
-        **{name: times(name) for name in ("eligible", "start", "end", "run_time", "wait")},
+        **{name: times(name) for name in ("eligible", "start", "end", "run_time", "held_time", "wait")},
         "state": label_series("state", state, list(STATES)),
         "restarts": pl.Series("restarts", [figure["restarts"] for figure in figures], dtype=pl.Int64),
         "backfilled": pl.Series("backfilled", [job.backfilled for job in jobs], dtype=pl.Boolean),
@@ -77,30 +78,29 @@ def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
     return label_series("queue", *encode_labels(found))
 
 
-def _measure(job: Job, base: int) -> dict[str, int]:
+def _measure(job: Job, base: int, last: int) -> dict[str, int]:
     """Times in microseconds since the trace's zero, -1 where there is none."""
     submit = job.submit - base
     arrived = submit if job.submitted is None else job.submitted - base
     eligible = -1 if job.state == "rejected" else max(arrived, -1 if job.begin is None else job.begin - base)
-    closed = [attempt for attempt in job.attempts if attempt.end is not None]
-    held = sum(attempt.held for attempt in closed)
+    held = sum(attempt.held(last) for attempt in job.attempts)
     began = [begin for attempt in job.attempts for begin, _, _ in attempt.intervals()]
     start = began[0] - base if began else -1
     end = job.end - base if job.end is not None and job.state != "rejected" else -1
-    useful = closed[-1:] if job.state in ("completed", "timeout", "failed", "cancelled") else []
-    useful = [attempt for attempt in useful if attempt.outcome not in ("preempted", "failed")]
-    used = sum(attempt.held for attempt in useful)
+    final = job.attempts[-1] if job.attempts and job.state != "waiting" else None  # earlier ones began from nothing
+    done = 0 if final is None else final.held(last)
+    kept = 0 if final is None or final.outcome in ("preempted", "failed") else done
     cores = int(job.request.get("min_cpus", 1))
-    running = job.state == "running"
-    wait = (job.attempts[-1].start - base - submit - held) if running else end - submit - held
+    wait = (last - base if end < 0 else end) - submit - held
     return {
         "eligible": min(eligible, start) if start >= 0 else eligible,
         "start": start,
         "end": end,
-        "run_time": used if job.attempts else -1,
-        "wait": wait if job.attempts and (end >= 0 or running) else -1,
+        "run_time": done if began else -1,
+        "held_time": held if began else -1,
+        "wait": wait if began else -1,
         "restarts": len(job.attempts) - (1 if job.attempts and job.state != "waiting" else 0),
-        "lost": (held - used) * cores,
+        "lost": (held - kept) * cores,
     }
 
 

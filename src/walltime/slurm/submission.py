@@ -57,10 +57,9 @@ class Attempt:
             begin = pause[1]
         yield begin, self.end, self.outcome
 
-    @property
-    def held(self) -> int:
-        """For how long an ended attempt had its cores."""
-        end = self.end or self.start
+    def held(self, last: int) -> int:
+        """For how long the attempt has had its cores; until `last` where it has not ended."""
+        end = max(last, self.start) if self.end is None else self.end
         paused = sum((pause[1] if len(pause) > 1 else end) - pause[0] for pause in self.pauses)
         return end - self.start - paused
 

@@ -25,6 +25,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.workload.insertion import Trigger, fire
 from walltime.workload.joining import join_workloads
+from walltime.workload.numbering import find_free
 from walltime.workload.workflow import Workflow
 
 WAYS = ("single", "multi", "manifest")
@@ -89,7 +90,7 @@ def add_workflows(
             workflow.check_machine(workload.machine_cores)
     random = stream(seed, "workflows", name or mix.name)
     chosen = _by_share(mix, random, workload) if mix.share is not None else _by_time(mix, random, *_find_span(workload))
-    number = 1 + int(workload.column("job_id").max(initial=0))
+    number = find_free(workload.column("job_id"))
     known = dict(workload.notes.get("workflows", {}))
     rows: list[dict[str, Any]] = []
     for time, workflow in chosen:

@@ -40,12 +40,23 @@ def record(
     if allocations is None:
         allocations = [allocation(row) for row in jobs if row["start"] is not None]
     allocations = sorted(allocations, key=lambda row: row["start"])
+    rows = [dict(row) for row in jobs]
+    for row in rows:
+        if row["held_time"] is None and row["start"] is not None:
+            row["held_time"] = _held(row, allocations, facts.get("until"))
     known = {"clusters": {"cluster": cores}, "overrun": "kill", "until": None, "skipped": {}, "perfect_estimates": 0}
     return Record(
-        pl.DataFrame(list(jobs), schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),
+        pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),
         pl.DataFrame(allocations, schema=ALLOCATIONS).with_columns(pl.col("outcome").cast(pl.Enum(STATES))),
         known | facts,
     )
+
+
+def _held(row: dict[str, Any], allocations: list[dict[str, Any]], until: float | None) -> float:
+    """For how long the job held what its allocations say; one that lasts, until the cut-off."""
+    mine = [one for one in allocations if one["job_id"] == row["job_id"]]
+    last = max(one["end"] or one["start"] for one in allocations) if until is None else until
+    return float(sum((last if one["end"] is None else one["end"]) - one["start"] for one in mine))
 
 
 def outages(*rows: tuple[Any, ...]) -> pl.DataFrame:

@@ -75,7 +75,7 @@ def test_who_has_given_up_does_not_start():
 
 def test_who_is_cancelled_does_not_run_on():
     result = run(1, cancel=[6])
-    assert tamper(result, 1, end=7.0, run_time=7.0) == ["withdrawal"]
+    assert tamper(result, 1, end=7.0, run_time=7.0, held_time=7.0) == ["withdrawal"]
 
 
 def test_a_job_that_may_miss_its_deadline_is_not_started():

@@ -18,7 +18,8 @@ def job(number, submit, spans, cores=4, **other):
     row = dict.fromkeys(JOBS) | {"job_id": number, "submit": submit, "eligible": submit, "cores": cores}
     row |= {"start": spans[0][0], "end": spans[-1][1], "state": spans[-1][2], "cluster": "cluster", "user": "ann"}
     row |= {"restarts": spans[-1][4], "lost_core_seconds": 0.0, "backfilled": False, "requested_time": 10.0}
-    row |= {"wait": spans[-1][1] - submit - held, "run_time": float(spans[-1][1] - spans[-1][0])} | other
+    row |= {"wait": spans[-1][1] - submit - held, "run_time": float(spans[-1][1] - spans[-1][0])}
+    row |= {"held_time": float(held)} | other
     allocations = [
         {
             "job_id": number,
@@ -141,4 +142,4 @@ def test_a_suspended_job():
     spans = [(0, 4, "suspended", 0, 0), (8, 14, "completed", 0, 0)]
     assert found({}, job(1, 0, spans, run_time=10.0)) == []
     long = [(0, 4, "suspended", 0, 0), (8, 15, "completed", 0, 0)]
-    assert found({}, job(1, 0, long, run_time=11.0)) == ["limit"]
+    assert found({}, job(1, 0, long, run_time=11.0)) == ["limit", "agreement"]

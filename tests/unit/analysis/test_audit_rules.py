@@ -62,7 +62,7 @@ def change(result: api.Result, job_id: int, start: float | None = None, nodes: s
 
 def turn_away(result: api.Result, job_id: int) -> api.Result:
     """The same result, the job rejected."""
-    nothing = dict.fromkeys(("start", "end", "run_time", "wait", "cluster"))
+    nothing = dict.fromkeys(("start", "end", "run_time", "held_time", "wait", "cluster"))
     jobs = replace(result.jobs, job_id, nothing | {"state": "rejected"})
     allocations = result.allocations.filter(pl.col("job_id") != job_id)
     return api.Result(result.scenario, Record(jobs, allocations, result.record.facts))

@@ -97,7 +97,7 @@ def test_work_of_shared_cores_is_cpu_time_and_load_is_told_by_node():
     load = result.series.filter(result.series["series"] == "load")
     assert load["entity"].unique().sort().to_list() == ["cluster/0", "cluster/1"]
     width = float(np.diff(load["time"].unique().sort().to_numpy()[:2])[0])
-    assert load["value"].sum() * width == pytest.approx(2 * result.jobs["run_time"].sum())
+    assert load["value"].sum() * width == pytest.approx(2 * result.jobs["held_time"].sum())
 
 
 def test_quantiles_of_student_are_those_of_the_tables():

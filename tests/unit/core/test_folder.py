@@ -50,7 +50,7 @@ def outages():
 
 def contents(**changed):
     tables = {"jobs": jobs(), "allocations": allocations()} | changed
-    summary = {"schema": 1, "digest": digest(tables["jobs"], tables["allocations"])}
+    summary = {"schema": 2, "digest": digest(tables["jobs"], tables["allocations"])}
     series = pl.DataFrame([(0.0, "used_cores", "cluster", 1.5)], schema=SERIES, orient="row")
     other = {"summary": summary, "provenance": {"version": "1"}, "outages": outages()}
     return folder.Contents("walltime: 1\n", **tables, series=series, **other)
@@ -294,11 +294,11 @@ def test_a_killed_writer_leaves_nothing_or_everything(tmp_path):
     ("file", "text", "match"),
     [
         ("summary.json", None, "missing"),
-        ("summary.json", '{"schema": 1, "dig', "JSON"),
+        ("summary.json", '{"schema": 2, "dig', "JSON"),
         ("summary.json", "[]", "object"),
         ("summary.json", '{"schema": 99, "digest": ""}', "another schema"),
         ("summary.json", '{"digest": ""}', "another schema"),
-        ("summary.json", '{"schema": 1, "digest": "0"}', "changed"),
+        ("summary.json", '{"schema": 2, "digest": "0"}', "changed"),
         ("provenance.json", '{"files": [1]}', "mapping"),
         ("provenance.json", '{"files": {"../secret": "0"}}', "no part of a result"),
         ("provenance.json", None, "missing"),

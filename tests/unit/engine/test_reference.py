@@ -134,16 +134,16 @@ def test_extend_shows_the_scheduler_ends_corrected_by_growing_increments():
     assert overtakers(outcomes) == [2]
 
 
-def test_the_last_increment_repeats():
+def test_the_last_increment_doubles():
     total = sum(INCREMENTS) // SECOND
     hours = 3600
     assert [increment // SECOND for increment in INCREMENTS] == [
         *(60, 300, 900, 1800),
         *(hour * hours for hour in (1, 2, 5, 10, 20, 50, 100)),
     ]
-    # After 11 corrections the end is expected at `total`; the 12th and 13th move it by 100 h each.
-    outcomes = run([(0, 3, 10**7, 0), (0, 4, 5, 5), (total + 1, 1, 1, 100 * hours)], overrun="extend")
-    assert starts(outcomes)[2] == total + 100 * hours
+    # After 11 corrections the end is expected at `total`; the 12th moves it by twice 100 h.
+    outcomes = run([(0, 3, 10**7, 0), (0, 4, 5, 5), (total + 1, 1, 1, 200 * hours)], overrun="extend")
+    assert starts(outcomes)[2] == total + 200 * hours
 
 
 def test_a_correction_is_no_end():

@@ -33,11 +33,12 @@ from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload, sort_by_submission
-from walltime.workload.formats.batches import count_duplicates, join_columns
+from walltime.workload.formats.batches import join_columns
 from walltime.workload.formats.sacct_fields import ROLES
 from walltime.workload.formats.sacct_hetjobs import HeterogeneousJobs, cut_last
 from walltime.workload.formats.sacct_scan import Scanner
 from walltime.workload.formats.sacct_texts import FREE_TEXT, Texts
+from walltime.workload.numbering import number_apart
 
 _BLOCK = 1 << 22  # bytes read at once
 _LONGEST_LINE = 1 << 20
@@ -74,7 +75,7 @@ def read_sacct(
     scanner = log.scanner
     notes = dict(totals) | {"skipped": dict(skipped), "unsorted": not scanner.in_order, "problems": log.problems()}
     notes["heterogeneous"] = log.heterogeneous.count
-    joined["job_id"], notes["duplicate_ids"] = _renumber(joined["job_id"])
+    joined["job_id"], notes["duplicate_ids"] = number_apart(joined["job_id"])
     moved = _move_to_zero(joined)
     return log.workload(sort_by_submission(joined), notes, moved)
 
@@ -253,19 +254,6 @@ def zone_offset(timezone: str | None) -> Callable[[int], int]:
 def _find_delimiter(line: str) -> str:
     """The sign between the names of a header."""
     return max(_DELIMITERS, key=line.count)
-
-
-def _renumber(job_id: np.ndarray) -> tuple[np.ndarray, int]:
-    """Numbers of their own for array tasks that the log gives one number: above all others; and how many these were."""
-    count = count_duplicates(job_id)
-    if not count:
-        return job_id, 0
-    _, first = np.unique(job_id, return_index=True)
-    again = np.ones(len(job_id), np.bool_)
-    again[first] = False
-    fresh = job_id.copy()
-    fresh[again] = job_id.max() + 1 + np.arange(np.count_nonzero(again))
-    return fresh, count
 
 
 def _move_to_zero(columns: dict[str, Any]) -> int:

@@ -1,0 +1,105 @@
+"""When a run is over although jobs are left: nothing that can still happen could start or end one of them.
+
+Failures, repairs and reservations go on whether or not there are jobs, some of them for ever. Once nothing else is to
+come, a job can get on if it runs or is suspended, or waits where it may still be let in. One that is held cannot, as
+only other jobs could release it; nor one bound to a reservation that will never be again. Whether the machine will ever
+leave room for one that waits cannot always be told: such jobs have `CHANCES` changes of the machine. A job that is
+interrupted again and again has as many attempts in which it gets no further.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walltime.core.time import NEVER
+from walltime.kernel.jobs import State
+
+CHANCES = 1000
+"""Changes of the machine in a row that start no job; interruptions of a job in a row that leave it no further."""
+
+HELD = "held until other jobs have started or ended, which they never will"
+GONE = "bound to a reservation that will never be again"
+FRUITLESS = f"interrupted {CHANCES:,} times in a row without getting further"
+BEYOND = "it would end later than the clock can count (146,000 years)"
+NO_ROOM = "the machine never had room for it between its failures and reservations"
+NOT_STARTED = "its scheduler never started it"
+
+
+class Ending:
+    """What the loop has to know of jobs that may never end."""
+
+    def __init__(self, simulation: Any) -> None:
+        self.simulation = simulation
+        self.fruitless: dict[int, tuple[int, int]] = {}  # by order of entry: what is saved, and how often in vain
+        self.exhausted = 0  # jobs that have had all their chances
+
+    def interrupted(self, slot: int) -> None:
+        """A running or suspended job is to wait again, with what is saved of it."""
+        jobs = self.simulation.jobs
+        seq, saved = int(jobs.seq[slot]), int(jobs.saved[slot])
+        before, count = self.fruitless.get(seq, (0, 0))
+        self.fruitless[seq] = (saved, 0) if saved > before else (before, count + 1)
+        self.exhausted += self.fruitless[seq][1] == CHANCES
+
+    def left(self, seq: int) -> None:
+        """The job has left the system."""
+        _, count = self.fruitless.pop(seq, (0, 0))
+        self.exhausted -= count >= CHANCES
+
+    def is_exhausted(self, slot: int) -> bool:
+        return self.fruitless.get(int(self.simulation.jobs.seq[slot]), (0, 0))[1] >= CHANCES
+
+    def runs(self) -> bool:
+        """Whether some job runs that has chances left."""
+        return any(
+            self.simulation.jobs.state[slot] == State.RUNNING and not self.is_exhausted(slot) for slot in self._there()
+        )
+
+    def hopes(self) -> bool:
+        """Whether some job waits, or is suspended, for which there may still be room."""
+        state = self.simulation.jobs.state
+        return any(
+            state[slot] in (State.WAITING, State.SUSPENDED)
+            and not self.is_exhausted(slot)
+            and not self._is_stranded(slot)
+            for slot in self._there()
+        )
+
+    def explain(self, until: int) -> dict[str, list[int]]:
+        """The numbers of the jobs that are left, by what became of them, in order of entry; `until` is the cut-off."""
+        jobs = self.simulation.jobs
+        found: dict[str, list[int]] = {}
+        for slot in self._there():
+            if jobs.state[slot] == State.RUNNING and until < NEVER and not self.is_exhausted(slot):
+                continue  # it runs on after the cut-off
+            found.setdefault(self._reason(slot), []).append(int(jobs.job_id[slot]))
+        return found
+
+    def _reason(self, slot: int) -> str:
+        simulation = self.simulation
+        if simulation.jobs.state[slot] == State.HELD:
+            return HELD
+        if self.is_exhausted(slot):
+            return FRUITLESS
+        if simulation.jobs.state[slot] == State.RUNNING:
+            return BEYOND
+        if self._is_stranded(slot):
+            return GONE
+        return NO_ROOM if simulation.machines else NOT_STARTED
+
+    def _there(self) -> list[int]:
+        """The jobs in the system, in order of entry; slots in use that are none have no number of entry."""
+        jobs = self.simulation.jobs
+        state, seq = jobs.state[: jobs.size], jobs.seq[: jobs.size]
+        found = np.flatnonzero((seq >= 0) & (state >= State.HELD) & (state <= State.SUSPENDED))
+        return [int(slot) for slot in found[np.argsort(seq[found])]]
+
+    def _is_stranded(self, slot: int) -> bool:
+        """Whether the job is bound to a reservation that will never be again."""
+        jobs, clusters = self.simulation.jobs, self.simulation.clusters
+        if not 0 <= jobs.cluster[slot] < len(clusters):
+            return False
+        machine = clusters[jobs.cluster[slot]].machine
+        return machine is not None and any(gate.over and gate.island == jobs.island[slot] for gate in machine.gates)
