@@ -162,3 +162,25 @@ def test_a_small_gain_is_not_enough(schedule: Any) -> None:
     rows = [(0, 12, 4), (1, 5, 4)]
     assert schedule(jobs(*rows), TWO, "first", migrate={"gain": 3, "every": 10}) == [("a", 0), ("a", 12)]
     assert schedule(jobs(*rows), TWO, "first", migrate={"gain": 2, "every": 10}) == [("a", 0), ("b", 10)]
+
+
+def test_a_global_order_by_fair_share() -> None:
+    """Both clusters are busy until 10 with ann's jobs; of those that wait globally, bo's comes first, then in turn."""
+    order = {"name": "fairshare", "formula": "classic", "interval": 0, "half_life": 0}
+    table = jobs(*((0, 10, 4), (0, 10, 8), (1, 10, 8), (2, 20, 8), (3, 10, 4)), user=["ann", "ann", "ann", "bo", "ann"])
+    broker = {"name": "first", "hold": True, "order": order}
+    result = api.simulate({"workload": table, "clusters": TWO, "broker": broker})
+    assert result.audit() == []
+    assert result.jobs.select("cluster", "start").rows() == [("a", 0), ("b", 0), ("b", 30), ("b", 10), ("a", 10)]
+    plain = api.simulate({"workload": table, "clusters": TWO, "broker": broker | {"order": "fcfs"}})
+    assert plain.jobs["start"].to_list() == [0, 0, 10, 20, 10]
+    assert {"broker/ann", "broker/bo"} <= set(result.series["entity"])
+
+
+def test_a_global_order_by_factors() -> None:
+    """The QOS alone decides: high before low, whatever came first."""
+    order = {"name": "multifactor", "weights": {"qos": 1000}, "qos": {"high": 10, "low": 1}, "interval": 0}
+    table = jobs((0, 10, 8), (1, 10, 8), (2, 10, 8), qos=["low", "low", "high"])
+    broker = {"name": "first", "hold": True, "order": order, "overtake": False}
+    result = api.simulate({"workload": table, "clusters": TWO, "broker": broker})
+    assert result.jobs["start"].to_list() == [0, 20, 10]
