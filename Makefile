@@ -52,6 +52,7 @@ bench: build
 	$(PY) -m benchmarks
 soak: build
 	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
+	$(PY) tests/property/soak_mixtures.py
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find src -name '*.so' -delete

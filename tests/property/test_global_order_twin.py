@@ -8,10 +8,10 @@ import pytest
 from test_fairshare_twin import draw_order
 from test_orders_twin import draw_jobs
 
+from twin import reference_site
 from walltime import api
 from walltime.core.random import stream
 from walltime.core.workload import Workload
-from walltime.engine import reference_site
 from walltime.scenario import parse
 
 

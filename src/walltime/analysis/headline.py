@@ -59,7 +59,7 @@ FIGURES = (
 BRIEF = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization_window")
 """What of it stands in one line."""
 LEGEND = (
-    "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (wait + run) / max(run, 10 s)). "
+    "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (end - submit) / max(run, 10 s)). "
     "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
 )
 

@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from twin import reference_site
 from walltime import api
 from walltime.core.workload import Workload
-from walltime.engine import ending, reference_site
+from walltime.engine import ending
 from walltime.scenario import parse
 
 RANDOM = {"between": {"mean": 60, "distribution": "exponential"}, "repair": {"mean": 10, "distribution": "exponential"}}
