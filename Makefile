@@ -12,7 +12,7 @@ help:
 	@echo "make pictures   make every picture of the documents anew"
 	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
-	@echo "make soak    a million files, scenarios and policies made wrong, with the seed of the day (hours)"
+	@echo "make soak    2,000 mixtures of all features, a million files, scenarios and policies made wrong, with the seed of the day (hours)"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
@@ -51,8 +51,8 @@ validation: build
 bench: build
 	$(PY) -m benchmarks
 soak: build
+	nice -n 19 $(PY) tests/property/soak_mixtures.py
 	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
-	$(PY) tests/property/soak_mixtures.py
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find src -name '*.so' -delete
