@@ -51,8 +51,8 @@ HEADS = 40
 RUNNING = tuple(cap for cap in NOUNS if cap != SUBMITTED)
 BACKFILLS = ("none", "aggressive", "easy", "lookahead", "depth", "conservative")
 PLACES = ("first-fit", "best-fit", "worst-fit", "random")
-CORRECTIONS = np.cumsum([0, *(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000))])
-AGAIN = 6000 * 60 * SECOND  # the last one, again and again
+MINUTES = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, *(6000 << k for k in range(21)))
+CORRECTIONS = np.cumsum([0, *(minutes * 60 * SECOND for minutes in MINUTES)])
 LEFT = "is left waiting, though it fits"
 
 
@@ -160,6 +160,7 @@ class Watch:
         until = np.where((final & tables.is_state("running")[row]) | apart, stop, until)
         labels = [tables.jobs["workflow"].is_null().to_numpy()]
         labels += [self.requests.column(name) < 0 for name in ("array", "reservation")]
+        labels.append(self.requests.column("aware") <= 0)  # eligible from its submission, whatever it waits for
         judged = np.logical_and.reduce([*labels, sole, tables.time["eligible"] != ABSENT, ~tables.is_state("rejected")])
         rows = np.concatenate((np.arange(len(first)), row))
         start, end = np.concatenate((tables.time["eligible"], stop)), np.concatenate((first, until))
@@ -304,9 +305,7 @@ class Watch:
         first = self.tables.begin[held] + np.maximum(self.estimate[jobs] - self.tables.restart[jobs], 1)
         late = np.maximum(time - first, -1)  # outlived by so much
         step = np.searchsorted(CORRECTIONS, late, "right")
-        beyond = CORRECTIONS[-1] + AGAIN * ((late - CORRECTIONS[-1]) // AGAIN + 1)
-        grown = np.where(step < len(CORRECTIONS), CORRECTIONS[np.minimum(step, len(CORRECTIONS) - 1)], beyond)
-        ends = first + grown
+        ends = first + CORRECTIONS[np.minimum(step, len(CORRECTIONS) - 1)]
         again = self.checkpoints & (self.tables.attempt[held] > 0)
         return np.asarray(np.where(again, time, ends))
 
