@@ -102,7 +102,7 @@ class Mixture:
         self.draw_scheduler(cluster, seed, kind)
         for rule in cluster.get("reservations", ()):
             if self.chance(0.2):  # without an end
-                rule["every"] = self.one((20_000, 86_400, 86_400 * 7))
+                rule["every"] = 2_000 if cluster.get("failures") else self.one((20_000, 86_400, 86_400 * 7))
                 rule.pop("times", None)
         return cluster, workload
 

@@ -14,8 +14,9 @@ from walltime.inquiry import explain
 
 TOGETHER = 20
 """Mixtures in one test."""
-LOOKS = 2_000
-"""Signs of life, one after every 64 instants, that no run of so few jobs needs."""
+LOOKS = 8_000
+"""Signs of life, one after every 64 instants, that no run of so few jobs needs: a job that is interrupted in vain has a
+thousand attempts, and between two of them nodes fail a hundred times."""
 
 
 class Patience:
