@@ -52,7 +52,7 @@ def mutate_tree(raw: bytes, dice: random.Random) -> bytes:
         elif action == 3:
             other, name = dice.choice(places)
             holder[key] = json.loads(json.dumps(other.get(name) if isinstance(other, dict) else (other or [0])[0]))
-        elif action == 4 and isinstance(holder[key], int | float) and not isinstance(holder[key], bool):
+        elif action == 4 and type(holder[key]) in (int, float) and abs(holder[key]) < 10**300:
             holder[key] = dice.choice((-holder[key], holder[key] + 0.5, holder[key] * 1000, str(holder[key])))
         else:
             holder[key] = json.loads(json.dumps(dice.choice(VALUES)))

@@ -193,7 +193,7 @@ def _check_choices(options: Options) -> None:
     if options.seed is not None:
         from walltime.core.random import read_seed
 
-        read_seed(options.seed)
+        read_seed(options.seed, "--seed")
     parse_seconds("--until", options.until)
 
 

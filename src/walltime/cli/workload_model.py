@@ -156,7 +156,7 @@ def generate(
         days=days,
         load=load,
         pressure=None if pressure is None else _parse_pressure(pressure),
-        seed=read_seed(seed),
+        seed=read_seed(seed, "--seed"),
         stabilization=seconds(parse_duration(stabilization)),
         fill=seconds(parse_duration(fill)) / 3600,
         drain=seconds(parse_duration(drain)),
@@ -318,7 +318,7 @@ def recipe(
     if output is None:
         raise InputError("a recipe needs a file to write to", value=name)
     refuse_existing(output, force)
-    flow = draw_workflow(name, tasks, read_seed(seed))
+    flow = draw_workflow(name, tasks, read_seed(seed, "--seed"))
     write_manifest(flow, output)
     typer.echo(
         f"{len(flow.tasks):,} tasks written to {output}: critical path {flow.critical_path:,.0f} s, "
@@ -350,7 +350,7 @@ def anonymise(
     check_suffix(output)
     refuse_existing(output, force)
     source = read_trace(trace, input_format, timezone, map_)
-    jobs = make_anonymous(source, read_seed(seed), keep_queues)
+    jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
     typer.echo(f"{len(jobs):,} jobs written to {output}, without names and dates")
     tell_missing(source.notes, lost)

@@ -9,18 +9,19 @@ import numpy as np
 from walltime.core.errors import InputError
 
 
-def read_seed(value: int | str) -> int:
-    """The number of a seed: of a whole number itself, of any other text one that is the same wherever it is read."""
+def read_seed(value: int | str, name: str = "a seed") -> int:
+    """The number of a seed, which the message of a mistake calls `name`: of a whole number
+    itself, of any other text one that is the same wherever it is read."""
     if isinstance(value, int):
         number = value
     elif value.strip().isascii() and value.strip().removeprefix("-").isdigit() and len(value) < 40:
         number = int(value)
     elif not value.strip():
-        raise InputError("a seed is a whole number of 0 or more, or a text", value=value)
+        raise InputError(f"{name} is a whole number of 0 or more, or a text", value=value)
     else:
         number = int.from_bytes(hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=6).digest(), "little")
     if number < 0:
-        raise InputError("a seed is a whole number of 0 or more, or a text", value=value)
+        raise InputError(f"{name} is a whole number of 0 or more, or a text", value=value)
     return number
 
 

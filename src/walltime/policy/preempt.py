@@ -13,6 +13,7 @@ from walltime.policy.surroundings import Surroundings
 
 MODES = ("requeue", "kill", "suspend", "checkpoint")
 VICTIMS = ("youngest", "smallest", "lowest")
+LARGEST = 1 << 31
 
 
 @cython.cclass
@@ -39,8 +40,8 @@ class Preempt:
         self.grace = 0 if grace in (0, "0", "0s") else parse_duration(grace)
         self.ranks = dict(ranks or {})
         for name, rank in self.ranks.items():
-            if isinstance(rank, bool) or not isinstance(rank, int):
-                raise InputError(f"the rank of {name} is not a whole number", value=rank)
+            if isinstance(rank, bool) or not isinstance(rank, int) or not -LARGEST < rank < LARGEST:
+                raise InputError(f"the rank of {name} is not a whole number, or beyond 2^31", value=rank)
 
     def attach(self, around: Surroundings) -> None:
         """Called once, before the run, with the cluster that it is for."""

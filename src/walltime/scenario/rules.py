@@ -38,7 +38,9 @@ class Caps(Model):
 class Queue(Caps):
     """A queue, or partition: who may wait in it, on which nodes its jobs run, and what they may have together."""
 
-    priority: int = Field(default=0, description="Jobs of a queue with a higher number come first.")
+    priority: int = Field(
+        default=0, ge=-(1 << 31), lt=1 << 31, description="Jobs of a queue with a higher number come first."
+    )
     nodes: Names | None = Field(
         default=None,
         description="Its nodes: names of groups, of nodes, or ranges such as `n[0-9,12]`; all nodes where absent. "

@@ -278,3 +278,8 @@ def test_a_part_of_another_kind_is_refused(parts: Path) -> None:
         InputError, match=r"the class Fraction is not a walltime\.policy\.api\.Policy, which backfill takes"
     ):
         run_with(parts, backfill="Fraction")
+
+
+def test_a_rank_beyond_what_the_core_counts_is_refused():
+    with pytest.raises(InputError, match="rank of urgent"):
+        registry.build("preempt", Part(name="qos", ranks={"urgent": 10**30}))
