@@ -241,7 +241,9 @@ class _Conditions:
     def check_withdrawals(self) -> Iterator[tuple[str, list[int], str]]:
         patience, cancel = self.column("patience"), self.column("cancel")
         slack = 0 if self.exact else self.tables.slack + SECOND
-        late = (patience != MISSING) & (self.start != ABSENT) & (self.start >= self.submit + patience + slack)
+        # With a pass after every event, one may start a job before its user gives up at the same instant.
+        first = 1 if any(cluster.scheduler.rhythm.name == "event" for cluster in self.scenario.clusters) else 0
+        late = (patience != MISSING) & (self.start != ABSENT) & (self.start >= self.submit + patience + slack + first)
         yield "withdrawal", _rows(late & self.exact), "starts although its user has given up"
         gone = np.maximum(cancel, self.submit)
         beyond = (cancel != MISSING) & (self.end != ABSENT) & (self.end > gone + slack)

@@ -73,8 +73,9 @@ class Schedule:
         self.names = _names(jobs)
 
     def name(self, row: int) -> str:
+        """What the job of the row is called; empty where the result does not have it."""
         at = self.index[row]
-        return str(self.names[at] or self.columns["job_id"][at])
+        return str(self.names[at] or self.columns["job_id"][at]) if at >= 0 else ""
 
     def of(self, name: str, row: int) -> Any:
         return self.columns[name][self.index[row]] if self.index[row] >= 0 else None
@@ -158,9 +159,10 @@ def _await(
     times = [_did(schedule, target, kind) for target in targets]
     if kind == conditions.AFTERNOTOK and all(schedule.of("state", target) == "completed" for target in targets):
         times = [math.inf for _ in targets]
+    numbers = [int(workload.column("job_id")[target]) for target in targets]  # also of those that never came
     jobs = tuple(
-        Other(schedule.name(target), int(schedule.of("job_id", target)), time)
-        for target, time in zip(targets, times, strict=True)
+        Other(schedule.name(target) or str(number), number, time)
+        for target, number, time in zip(targets, numbers, times, strict=True)
     )
     return Awaited(name, verb, jobs, offset / SECOND)
 

@@ -93,3 +93,22 @@ def test_a_job_that_would_end_after_the_last_time_there_is():
     assert result.jobs["state"].to_list() == ["running", "running"]
     assert [account["first"] for account in result.record.facts["left"].values()] == [[1, 2]]
     assert "146,000 years" in next(iter(result.record.facts["left"]))
+
+
+def test_a_job_that_starts_as_its_user_gives_up():
+    """With a pass after every event, the end of job 1 at 10 starts job 2 before its user's patience ends at 10."""
+    table = jobs(2, patience=[None, 10])
+    cluster = {"cores": 1, "scheduler": {"rhythm": "event"}}
+    result = api.simulate({"workload": table, "cluster": cluster})
+    assert result.jobs["start"].to_list() == [0, 10]
+    assert result.audit() == []
+    prompt = api.simulate({"workload": table, "cluster": {"cores": 1}})
+    assert prompt.jobs["state"].to_list() == ["completed", "cancelled"]
+
+
+def test_a_job_that_waits_for_one_from_after_the_cut_off():
+    table = jobs(2, submit=[0, 50], dependencies=["afterany:2", ""])
+    result = api.simulate({"workload": table, "cluster": {"cores": 1}, "until": 20})
+    told = explain(result, 1)
+    assert [cause.kind for cause in told.causes] == ["dependency"]
+    assert told.causes[0].facts["job_ids"] == [2]
