@@ -141,7 +141,7 @@ def test_a_placement_that_oversteps_is_named_with_job_and_node(answer, message):
 def test_what_cannot_place_is_refused():
     with pytest.raises(UnsupportedError, match="give it nodes"):
         run(some_jobs(cores=[1]), {"cores": 4}, place="best-fit")
-    with pytest.raises(InputError, match="no method choose"):
+    with pytest.raises(InputError, match="a method choose"):
         run(some_jobs(cores=[1]), {"nodes": "4x1"}, place=object())
     with pytest.raises(InputError, match="did you mean 'best-fit'"):
         run(some_jobs(cores=[1]), {"nodes": "4x1"}, place="bestfit")
