@@ -132,7 +132,8 @@ class Watch:
         self.checkpoints = scenario.execution.checkpoint is not None
         self.in_order = parts.order.name == "fcfs" and not requests.cluster.queues
         self.windows = self._find_windows()
-        here = np.flatnonzero((tables.where == 0) & (tables.row >= 0) & (tables.stop > tables.begin))
+        lasting = (tables.stop > tables.begin) | tables.still  # also those that have just begun at the cut-off
+        here = np.flatnonzero((tables.where == 0) & (tables.row >= 0) & lasting)
         stop = np.where(tables.still, NEVER, tables.stop)[here]
         self.running = Sweep(Spans(here, tables.begin[here], stop))
         self.starts = np.sort(tables.begin[tables.row >= 0])

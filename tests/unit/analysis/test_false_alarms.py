@@ -112,3 +112,11 @@ def test_a_job_that_waits_for_one_from_after_the_cut_off():
     told = explain(result, 1)
     assert [cause.kind for cause in told.causes] == ["dependency"]
     assert told.causes[0].facts["job_ids"] == [2]
+
+
+def test_a_core_that_is_taken_at_the_cut_off():
+    """Job 2 starts at 10, the last instant; job 3 is not left waiting beside it."""
+    scheduler = {"backfill": "aggressive"}
+    result = api.simulate({"workload": jobs(3), "cluster": {"cores": 1, "scheduler": scheduler}, "until": 10})
+    assert result.jobs["state"].to_list() == ["completed", "running", "waiting"]
+    assert result.audit() == []
