@@ -237,7 +237,9 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
         ("agreement", ran & (times["held_time"] != held.time), start, "holds its cores longer or shorter than it did"),
         (
             "agreement",
-            ran & tables.is_state("completed", "timeout") & ((run > most) | (run < least)),
+            ran
+            & tables.is_state("completed", "timeout")
+            & ((run > most + tables.early) | (run < least - tables.slack)),
             end,
             "has another run time than its allocations",
         ),

@@ -39,7 +39,8 @@ def build_tables(
 
 
 def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int) -> pl.DataFrame:
-    figures = [_measure(job, base, last) for job in jobs]
+    work = workload.column("run_time")
+    figures = [_measure(job, base, last, int(work[job.row])) for job in jobs]
     rows = np.array([job.row for job in jobs], np.int64)
     columns: dict[str, Any] = {name: series.gather(rows) for name, series in workload_columns(workload).items()}
     state = np.array([STATES.index(job.state) for job in jobs], np.int32)
@@ -78,8 +79,8 @@ def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
     return label_series("queue", *encode_labels(found))
 
 
-def _measure(job: Job, base: int, last: int) -> dict[str, int]:
-    """Times in microseconds since the trace's zero, -1 where there is none."""
+def _measure(job: Job, base: int, last: int, work: int) -> dict[str, int]:
+    """Times in microseconds since the trace's zero, -1 where there is none; a completed job has done its `work`."""
     submit = job.submit - base
     arrived = submit if job.submitted is None else job.submitted - base
     eligible = -1 if job.state == "rejected" else max(arrived, -1 if job.begin is None else job.begin - base)
@@ -96,7 +97,7 @@ def _measure(job: Job, base: int, last: int) -> dict[str, int]:
         "eligible": min(eligible, start) if start >= 0 else eligible,
         "start": start,
         "end": end,
-        "run_time": done if began else -1,
+        "run_time": work if job.state == "completed" else done if began else -1,
         "held_time": held if began else -1,
         "wait": wait if began else -1,
         "restarts": len(job.attempts) - (1 if job.attempts and job.state != "waiting" else 0),

@@ -154,13 +154,3 @@ def test_a_malformed_manifest_is_told_by_file_and_task(scenario, tasks, message)
 def test_mistakes_in_a_scenario(scenario, given, message):
     with pytest.raises(InputError, match=message):
         api.simulate(scenario([task("a")], **given))
-
-
-def test_the_slurm_engine_refuses_aware_tasks(jobs):
-    from walltime.scenario import resolve
-    from walltime.slurm import engine
-
-    mixed = add_workflows(jobs, Mix([FLOW], "manifest", every=1e9))
-    chosen = resolve(parse({"workload": {"table": mixed}, "engine": "slurm", "cluster": {"cores": 64}}), mixed)
-    with pytest.raises(InputError, match="workflow-aware tasks"):
-        engine.run(chosen, mixed)
