@@ -338,5 +338,5 @@ def test_a_saved_result_is_audited_with_its_workload(tmp_path):
     result.save(tmp_path / "out")
     assert api.load(tmp_path / "out").audit() == []
     (tmp_path / "out" / "workload.parquet").unlink()
-    with pytest.raises(InputError, match="workload.parquet: missing"):
+    with pytest.raises(InputError, match=r"workload\.parquet: missing"):
         api.load(tmp_path / "out").audit()

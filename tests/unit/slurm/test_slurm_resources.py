@@ -41,7 +41,9 @@ def zoo(tmp_path):
         started = engine.start(make_site(read_conf(tmp_path / "slurm.conf")), jobs)
         with started.controller:
             started.simulation.run()
-        table, allocations = build_tables(started.jobs, jobs, started.site, "c", started.base, started.simulation.link.now)
+        table, allocations = build_tables(
+            started.jobs, jobs, started.site, "c", started.base, started.simulation.link.now
+        )
         nodes = dict(zip(allocations["job_id"], allocations["nodes"], strict=True))
         return [(job["state"], job["start"], nodes.get(job["job_id"])) for job in table.iter_rows(named=True)]
 
