@@ -229,7 +229,7 @@ def _clusters() -> dict[str, Kind]:
         "clusters": [{"name": "a", "nodes": [{"count": 2, "cores": 4, "name": "n"}]}, {"name": "b", "cores": 8}],
         "broker": {"name": "first", "hold": True},
     }
-    machines = b"; machines\n0\ta\t4\t8\t1.0\t4194304\tib:ssd\t2\n1\tb\t2\t16\t0.5\t64\n"
+    machines = b"; machines\n0\ta\t4\t8\t1.0\t4194304\tib:ssd\t2\n"
     return {
         "cluster table": Kind("c.csv", table, read_clusters),
         "clusters": Kind("c.yaml", json.dumps(clusters).encode(), read_clusters, tree=True),
