@@ -1,7 +1,7 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
 TEST := $(PY) -m pytest -n 2 --dist worksteal
-.PHONY: help demo test test-services longest lint build checked browser recipes guards pictures validation bench soak clean
+.PHONY: help demo test test-services longest lint build checked browser releases recipes guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
@@ -19,7 +19,7 @@ demo: build
 test: build lint checked recipes
 	$(TEST) -m "not service" tests
 	PYTHONPATH=build/checked/lib $(TEST) -m "not service" tests/unit tests/property tests/oracle tests/guards
-test-services: build checked browser
+test-services: build checked browser releases
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 longest: build
@@ -38,6 +38,8 @@ checked: build
 	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
 browser:
 	@tools/bootstrap browser
+releases: build
+	@tools/bootstrap releases
 recipes: build
 	@tools/bootstrap recipes
 guards: build

@@ -63,12 +63,14 @@ def name(path: Path) -> str:
 # ---- code
 
 
-def skip_without_slurm() -> None:
+def skip_without_slurm(document: Path) -> None:
     from walltime.core.errors import InputError
     from walltime.slurm.packages import find_installation
+    from walltime.slurm.releases import DIALECTS
 
     try:
-        find_installation()
+        for release in DIALECTS if "compare-releases" in _text_to_run(document) else [None]:
+            find_installation(release)
     except InputError as error:
         pytest.skip(str(error))
 
@@ -119,7 +121,11 @@ def plain(line: str) -> str:
 
 
 def needs_slurm(document: Path) -> bool:
-    return "walltime slurm" in "".join(block.text for block in blocks(document) if block.info == "sh run")
+    return "walltime slurm" in _text_to_run(document)
+
+
+def _text_to_run(document: Path) -> str:
+    return "".join(block.text for block in blocks(document) if block.info == "sh run")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +138,7 @@ def needs_slurm(document: Path) -> bool:
 )
 def test_code_in_a_document_does_what_it_shows(document: Path, tmp_path: Path) -> None:
     if needs_slurm(document):
-        skip_without_slurm()
+        skip_without_slurm(document)
     reader = Reader(tmp_path)
     for block in blocks(document):
         if is_checked(block):

@@ -21,6 +21,6 @@ def slurm():
 
 
 @pytest.fixture(scope="module", params=DIALECTS)
-def each(request):
+def each(request, slurm):
     """The installation of each release that is spoken, one after the other; skips one that is absent."""
     return find_or_skip(request.param)
