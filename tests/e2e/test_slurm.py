@@ -140,6 +140,26 @@ def test_releases_are_compared(command: Command, jobs: Path) -> None:
     command(*arguments[:-2], "--releases", "22.05,23.02").refused("23.02", "24.11")
 
 
+def test_two_configurations_are_compared_by_their_effect(command: Command, tmp_path: Path) -> None:
+    other = CONF.replace("bf_interval=60,bf_window=2880,", "bf_window=1440,bf_yield_sleep=500000,")
+    other = other.replace("MaxTime=02:00:00", "MaxTime=240").replace("gpu:a100:4", "gpu:a100:2")
+    other = other.replace("prolog.sh", "other.sh").replace("PriorityMaxAge=2-0", "PriorityMaxAge=2-00:00:00")
+    (tmp_path / "b.conf").write_text(f"KillWait=30\nFirstJobId=100\n{other}")
+    told = json.loads(command("slurm", "diff", SITE / "slurm.conf", "b.conf", "--json").done().out)
+    assert [tuple(one.values()) for one in told["differences"] if "TRES" not in one["what"]] == [
+        ("setting", "FirstJobId", "1 (default)", "100"),
+        ("setting", "SchedulerParameters.bf_interval", "60", "30 (default)"),
+        ("setting", "SchedulerParameters.bf_window", "2880", "1440"),
+        ("setting", "SchedulerParameters.bf_max_time", "60", "30 (default)"),
+        ("partition", "short MaxTime", "02:00:00", "04:00:00"),
+        ("node", "gpu[01-04] Gres", "gpu:a100:4", "gpu:a100:2"),
+        ("not simulated", "Prolog", "/etc/slurm/prolog.sh", "/etc/slurm/other.sh"),
+    ]
+    assert told["same_effect"] == ["PriorityMaxAge", "KillWait"]
+    assert "Nothing differs" in command("slurm", "diff", "b.conf", "b.conf").done().out
+    command("slurm", "diff", "b.conf", "nothing.conf").refused("nothing.conf")
+
+
 def test_what_the_controller_says_at_its_start_is_shown(command: Command, jobs: Path, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF.replace("bf_interval=60", "bf_interval=0"))
     told = command("slurm", "run", jobs, "--conf", "slurm.conf", *FILES, "--until", "1m").done()

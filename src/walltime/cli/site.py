@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from walltime.cli.console import err, say
+from walltime.cli.console import emit, err, say
 from walltime.cli.plan import choose_targets
 from walltime.cli.progress import show_progress
 from walltime.cli.session import Session, prepare_all
@@ -90,6 +92,33 @@ def compare_releases(
     session.remarks = tuple(_describe_upgrade(session, told))
     session.save(targets, format=format, force=force)
     return session
+
+
+def diff_sites(files: tuple[str, str], given: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what differs in effect between two configurations."""
+    from walltime.core.source import missing_file
+    from walltime.scenario.controller import Controller
+    from walltime.slurm.controller import stop_on_termination
+    from walltime.slurm.difference import compare, find_alike, find_effect
+
+    for file in files:
+        if not Path(file).exists():
+            raise missing_file(Path(file))
+    stop_on_termination()
+    first, second = (find_effect(Controller.model_validate({**given, "conf": file})) for file in files)
+    found = compare(first, second)
+    alike = find_alike(first, second, found)
+    if as_json:
+        emit({"differences": [asdict(one) for one in found], "same_effect": alike})
+        return
+    for part, rows in groupby(found, key=lambda one: one.part):
+        say(f"{part}:")
+        for one in rows:
+            say(f"  {one.what}: {one.first} -> {one.second}")
+    if not found:
+        say("Nothing differs in effect.")
+    if alike:
+        say(f"Written otherwise, the same in effect: {', '.join(alike)}.")
 
 
 def _site_of(scenario: Scenario) -> Site:

@@ -294,6 +294,28 @@ def compare_releases(
         session.show()
 
 
+@app.command()
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A.conf", help="A slurm.conf.")],
+    second: Annotated[str, typer.Argument(metavar="B.conf", help="Another.")],
+    associations: Annotated[str, ASSOCIATIONS] = "flat",
+    qos: Annotated[str | None, QOS] = None,
+    drop_unknown: Annotated[bool, DROP] = False,
+    cloud: Annotated[bool, CLOUD] = False,
+    release: Annotated[str | None, RELEASE] = None,
+    slurmctld: Annotated[str | None, OWN] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+) -> None:
+    """What differs in effect between two configurations: a controller is started with each and asked what it goes by.
+
+    Defaults are resolved; what is written otherwise and comes to the same is named apart.
+    """
+    from walltime.cli.site import diff_sites
+
+    given = {"associations": associations, "qos": qos, "drop_unknown": drop_unknown, "cloud": cloud}
+    diff_sites((first, second), given | {"release": release, "slurmctld": slurmctld}, as_json=as_json)
+
+
 @app.command("continue")
 def go_on(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a run that was cut off by --until.")],

@@ -54,7 +54,10 @@ SETTLED = 60 * SECOND
 """After this time from its start a controller has all of its nodes."""
 TRIES = 5
 
-__all__ = ["NAME", "Options", "Run", "choose_options", "complete", "freeze", "make_site", "run", "start", "unsupported"]
+__all__ = [
+    *("NAME", "Options", "Run", "choose_options", "complete", "find_words", "freeze", "make_own_site", "make_site"),
+    *("run", "start", "unsupported"),
+]
 
 
 @dataclass(frozen=True)
@@ -237,13 +240,19 @@ def _plan_outages(run: Run, scenario: Scenario, workload: Workload) -> None:
 def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
     """The site that a scenario means for a workload: its slurm.conf's, or one that says what the scenario says."""
     given = scenario.slurm
-    if given is None or given.conf is None:
-        site = translate(scenario, workload)
-        if given is None:
-            return site
-        lines, lost = change_lines(site.settings, given.settings, _find_words(given))
-        return replace(site, settings=lines, changes=(*site.changes, *lost))
-    file = read_conf(given.conf, _find_words(given))
+    if given is not None and given.conf is not None:
+        return make_own_site(given, workload)
+    site = translate(scenario, workload)
+    if given is None:
+        return site
+    lines, lost = change_lines(site.settings, given.settings, find_words(given))
+    return replace(site, settings=lines, changes=(*site.changes, *lost))
+
+
+def make_own_site(given: ControllerOptions, workload: Workload | None = None) -> Site:
+    """The site that a slurm.conf describes, for a workload."""
+    assert given.conf is not None
+    file = read_conf(given.conf, find_words(given))
     usage = {} if given.usage is None else read_usage(given.usage)
     site = conf.make_site(
         file, _find_associations(given, file, usage, workload), given.settings, given.drop_unknown, given.partitions,
@@ -252,7 +261,7 @@ def make_site(scenario: Scenario, workload: Workload | None = None) -> Site:
     return replace(site, usage=usage)
 
 
-def _find_words(given: ControllerOptions) -> Words:
+def find_words(given: ControllerOptions) -> Words:
     """The words of the release that will run; of the usual one where none is there."""
     try:
         return WORDS[find_installation(given.release, given.slurmctld).dialect.release]

@@ -72,6 +72,11 @@ class Frozen:
                 process.wait()
         return process.returncode
 
+    def ask(self, command: str) -> str:
+        """What one Slurm command prints at this instant."""
+        self.execute(command, {})
+        return (self.run.controller.folder / "said").read_text(errors="replace")
+
     def execute(self, command: str, place: dict[str, Any]) -> None:
         """One Slurm command at this instant, as an administrator would type it; raises InputError if it fails."""
         words = shlex.split(command)
@@ -118,8 +123,7 @@ class Frozen:
 
     def count_waiting(self) -> int:
         """Jobs in the controller's queue, those that were submitted by hand among them."""
-        self.execute("squeue -h -r -t PD -o %i", {})
-        return len((self.run.controller.folder / "said").read_text().split())
+        return len(self.ask("squeue -h -r -t PD -o %i").split())
 
     def _path(self, name: str) -> Path:
         return self.run.controller.installation.clients / name
@@ -145,10 +149,10 @@ def ask_reasons(run: Run) -> None:
     """Note of every job that waits for ever why it does, in the controller's own word."""
     asker = Frozen(run, folder="reasons")
     try:
-        asker.execute("squeue -h -r -t PD -o '%i %r'", {})
+        answer = asker.ask("squeue -h -r -t PD -o '%i %r'")
     finally:
         asker.close()
-    told = dict(line.split(None, 1) for line in (run.controller.folder / "said").read_text().splitlines() if line)
+    told = dict(line.split(None, 1) for line in answer.splitlines() if line)
     for job in run.jobs:
         if job.state == "waiting" and job.handle in told:
             job.reason = told[job.handle].strip().strip("()")
