@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,57 @@ def test_an_administrator_intervenes(command: Command, jobs: Path, tmp_path: Pat
     assert max(restarts) >= 1  # what ran on the nodes was put back into the queue
     (tmp_path / "events").write_text("10m scontrol update nodename=nowhere state=down reason=x\n")
     command(*arguments, "--events", "events", "-q").refused("events:1:", "nowhere")
+
+
+def test_any_command_is_run_at_its_time_if_the_person_allows_it(command: Command, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "events").write_text(
+        "10m scontrol update nodename=cn001 state=drain reason=x\n"
+        "2024-01-01T00:20:00 sinfo -h -n cn001 -o %t   # a date is on the trace's clock\n"
+        "30m sh date -u +%s > seen; squeue -h -t R -o %i | wc -l; sacct -a -n -X -s R -o jobid | wc -l\n"
+    )
+    arguments = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--events", "events", "--until", "40m")
+    command(*arguments, "-q").refused("events:3:", "--allow-commands")
+    assert not (tmp_path / "seen").exists()
+    told = command(*arguments, "--allow-commands").done().out.splitlines()
+    assert told[told.index("At 20:00 min: sinfo -h -n cn001 -o %t") + 1].startswith("dr")
+    running, accounted = told[told.index(next(line for line in told if line.startswith("At 30:00"))) + 1 :][:2]
+    assert int(running) == int(accounted) > 0
+    assert int((tmp_path / "seen").read_text()) == 1_704_067_200 + 1800
+    (tmp_path / "events").write_text("10m sh advance 1h\n")
+    command(*arguments, "--allow-commands", "-q").refused("events:1:", "time does not pass")
+
+
+def test_accounting_tells_what_the_result_has(command: Command, jobs: Path, tmp_path: Path) -> None:
+    """Every attempt in `sacct` is one of the result's, with the same start and end, and can be read as a trace."""
+    site = ("--conf", SITE / "slurm.conf", *FILES, "--until", "90m")
+    command("slurm", "run", jobs, *site, "--output", "out", "--format", "csv", "-q").done()
+    columns = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,State"
+    script = f"sacct -a -D -P -o {columns} > week.sacct; sacct -nP -D -o jobname,start,end; sacctmgr -nP show users"
+    told = command("slurm", "shell", jobs, *site, "-c", script).done().out.splitlines()
+    table = [line.split(",") for line in (tmp_path / "out" / "allocations.csv").read_text().splitlines()]
+    job, start, end = (table[0].index(name) for name in ("job_id", "start", "end"))
+    expected = sorted((row[job], second(row[start]), second(row[end])) for row in table[1:])
+    rows = [line.split("|") for line in told if line.count("|") == 2]
+    assert sorted(tuple(row) for row in rows if row[1] != "Unknown") == expected
+    assert "ann|physics" in told
+    assert "jobs" in command("workload", "info", "week.sacct", "--timezone", "UTC").done().out
+
+
+def second(text: str) -> str:
+    """A time of a result as sacct writes it."""
+    zero = datetime(2024, 1, 1)
+    return (zero + timedelta(seconds=int(float(text)))).isoformat() if text else "Unknown"
+
+
+def test_figures_of_sdiag_are_in_the_result(command: Command, jobs: Path) -> None:
+    arguments = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "40m", "--json")
+    plain, charged = (
+        json.loads(command(*arguments, *more).done().out)["runs"][0]["summary"]["facts"]["scheduler"]
+        for more in ((), ("--cost", "100"))
+    )
+    assert plain["main"]["cycles"] > 30
+    assert "mean_cycle" not in plain["main"]  # deciding takes no simulated time
+    assert 0 < charged["main"]["mean_cycle"] <= charged["main"]["longest_cycle"]
 
 
 @pytest.mark.parametrize(

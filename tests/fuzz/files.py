@@ -244,7 +244,7 @@ def _slurm() -> dict[str, Kind]:
     from walltime.slurm.associations import read_associations, read_qualities
     from walltime.slurm.conf import make_site
     from walltime.slurm.conf_file import read_conf
-    from walltime.slurm.frozen import read_events
+    from walltime.slurm.events import read_events
 
     events = b"2h scontrol update nodename=n1 state=down reason=x # broken\n1-00:00:00 scancel 5\n"
     return {

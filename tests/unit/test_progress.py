@@ -1,6 +1,7 @@
 """The time that a simulation will yet take."""
 
-from walltime.cli.progress import Outlook
+from walltime.cli.progress import Outlook, describe_instant
+from walltime.core.workload import Origin
 
 
 def test_it_goes_by_what_is_left_to_simulate():
@@ -22,3 +23,9 @@ def test_after_the_last_submission_it_goes_by_the_jobs():
     outlook = Outlook(first=0, last=100, jobs=50)
     outlook.estimate(0.0, 100, 10)
     assert outlook.estimate(4.0, 500, 30) == 4.0
+
+
+def test_the_simulated_date_is_told_where_the_trace_has_one():
+    hour = 3_600_000_000
+    assert describe_instant(30 * hour, 0, Origin(1_704_067_200.0, "Europe/Berlin")) == "2024-01-02 07:00"
+    assert describe_instant(3 * hour, 2 * hour, Origin()) == "1:00 h simulated"

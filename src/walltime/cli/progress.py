@@ -6,14 +6,16 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from walltime.core.time import format_duration, microseconds, seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from walltime.core.workload import Workload
+    from walltime.core.workload import Origin, Workload
 
 
 class Outlook:
@@ -46,27 +48,42 @@ class Outlook:
 
 
 class Bar:
-    """An engine's observer: shows jobs done, simulated time, speed, and the time left."""
+    """An engine's observer: shows jobs done and waiting, the simulated time or date, speed, and the time left."""
 
-    def __init__(self, progress: Progress, task: TaskID, outlook: Outlook) -> None:
+    def __init__(self, progress: Progress, task: TaskID, outlook: Outlook, origin: Origin) -> None:
         self._progress = progress
         self._task = task
         self._outlook = outlook
+        self._origin = origin
+        self._waiting = ""
         self._began = time.perf_counter()
+
+    def note_waiting(self, waiting: int) -> None:
+        """Called before `progress` by an engine that counts them."""
+        self._waiting = f"{waiting:,} waiting · "
 
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         """Called by the engine about ten times a second; draws at once: a compiled loop leaves a thread no time."""
         elapsed = max(time.perf_counter() - self._began, 1e-9)
-        simulated = format_duration(seconds(max(0, now_us - self._outlook.first)))
+        simulated = describe_instant(now_us, self._outlook.first, self._origin)
         left = self._outlook.estimate(self._began + elapsed, now_us, ended)
         self._progress.update(
             self._task,
             completed=ended,
+            waiting=self._waiting,
             simulated=simulated,
             speed=f"{ended / elapsed:,.0f} jobs/s",
             left="" if left is None else f"{format_duration(round(left))} left",
             refresh=True,
         )
+
+
+def describe_instant(now_us: int, first: int, origin: Origin) -> str:
+    """The date on the trace's clock, where it has one; else how much has been simulated since the first job."""
+    if origin.epoch is None:
+        return f"{format_duration(seconds(max(0, now_us - first)))} simulated"
+    zone = ZoneInfo(origin.timezone or "UTC")
+    return datetime.fromtimestamp(origin.epoch + seconds(now_us), zone).strftime("%Y-%m-%d %H:%M")
 
 
 @contextmanager
@@ -85,11 +102,11 @@ def show_progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn("jobs · {task.fields[simulated]} simulated · {task.fields[speed]} {task.fields[left]}"),
+        TextColumn("jobs · {task.fields[waiting]}{task.fields[simulated]} · {task.fields[speed]} {task.fields[left]}"),
     )
     with Progress(*columns, console=err(), transient=True, auto_refresh=False) as progress:
-        task = progress.add_task(label, total=len(workload), simulated="–", speed="–", left="")
-        yield Bar(progress, task, look_ahead(workload, until))
+        task = progress.add_task(label, total=len(workload), waiting="", simulated="–", speed="–", left="")
+        yield Bar(progress, task, look_ahead(workload, until), workload.origin)
 
 
 def look_ahead(workload: Workload, until: float | None) -> Outlook:

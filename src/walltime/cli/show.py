@@ -81,9 +81,36 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _each(summaries)
         + _cancelled(summaries)
         + _deadlines(summaries)
+        + _scheduler(summaries)
     )
     for line in lines:
         say(line)
+
+
+def _scheduler(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What the controller of the slurm engine did to decide, as sdiag counts it."""
+    lines = []
+    for name, summary in summaries.items():
+        figures = summary.get("facts", {}).get("scheduler")
+        if not figures:
+            continue
+        main, backfill = figures["main"], figures["backfill"]
+        under = f" under {name}" if len(summaries) > 1 else ""
+        text = f"The controller{under}: {main['cycles']:,} cycles, {main['mean_depth']:.0f} jobs deep{_length(main)}"
+        if backfill["cycles"]:
+            text += (
+                f"; {backfill['cycles']:,} of backfilling, {backfill['mean_tried']:.0f} jobs tried of "
+                f"{backfill['mean_queue']:.0f} in line{_length(backfill)}"
+            )
+        lines.append(f"{text}.")
+    return lines
+
+
+def _length(figures: Mapping[str, float]) -> str:
+    """How long cycles took, where computing takes simulated time."""
+    if "mean_cycle" not in figures:
+        return ""
+    return f", {figures['mean_cycle']:.2g} s each, {figures['longest_cycle']:.2g} s the longest"
 
 
 def _skipped(summary: Mapping[str, Any]) -> list[str]:

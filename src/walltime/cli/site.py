@@ -38,6 +38,7 @@ def run_site(
     *,
     label: str | None = None,
     port: int | None = None,
+    any_command: bool = False,
     force: bool = False,
     format: str = "parquet",
     quiet: bool = False,
@@ -52,9 +53,13 @@ def run_site(
     if not quiet:
         tell_changes(prepared)
     session = Session(Path(source).name)
-    session.simulate(name, prepared, quiet=quiet, options=choose_options(prepared.scenario, port))
+    session.simulate(name, prepared, quiet=quiet, options=choose_options(prepared.scenario, port, any_command))
     if not quiet:
-        _tell(COMPLAINTS, session.results[name].record.facts["complaints"])
+        facts = session.results[name].record.facts
+        _tell(COMPLAINTS, facts["complaints"])
+        for one in facts.get("printed", ()):
+            say(f"At {format_duration(one['at'])}: {one['command']}")
+            say(one["printed"].rstrip("\n"))
     session.save(targets, format=format, force=force)
     return session
 
@@ -181,7 +186,9 @@ def _tell(title: str, lines: Iterable[str]) -> None:
         err().print(text, markup=False, soft_wrap=True, highlight=False)
 
 
-def enter_shell(scenario: Scenario, command: str | None, user: str | None, port: int | None) -> int:
+def enter_shell(
+    scenario: Scenario, command: str | None, user: str | None, port: int | None, any_command: bool = False
+) -> int:
     """Simulate up to the scenario's `until`, then give a person or a command the frozen controller."""
     from walltime.slurm import engine
     from walltime.slurm.frozen import Frozen
@@ -192,23 +199,26 @@ def enter_shell(scenario: Scenario, command: str | None, user: str | None, port:
         tell_changes(prepared)
     began = time.perf_counter()
     with show_progress("to the instant", workload, scenario.until) as bar:
-        frozen_run = engine.freeze(scenario, workload, bar, engine.choose_options(scenario, port), stay=True)
+        frozen_run = engine.freeze(
+            scenario, workload, bar, engine.choose_options(scenario, port, any_command), stay=True
+        )
         with frozen_run as started:
             frozen = Frozen(started, user)
             _tell(COMPLAINTS, started.complaints())
             shell = os.environ.get("SHELL") or "/bin/sh"
             if command is None:
                 say(f"Simulated up to {frozen.instant()} in {time.perf_counter() - began:.1f} s. Time stands still.")
-                say(
-                    "squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel work; `advance 1h` goes on; `exit`."
-                )
+                say("squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel ask the controller; sacct and")
+                say("sacctmgr show are answered by Walltime (there is no slurmdbd); `advance 1h` goes on; `exit`.")
             try:
                 return frozen.enter([shell] if command is None else ["/bin/sh", "-c", command])
             finally:
                 frozen.close()
 
 
-def continue_run(folder: str, output: str, until: str | None, *, force: bool, format: str, quiet: bool) -> Session:
+def continue_run(
+    folder: str, output: str, until: str | None, *, any_command: bool, force: bool, format: str, quiet: bool
+) -> Session:
     """Replay a result's scenario, go on beyond its `until`, and make sure that the replay came to the same."""
     from walltime.api import load
     from walltime.cli.plan import parse_seconds
@@ -223,7 +233,7 @@ def continue_run(folder: str, output: str, until: str | None, *, force: bool, fo
     if end is not None and end <= cut:
         raise InputError(f"--until is not after {cut:g} s, where the run was cut off", value=until)
     scenario = before.scenario.model_copy(update={"until": end})
-    session = run_site(scenario, folder, None, label=before.label, quiet=quiet)
+    session = run_site(scenario, folder, None, label=before.label, any_command=any_command, quiet=quiet)
     (name,) = session.results
     _check_replay(before.allocations, session.results[name].allocations, cut)
     session.save(choose_targets(output, [name], force=force, format=format), format=format, force=force)

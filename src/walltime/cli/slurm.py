@@ -99,7 +99,13 @@ MAP = typer.Option(
 )
 EVENTS = typer.Option(
     metavar="FILE",
-    help="What an administrator does meanwhile: lines such as `2h scontrol update nodename=n1 state=drain reason=x`.",
+    help="What happens meanwhile: lines such as `2h scontrol update nodename=n1 state=drain reason=x`, "
+    "`2024-01-01T14:00:00 squeue -t PD`.",
+    rich_help_panel=SITE,
+)
+COMMANDS = typer.Option(
+    "--allow-commands",
+    help="Let --events run any command of yours: lines such as `2h sh squeue | wc -l >> lengths`.",
     rich_help_panel=SITE,
 )
 DROP = typer.Option("--drop-unknown", help="Go on without options that this Slurm does not know.", rich_help_panel=SITE)
@@ -167,6 +173,7 @@ def run(
     settings: Annotated[list[str] | None, SETTINGS] = None,
     maps: Annotated[list[str] | None, MAP] = None,
     events: Annotated[str | None, EVENTS] = None,
+    commands: Annotated[bool, COMMANDS] = False,
     drop_unknown: Annotated[bool, DROP] = False,
     cloud: Annotated[bool, CLOUD] = False,
     release: Annotated[str | None, RELEASE] = None,
@@ -205,7 +212,9 @@ def run(
     given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead, "release": release, "slurmctld": slurmctld}
     scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
-    session = run_site(scenario, source, output, label=label, port=port, force=force, format=format, quiet=hidden)
+    session = run_site(
+        scenario, source, output, label=label, port=port, any_command=commands, force=force, format=format, quiet=hidden
+    )
     if as_json:
         emit(session.as_data())
     elif not quiet:
@@ -223,6 +232,7 @@ def shell(
     settings: Annotated[list[str] | None, SETTINGS] = None,
     maps: Annotated[list[str] | None, MAP] = None,
     events: Annotated[str | None, EVENTS] = None,
+    commands: Annotated[bool, COMMANDS] = False,
     drop_unknown: Annotated[bool, DROP] = False,
     cloud: Annotated[bool, CLOUD] = False,
     release: Annotated[str | None, RELEASE] = None,
@@ -238,6 +248,7 @@ def shell(
 ) -> None:
     """A shell in which squeue, sinfo, sprio, sshare, sdiag, scontrol, sbatch, scancel ask the simulated controller.
 
+    sacct and sacctmgr show are answered by Walltime from the controller's records: there is no slurmdbd.
     Time stands still at --until; `advance 2h` lets it pass. A job submitted by hand runs until its limit, or for the
     seconds in WALLTIME_RUN_TIME.
     """
@@ -253,7 +264,7 @@ def shell(
     }
     given |= {"drop_unknown": drop_unknown, "release": release, "slurmctld": slurmctld}
     scenario = _compose(source, settings, maps, given, until=until)
-    raise typer.Exit(enter_shell(scenario, command, user, port))
+    raise typer.Exit(enter_shell(scenario, command, user, port, any_command=commands))
 
 
 @app.command("compare-releases")
@@ -321,6 +332,7 @@ def go_on(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a run that was cut off by --until.")],
     output: Annotated[str, typer.Option(metavar="DIR", help="Write the result folder DIR.")],
     until: Annotated[str | None, UNTIL] = None,
+    commands: Annotated[bool, COMMANDS] = False,
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -333,6 +345,6 @@ def go_on(
     """
     from walltime.cli.site import continue_run
 
-    session = continue_run(result, output, until, force=force, format=format, quiet=quiet)
+    session = continue_run(result, output, until, any_command=commands, force=force, format=format, quiet=quiet)
     if not quiet:
         session.show()

@@ -83,7 +83,8 @@ class Controller(Model):
     )
     events: File | None = Field(
         default=None,
-        description="What an administrator does meanwhile: lines of a time and a Slurm command, such as "
+        description="What an administrator does meanwhile: lines of a time, or a date on the trace's clock, and a "
+        "Slurm command, such as "
         "`2h scontrol update nodename=n[1-4] state=down reason=failed`.",
     )
     drop_unknown: Flag = Field(default=False, description="Go on without options that this Slurm does not know.")

@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from walltime.slurm import conf
 from walltime.slurm.associations import Associations, make_equal, read_associations, read_qualities
 from walltime.slurm.conf_file import Conf, read_conf
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
+from walltime.slurm.diagnostics import DAY, summarise
+from walltime.slurm.events import Event, find_reservations, read_events
 from walltime.slurm.options import WORDS, Words
 from walltime.slurm.outages import Outages
 from walltime.slurm.packages import USUAL, find_installation
@@ -42,6 +44,9 @@ from walltime.slurm.workflows import prepare_aware, set_nice
 from walltime.slurm.writing import write_conf
 from walltime.workload.snapshot import read_usage
 
+if TYPE_CHECKING:
+    from walltime.slurm.frozen import Frozen
+
 NAME = "slurm"
 EPOCH = 1_704_067_200
 """2024-01-01 UTC: the zero of a trace that does not say when it was."""
@@ -53,6 +58,8 @@ The half second: traces count whole seconds, and a controller's beat has no rela
 SETTLED = 60 * SECOND
 """After this time from its start a controller has all of its nodes."""
 TRIES = 5
+MOST_PRINTED = 65_536
+"""Letters that are kept of what a command of an event prints."""
 
 __all__ = [
     *("NAME", "Options", "Run", "choose_options", "complete", "find_words", "freeze", "make_own_site", "make_site"),
@@ -64,7 +71,7 @@ __all__ = [
 class Options:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
     where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
-    late to wake a sleeper; `cost` makes deciding take time."""
+    late to wake a sleeper; `cost` makes deciding take time; `any_command` lets events run any program."""
 
     cost: float = 0.0
     port: int | None = None
@@ -72,14 +79,15 @@ class Options:
     slack: int = SLACK
     release: str | None = None
     slurmctld: str | None = None
+    any_command: bool = False
 
 
-def choose_options(scenario: Scenario, port: int | None = None) -> Options:
-    """As the scenario says."""
+def choose_options(scenario: Scenario, port: int | None = None, any_command: bool = False) -> Options:
+    """As the scenario says; what is no part of it is the person's."""
     given = scenario.slurm
     if given is None:
         return Options(port=port)
-    return Options(given.cost, port, microseconds(given.lead), SLACK, given.release, given.slurmctld)
+    return Options(given.cost, port, microseconds(given.lead), SLACK, given.release, given.slurmctld, any_command)
 
 
 @dataclass
@@ -94,6 +102,10 @@ class Run:
     base: int
     people: People
     outages: Outages | None = None
+    printed: list[dict[str, Any]] = field(default_factory=list)
+    """What the commands of events have printed, with the time in seconds after the trace's zero."""
+    figures: list[str] = field(default_factory=list)
+    """What sdiag has printed at the end of each day, and of the run."""
 
     def record(self, scenario: Scenario, began: tuple[float, float]) -> Record:
         """What has happened so far, as a result keeps it."""
@@ -145,6 +157,8 @@ class Run:
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
             "complaints": self.complaints(),
             "by_hand": len(self.simulation.foreign),
+            **({"scheduler": summarise(self.figures, self.controller.setting.cost > 0)} if self.figures else {}),
+            **({"printed": self.printed} if self.printed else {}),
         }
 
     def _ignored(self) -> dict[str, int]:
@@ -184,11 +198,11 @@ def freeze(
 
     `stay` goes to `until` also where the trace ends before.
     """
-    from walltime.slurm.frozen import Frozen, ask_reasons, find_reservations, read_events
+    from walltime.slurm.frozen import Frozen, ask_reasons
 
     given = scenario.slurm
     options = options or choose_options(scenario)
-    events = read_events(given.events) if given is not None and given.events is not None else []
+    events = _find_events(given, workload, options)
     if given is None or given.conf is None:
         workload = route(scenario.clusters[0], workload)
     site = prepare_aware(make_site(scenario, workload), workload)
@@ -196,20 +210,61 @@ def freeze(
         site = replace(site, reservations={**site.reservations, **find_reservations(events)})
     started = start(site, workload, observer, options)
     with started.controller:
-        if events:
-            administrator = Frozen(started, folder="administrator")
-            for when, command, line in events:
-                place = {"file": given.events if given else None, "line": line}
-                started.simulation.plan_command(
-                    started.base + when, functools.partial(administrator.execute, command, place)
-                )
+        _plan_events(started, events, None if given is None else given.events)
         if given is None or given.conf is None:
             _plan_outages(started, scenario, workload)
+        asker = Frozen(started, folder="asker")
+        _plan_figures(started, asker)
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until, stay and until is not None)
+        started.figures.append(asker.ask("sdiag"))
         if any(job.state == "waiting" and job.handle for job in started.jobs):
-            ask_reasons(started)
+            ask_reasons(started, asker)
         yield started
+
+
+def _find_events(given: ControllerOptions | None, workload: Workload, options: Options) -> list[Event]:
+    if given is None or given.events is None:
+        return []
+    return read_events(given.events, find_base(workload), workload.origin.timezone or "UTC", options.any_command)
+
+
+def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
+    """Have an administrator do what a file says; what the commands print is kept."""
+    from walltime.slurm.frozen import Frozen
+
+    if not events:
+        return
+    administrator = Frozen(run, folder="administrator")
+
+    def act(event: Event) -> None:
+        administrator.execute(event.command, {"file": file, "line": event.line})
+        printed = (run.controller.folder / "said").read_text(errors="replace")
+        if printed.strip():
+            run.printed.append({"at": event.at / SECOND, "command": event.command, "printed": printed[:MOST_PRINTED]})
+
+    for event in events:
+        run.simulation.plan_command(run.base + event.at, functools.partial(act, event))
+
+
+def _plan_figures(run: Run, asker: Frozen) -> None:
+    """Ask for the controller's figures at the last instant of each day: at midnight it begins anew."""
+
+    def follow() -> None:
+        midnight = (run.simulation.link.now // SECOND // DAY + 1) * DAY * SECOND
+        at = midnight - 1 if midnight - 1 > run.simulation.link.now else midnight + DAY * SECOND - 1
+        run.simulation.plan_command(at, act, background=True)
+
+    def act() -> None:
+        run.figures.append(asker.ask("sdiag"))
+        follow()
+
+    follow()
+
+
+def find_base(workload: Workload) -> int:
+    """The trace's zero in microseconds since 1970."""
+    return round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
 
 
 def _plan_outages(run: Run, scenario: Scenario, workload: Workload) -> None:
@@ -315,7 +370,7 @@ def start(
     """A controller of the site that is up at its first instant, with the workload on its agenda."""
     options = options or Options()
     installation = find_installation(options.release, options.slurmctld)
-    base = round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
+    base = find_base(workload)
     people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     set_nice(jobs, site, workload)

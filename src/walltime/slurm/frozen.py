@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-import re
 import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.reading import reader, reading
-from walltime.core.time import SECOND, format_duration, microseconds, parse_duration, seconds
-from walltime.slurm import remote
+from walltime.core.time import SECOND, format_duration, parse_duration
+from walltime.slurm import accounting, remote
 from walltime.slurm.engine import Run
+from walltime.slurm.events import ANY
 from walltime.slurm.packages import CLIENTS, find_library
 
-COMMANDS = (*CLIENTS, "salloc", "sacctmgr", "sstat")
-EVENTS = {
-    "scontrol": ("update", "create", "delete", "hold", "uhold", "release", "requeue", "requeuehold", "suspend",
-                 "resume", "top", "reconfigure", "show"),
-    "scancel": (),
-}  # fmt: skip
-"""What a file of events may have done, by the second word: nothing that runs a program here, or writes a file."""
+COMMANDS = (*CLIENTS, "salloc", "sstat")
+ANSWERED = ("advance", "sacct", "sacctmgr")
+"""Commands that we answer ourselves."""
 
 
 class Frozen:
@@ -33,6 +29,7 @@ class Frozen:
 
     def __init__(self, run: Run, user: str | None = None, folder: str = "commands") -> None:
         self.run = run
+        self.name = user
         self.user = None if user is None else _find_user(run, user)
         self.commands = run.controller.folder / folder
         self.commands.mkdir()
@@ -58,45 +55,50 @@ class Frozen:
     def enter(self, command: list[str]) -> int:
         """Run a command (a shell, say) beside the frozen controller, and serve it; returns its exit code."""
         process = subprocess.Popen(command, env=self.environment())
+        self._attend(process, may_advance=True)
+        return process.returncode
+
+    def _attend(self, process: subprocess.Popen[Any], may_advance: bool) -> None:
+        """Stay at this instant and serve a program until it ends."""
         ended = os.pidfd_open(process.pid)
-        link = self.run.simulation.link
         try:
             while process.poll() is None:
-                link.attend(self.server, ended)
+                self.run.simulation.link.attend(self.server, ended)
                 if process.poll() is None:
-                    self._serve()
+                    self._serve(may_advance)
         finally:
             os.close(ended)
             if process.poll() is None:
                 process.terminate()
                 process.wait()
-        return process.returncode
 
     def ask(self, command: str) -> str:
         """What one Slurm command prints at this instant."""
-        self.execute(command, {})
-        return (self.run.controller.folder / "said").read_text(errors="replace")
+        self.execute(command, {}, "answer")
+        return (self.run.controller.folder / "answer").read_text(errors="replace")
 
-    def execute(self, command: str, place: dict[str, Any]) -> None:
-        """One Slurm command at this instant, as an administrator would type it; raises InputError if it fails."""
+    def execute(self, command: str, place: dict[str, Any], said: str = "said") -> None:
+        """One command at this instant, as an administrator would type it; raises InputError if it fails.
+
+        It is one of Slurm's, or `sh` and any other. What it prints goes to the file `said` of the run's folder.
+        """
         words = shlex.split(command)
-        with open(self.run.controller.folder / "said", "w+") as said:
-            process = subprocess.Popen([str(self.commands / words[0]), *words[1:]], stdout=said, stderr=said,
-                                       stdin=subprocess.DEVNULL, env=self.environment())  # fmt: skip
-            ended = os.pidfd_open(process.pid)
-            try:
-                self.run.simulation.link.attend(ended)
-            finally:
-                os.close(ended)
+        program = [str(self.commands / words[0]), *words[1:]]
+        if words[0] == ANY:
+            program = ["/bin/sh", "-c", command.strip().removeprefix(ANY)]
+        with open(self.run.controller.folder / said, "w+") as file:
+            process = subprocess.Popen(program, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+                                       env=self.environment())  # fmt: skip
+            self._attend(process, may_advance=False)
             if process.wait():
-                said.seek(0)
-                raise InputError(f"the command failed ({said.read().strip()})", value=command, **place)
+                file.seek(0)
+                raise InputError(f"the command failed ({file.read().strip()})", value=command, **place)
 
     def close(self) -> None:
         self.server.close()
 
-    def _serve(self) -> None:
-        """One request of the `advance` command: a duration, or a time after the trace's zero as `@12h`."""
+    def _serve(self, may_advance: bool) -> None:
+        """One request of a command that we answer ourselves."""
         self.server.setblocking(False)
         try:
             connection, _ = self.server.accept()
@@ -104,13 +106,30 @@ class Frozen:
             return
         finally:
             self.server.setblocking(True)
-        with connection:
-            asked = connection.recv(256).decode(errors="replace").strip()
+        with connection, connection.makefile("rw", encoding="utf-8", errors="replace") as file:
             try:
-                answer = self._advance(asked)
+                name, *arguments = json.loads(file.readline())
+                if name == "advance" and not may_advance:
+                    raise InputError("time does not pass inside an event")
+                answer, code = self._answer(name, arguments), 0
             except InputError as error:
-                answer = f"Error: {error}"
-            connection.sendall(answer.encode())
+                answer, code = f"Error: {error}\n", 2
+            with contextlib.suppress(OSError):  # the one who asked may have gone
+                json.dump([code, answer], file)
+                file.flush()
+
+    def _answer(self, name: str, arguments: list[str]) -> str:
+        if name == "advance":
+            return f"{self._advance(arguments[0])}\n"
+        if name == "sacctmgr":
+            return accounting.answer_sacctmgr(arguments, self.run.site)
+        controller, simulation = self.run.controller, self.run.simulation
+        now = accounting.read_clock(simulation.link.now, controller.setting.timezone)
+        handles = {str(number): job.handle or str(number) for number, job in simulation.numbered.items()}
+        record = controller.folder / "jobs"
+        text = record.read_text(errors="replace") if record.exists() else ""
+        rows = accounting.read_jobs(text, self.ask("scontrol -o show job"), handles, now)
+        return accounting.answer_sacct(arguments, rows, now, self.name)
 
     def _advance(self, asked: str) -> str:
         simulation = self.run.simulation
@@ -137,7 +156,8 @@ class Frozen:
                 self._write(name, f'exec env {given} {" ".join(map(shlex.quote, words))} "$@"')
         clock = f"{given} LD_PRELOAD={shlex.quote(str(find_library()))}"
         self._write("date", f'exec env {clock} /usr/bin/date "$@"')
-        self._write("advance", f'exec {shlex.quote(sys.executable)} -I {shlex.quote(remote.__file__)} "$@"')
+        for name in ANSWERED:
+            self._write(name, f'exec {shlex.quote(sys.executable)} -I {shlex.quote(remote.__file__)} {name} "$@"')
 
     def _write(self, name: str, line: str) -> None:
         path = self.commands / name
@@ -145,13 +165,9 @@ class Frozen:
         path.chmod(0o755)
 
 
-def ask_reasons(run: Run) -> None:
+def ask_reasons(run: Run, asker: Frozen) -> None:
     """Note of every job that waits for ever why it does, in the controller's own word."""
-    asker = Frozen(run, folder="reasons")
-    try:
-        answer = asker.ask("squeue -h -r -t PD -o '%i %r'")
-    finally:
-        asker.close()
+    answer = asker.ask("squeue -h -r -t PD -o '%i %r'")
     told = dict(line.split(None, 1) for line in answer.splitlines() if line)
     for job in run.jobs:
         if job.state == "waiting" and job.handle in told:
@@ -163,41 +179,3 @@ def _find_user(run: Run, name: str) -> int:
     if name not in numbers:
         raise InputError("neither the trace nor the site has such a user", value=name, choices=list(numbers)[:50])
     return numbers[name]
-
-
-def find_reservations(events: Iterable[tuple[int, str, int]]) -> dict[str, str]:
-    """The reservations that are made in the course of events: jobs of the trace that name one are bound to it."""
-    made = (re.search(r"\bcreate\b.*\breservation(?:name)?=(\S+)", command, re.IGNORECASE) for _, command, _ in events)
-    return {match[1]: match[1] for match in made if match}
-
-
-@reader
-def read_events(path: str | Path) -> list[tuple[int, str, int]]:
-    """(microseconds after the trace's zero, command, line) from lines such as `2h scontrol update ...`."""
-    with reading(path) as file:
-        return _parse_events(list(file.lines()), path)
-
-
-def _parse_events(lines: list[tuple[int, str]], path: str | Path) -> list[tuple[int, str, int]]:
-    events = []
-    for number, line in lines:
-        text = re.sub(r"(^|\s)#.*", "", line).strip()
-        if not text:
-            continue
-        when, _, command = text.partition(" ")
-        try:
-            events.append((microseconds(seconds(parse_duration(when))), command.strip(), number))
-        except InputError as error:
-            raise InputError(error.what, value=when, file=path, line=number) from None
-        try:
-            words = shlex.split(command)
-        except ValueError as error:
-            raise InputError(f"not a command ({error})", value=command, file=path, line=number) from None
-        if not words or words[0] not in EVENTS:
-            what = "an event is a time and a command of an administrator"
-            raise InputError(what, value=command, file=path, line=number, choices=EVENTS)
-        verbs = EVENTS[words[0]]
-        if verbs and (len(words) < 2 or words[1].lower() not in verbs):
-            what = f"not what {words[0]} may be told by a file"
-            raise InputError(what, value=" ".join(words[1:2]), file=path, line=number, choices=verbs)
-    return events

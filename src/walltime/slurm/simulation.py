@@ -8,7 +8,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from walltime.core.time import SECOND
 from walltime.slurm.controller import Controller
@@ -51,6 +51,14 @@ class Progress(Protocol):
         """The clock in microseconds since the trace's zero, jobs that have entered, jobs that have left."""
 
 
+@runtime_checkable
+class QueueProgress(Progress, Protocol):
+    """One that also wants to know how many jobs wait."""
+
+    def note_waiting(self, waiting: int) -> None:
+        """Called before `progress`."""
+
+
 class Simulation:
     """One run. `base` is the trace's zero in microseconds since 1970."""
 
@@ -73,6 +81,7 @@ class Simulation:
         self.numbered: dict[int, Job] = {}
         self.arrays: dict[tuple[int, int], Job] = {}
         self.foreign: dict[int, Job] = {}
+        self.entered = 0
         self.left = 0
         self.patience = PATIENCE
         self.expects: Callable[[], bool] = lambda: False  # whether waiting jobs may yet be helped by what will happen
@@ -147,7 +156,10 @@ class Simulation:
     def _tell(self) -> None:
         if self._progress is not None and time.monotonic() - self._told > 0.1:
             self._told = time.monotonic()
-            self._progress.progress(self.link.now - self.base, len(self.numbered) + len(self.arrays), self.left)
+            entered = self.entered + len(self.foreign)
+            if isinstance(self._progress, QueueProgress):
+                self._progress.note_waiting(entered - self.left - self.running)
+            self._progress.progress(self.link.now - self.base, entered, self.left)
 
     # ---- users
 
@@ -164,6 +176,7 @@ class Simulation:
             number, code = self.dialect.read_submission(answer.body)
         else:
             number, code = 0, self.dialect.read_return_code(answer.body)
+        self.entered += len(group)
         for job in group:
             job.submitted = self.link.now
             if number == 0:  # who comes too late for a reservation waits for it in vain

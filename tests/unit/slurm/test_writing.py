@@ -12,7 +12,7 @@ from walltime.core.errors import InputError
 from walltime.scenario import parse, resolve
 from walltime.slurm import conf, engine
 from walltime.slurm.conf_file import read_conf
-from walltime.slurm.frozen import read_events
+from walltime.slurm.events import read_events
 from walltime.slurm.site import Site
 from walltime.slurm.writing import write_conf
 
@@ -80,7 +80,7 @@ def test_signs_with_a_meaning_are_escaped() -> None:
     [
         *("salloc touch x", "srun touch x", "sbatch --wrap 'touch x'", "sh -c 'touch x'", "/bin/touch x"),
         *("scontrol write batch_script 1 x", "scontrol shutdown", "scontrol -M other update", "scontrol"),
-        *("sacctmgr dump cluster file=x", "scontrol 'update"),
+        *("sacctmgr dump cluster file=x", "scontrol 'update", "scontrol -M show write config x", "sh"),
     ],
 )
 def test_events_are_what_an_administrator_tells_the_controller(tmp_path: Path, command: str) -> None:
@@ -91,3 +91,17 @@ def test_events_are_what_an_administrator_tells_the_controller(tmp_path: Path, c
     assert (caught.value.file, caught.value.line) == (str(path), 1)
     path.write_text("1h scontrol update nodename=n1 state=down reason='no power'\n2h scancel 3\n")
     assert [time for time, _, _ in read_events(path)] == [3_600_000_000, 7_200_000_000]
+
+
+def test_events_at_a_date_and_any_command_of_the_person(tmp_path: Path) -> None:
+    path = tmp_path / "events"
+    path.write_text("2024-01-01T14:00:00 scontrol -o show node\n1h sh ls > x\n")
+    base = 1_704_067_200_000_000
+    events = read_events(path, base, "Europe/Berlin", any_command=True)
+    assert events == [(13 * 3_600_000_000, "scontrol -o show node", 1), (3_600_000_000, "sh ls > x", 2)]
+    with pytest.raises(InputError, match="--allow-commands"):
+        read_events(path, base)
+    for text in ("2024-13-01 squeue", "2023-12-31T14:00:00 squeue"):
+        path.write_text(text)
+        with pytest.raises(InputError, match="events:1"):
+            read_events(path, base)
