@@ -174,6 +174,28 @@ def test_bound_jobs_must_end_with_the_occurrence(tell):
     assert got.states == ["completed", "completed", "completed", "waiting"]
 
 
+@pytest.mark.parametrize(("licences", "start"), [({"matlab": 1}, 12), ({"matlab": 2}, 4)])
+def test_licences_are_those_of_the_whole_cluster(tell, licences, start):
+    """n1 is reserved for ann from 10 on. A (ann, bound, 2 s) and B (bo, at 4, 8 s) want a licence each.
+
+    Of two, B has the other at once. The only one is kept for A, in [10, 12): B would need it from 4 to 12.
+    """
+    reservation = {"name": "course", "start": 10, "length": 10, "nodes": ["n1"], "users": ["ann"]}
+    scenario = nodes(TWO_NODES, licences=licences, reservations=[reservation])
+    bound = job(0, 2, 1, user="ann", reservation="course", licences="matlab")
+    got = tell(scenario, bound, job(4, 8, 1, user="bo", licences="matlab"))
+    assert got.spans == [[(10, 12, "completed")], [(start, start + 8, "completed")]]
+
+
+def test_a_bound_job_waits_for_a_licence_that_is_in_use(tell):
+    """B (bo, 15 s) has the only licence when the reservation begins: A, bound, has it at 15."""
+    reservation = {"name": "course", "start": 10, "length": 10, "nodes": ["n1"], "users": ["ann"]}
+    scenario = nodes(TWO_NODES, licences={"matlab": 1}, reservations=[reservation])
+    bound = job(1, 2, 1, user="ann", reservation="course", licences="matlab")
+    got = tell(scenario, job(0, 15, 1, user="bo", licences="matlab"), bound)
+    assert got.spans == [[(0, 15, "completed")], [(15, 17, "completed")]]
+
+
 def test_who_may_not_use_a_reservation_is_rejected(tell):
     """4 of 8 cores for ann, 10 s. bo may not; 5 cores are too many; 11 s are too long."""
     booked = {"name": "course", "start": 10, "length": 10, "cores": 4, "users": ["ann"]}

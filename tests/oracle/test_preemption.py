@@ -195,6 +195,44 @@ def test_the_limit_does_not_count_while_suspended(tell):
     assert got.spans[0] == [(0, 3, "suspended"), (7, 12, "timeout")]
 
 
+def test_a_pause_costs_no_microsecond(tell):
+    """A node at a third of full speed, 333,333 millionths. A (low) and B (high, at 0.5 s) have a second of work each.
+
+    In one go that takes 3,000,003.000003 microseconds: 3,000,004. A has 0.5 s of them until B comes, and the other
+    2,500,004 when B is through, whatever part of a microsecond's work was done at the pause.
+    """
+    nodes = {"nodes": [{"count": 1, "cores": 4, "name": "n", "speed": 0.333333}]}
+    jobs = low(0, 10, 4, run_time=1), high(0.5, 10, 4, run_time=1)
+    got = tell(site(nodes, {"mode": "suspend"}), *jobs)
+    assert got.spans == [
+        [(0, 0.5, "suspended"), (3.500004, 6.000008, "completed")],
+        [(0.5, 3.500004, "completed")],
+    ]
+
+
+def test_a_pause_while_a_checkpoint_is_written_costs_no_microsecond(tell):
+    """As before; A has 2 s of work and writes a checkpoint, which takes a second, after the first.
+
+    It comes to that at 3.000004, and is half through with it when B comes, at 3.500004; B has the node until 6.500008.
+    The other half until 7.000008, then the rest of the 6,000,007 microseconds that 2 s of work take: 3,000,003.
+    """
+    nodes = {"nodes": [{"count": 1, "cores": 4, "name": "n", "speed": 0.333333}]}
+    jobs = low(0, 10, 4, run_time=2), high(3.500004, 10, 4, run_time=1)
+    execution = {"checkpoint": {"interval": 1, "cost": 1}}
+    got = tell(site(nodes, {"mode": "suspend"}, execution=execution), *jobs)
+    assert got.spans[0] == [(0, 3.500004, "suspended"), (6.500008, 10.000011, "completed")]
+
+
+def test_a_suspended_job_goes_on_with_whole_nodes(tell):
+    """A whole node of 5 cores with 4 of memory. A (low, 3 cores, 1 of memory each) is suspended at 2 for B, 3 s.
+
+    That the memory would not do for 5 such cores does not matter: A has the node again at 5.
+    """
+    nodes = {"nodes": [{"count": 1, "cores": 5, "memory": 4, "name": "n"}], "sharing": "whole"}
+    got = tell(site(nodes, {"mode": "suspend"}), low(0, 6, 3, memory_per_core=1), high(2, 3, 5))
+    assert got.spans == [[(0, 2, "suspended"), (5, 9, "completed")], [(2, 5, "completed")]]
+
+
 def test_a_failure_hits_who_is_suspended_there(tell):
     """Node of 4 cores; A is suspended at 3 for B (3 s). At 5 the node fails for a second: both begin again at 6.
 

@@ -200,6 +200,9 @@ def add_pieces(
     reserved = {
         bound.island: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
     }
+    for other in reserved.values():
+        if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
+            other.share_licences(ledger)
     for island in sorted({lane.island for lane in site.lanes}):
         own = reserved.get(island)
         queue = LinesQueue(simulation.jobs, ledger if own is None else own, quotas, pieces.choices)

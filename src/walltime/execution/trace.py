@@ -10,9 +10,22 @@ from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 
 if not cython.compiled:
     COMPLETED = State.COMPLETED
+
+
+def surplus(time, work, speed):
+    """What is done in so many microseconds beyond so much work, in millionths of one; the two are close."""
+    whole: cython.longlong = work // speed  # apart, because work times a million may be too large
+    return (time - whole * FULL_SPEED) * speed - (work - whole * speed) * FULL_SPEED
+
+
+def time_left(work, ahead, speed):
+    """As `time_for`, where so much of it is done, in millionths of a microsecond."""
+    time: cython.longlong = time_for(work, speed)
+    return time if ahead == 0 else time - (surplus(time, work, speed) + ahead) // speed
 
 
 @cython.cclass
@@ -31,6 +44,7 @@ class TraceExecution(Execution):
         self.kept = {}  # of those who restart: up to where they were saved, and the time that this took
         self.unfinished = {}  # what jobs have to do before they go on: seq, attempt, how long, whether they write
         self.leading = {}  # the same of those who run
+        self.ahead = {}  # what was done beyond `progress` before a pause: seq, attempt, millionths of a microsecond
 
     def write_checkpoints(self, interval, cost, restart) -> None:
         self.interval = interval
@@ -50,7 +64,8 @@ class TraceExecution(Execution):
         end: cython.longlong
         if jobs.at[slot].run_time < 0:
             return NEVER
-        end = self.engine.now + time_for(jobs.at[slot].run_time - jobs.at[slot].progress, jobs.at[slot].speed)
+        end = self.engine.now
+        end += time_left(jobs.at[slot].run_time - jobs.at[slot].progress, self.done_ahead(slot), jobs.at[slot].speed)
         if self.interval > 0:
             end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time) + self.lead(slot)
         self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
@@ -84,8 +99,34 @@ class TraceExecution(Execution):
                 jobs.at[slot].saved = jobs.at[slot].progress
             return self.advance(slot, elapsed - left)
         if keep:
-            jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
+            self.work_on(slot, elapsed)
         return 0
+
+    def done_ahead(self, slot):
+        """What was done in this attempt beyond `progress`, in millionths of a microsecond."""
+        jobs: JobTable = self.engine.jobs
+        ahead: cython.longlong = 0
+        if self.ahead:
+            seq, attempt, ahead = self.ahead.get(slot, (-1, 0, 0))
+            if seq != jobs.at[slot].seq or attempt != jobs.at[slot].attempt:
+                ahead = 0
+        return ahead
+
+    def note_ahead(self, slot, ahead):
+        jobs: JobTable = self.engine.jobs
+        if ahead > 0:
+            self.ahead[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, ahead)
+        elif self.ahead:
+            self.ahead.pop(slot, None)
+        return 0
+
+    def work_on(self, slot, time):
+        """The job has worked for so long."""
+        jobs: JobTable = self.engine.jobs
+        speed: cython.longlong = jobs.at[slot].speed
+        ahead: cython.longlong = self.done_ahead(slot) + time % FULL_SPEED * speed % FULL_SPEED
+        jobs.at[slot].progress += done_in(time, speed) + ahead // FULL_SPEED
+        return self.note_ahead(slot, ahead % FULL_SPEED)
 
     def advance(self, slot, time):
         """The job has worked, and written checkpoints, for so long: how far is it, and which is the last one?"""
@@ -93,26 +134,31 @@ class TraceExecution(Execution):
         speed: cython.longlong = jobs.at[slot].speed
         done: cython.longlong = jobs.at[slot].progress
         first: cython.longlong = self.interval - done % self.interval
+        ahead: cython.longlong = self.done_ahead(slot)
         written: cython.longlong
         most: cython.longlong
+        coming: cython.longlong
         written = time // (self.cost + time_for(self.interval, speed)) + 1  # about
-        while written > 0 and self.writing(first, written, speed) > time:
+        while written > 0 and self.writing(first, written, ahead, speed) > time:
             written -= 1
-        while self.writing(first, written + 1, speed) <= time:
+        while self.writing(first, written + 1, ahead, speed) <= time:
             written += 1
         if written > 0:
             jobs.at[slot].saved = done + first + (written - 1) * self.interval
         most = first + written * self.interval  # where it has come to write the next one
+        coming = time_left(most, ahead, speed)
         time -= written * self.cost
-        jobs.at[slot].progress = done + min(done_in(time, speed), most)
-        if time >= time_for(most, speed):
-            time = self.cost - (time - time_for(most, speed))
-            self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, time, True)
+        if time < coming:
+            return self.work_on(slot, time)
+        jobs.at[slot].progress = done + most
+        self.note_ahead(slot, surplus(coming, most, speed) + ahead)
+        time = self.cost - (time - coming)
+        self.unfinished[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, time, True)
         return 0
 
-    def writing(self, first, number, speed):
+    def writing(self, first, number, ahead, speed):
         """When the checkpoint of this number is written, the first after so much work."""
-        return time_for(first + (number - 1) * self.interval, speed) + number * self.cost
+        return time_left(first + (number - 1) * self.interval, ahead, speed) + number * self.cost
 
     def restore(self, slot):
         jobs: JobTable = self.engine.jobs

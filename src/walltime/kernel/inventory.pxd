@@ -12,6 +12,7 @@ cdef class Inventory(Ledger):
     cdef readonly bint whole
     cdef readonly Py_ssize_t n
     cdef readonly Timelines lines
+    cdef readonly Timelines licensing
     cdef readonly Foresight foresight
     cdef Smallest smallest
     cdef Shares shares
@@ -53,6 +54,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_all
     cdef long long[::1] held_count  # of a hold without names: so many cores of the set
     cdef long long[::1] held_set
+    cdef long long[::1] held_licences  # as `held_first`, of the licences
     cdef Py_ssize_t counted  # holds without names, and with
     cdef Py_ssize_t named
     # nodes on which more is in use than there is
@@ -80,6 +82,7 @@ cdef class Inventory(Ledger):
     cdef Py_ssize_t meets
     cdef long long[::1] former
 
+    cpdef int share_licences(self, Inventory other) except -1
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1

@@ -30,7 +30,7 @@ class Inventory(Ledger):
 
     `capacity` has a row for each node, a column for each resource, cores first. A job's `shape` is a number that
     `intern` gave its request for one of the node sets; set 0 are all nodes. Each set has a pool of its own, in which
-    other nodes have nothing. A licence is, to `lines`, a node behind the others with that many cores.
+    other nodes have nothing. `licensing` is to licences what `lines` is to nodes: each is a node with that many cores.
     """
 
     def __init__(
@@ -51,10 +51,9 @@ class Inventory(Ledger):
         self.place = place
         self.whole = whole
         self.n = len(table)
-        self.licences = len(licences)
-        shared = np.zeros((len(licences), table.shape[1]), np.int64)
-        shared[:, 0] = licences
-        self.lines = Timelines(np.concatenate([table, shared]))
+        self.lines = Timelines(table)
+        self.licensing = Timelines(np.array(licences, np.int64).reshape(-1, 1))
+        self.licences = self.licensing.n
         self.foresight = Foresight(self.lines, self.n)
         self.smallest = Smallest()
         self.shares = Shares()
@@ -87,6 +86,7 @@ class Inventory(Ledger):
         self.held_all = integers(8)
         self.held_count = integers(8)
         self.held_set = integers(8)
+        self.held_licences = integers(8)
         self.counted = self.named = 0
         self.short = integers(self.n)
         self.over = 0
@@ -108,6 +108,11 @@ class Inventory(Ledger):
         place.prepare(jobs, sizes, whole, seed)
         place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
         self.add_set(np.ones(self.n, bool))
+
+    def share_licences(self, other: Inventory):
+        """The licences are those of another ledger; to be told before the first request."""
+        self.licensing = other.licensing
+        return 0
 
     # ---- node sets
 
@@ -179,10 +184,9 @@ class Inventory(Ledger):
         self.demand_of[x] = self.lines.demand(tuple(request.each), request.exclusive or self.whole)
         self.set_of[x] = node_set
         self.licensed_of[x] = any(request.licences)
-        rest = (0,) * (self.lines.kinds - 1)
         for k in range(self.licences):
             amount = request.licences[k] if request.licences else 0
-            self.licence_of[x * self.licences + k] = self.lines.demand((amount, *rest), False) if amount else -1
+            self.licence_of[x * self.licences + k] = self.licensing.demand((amount,), False) if amount else -1
         self.can[x] = self.could(request, node_set)
         self.shape_numbers[key] = x
         self.shapes += 1
@@ -193,11 +197,10 @@ class Inventory(Ledger):
         amounts = np.asarray(self.lines.full).reshape(-1, self.lines.kinds)
         if request.lacking:
             return False
-        free = amounts[self.n :, 0]
-        if any(amount > free[k] for k, amount in enumerate(request.licences)):
+        if any(amount > self.licensing.full[k] for k, amount in enumerate(request.licences)):
             return False
         each = np.array(request.each)
-        nodes = np.where(self.masks[node_set][:, None], amounts[: self.n], 0)
+        nodes = np.where(self.masks[node_set][:, None], amounts, 0)
         offers = np.min(nodes[:, each > 0] // each[each > 0], axis=1)
         if request.nodes == 0:
             return int(offers.sum()) >= request.cores
@@ -447,7 +450,7 @@ class Inventory(Ledger):
         if self.licensed_of[x]:
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
-                if d >= 0 and not self.lines.clear(self.n + k, d, slot, start, end):
+                if d >= 0 and not self.licensing.clear(k, d, slot, start, end):
                     return False
         return True
 
@@ -461,7 +464,7 @@ class Inventory(Ledger):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    time = self.lines.first_clear(self.n + k, d, slot, after, length)
+                    time = self.licensing.first_clear(k, d, slot, after, length)
                     if time > latest:
                         latest = time
         return latest
@@ -532,7 +535,7 @@ class Inventory(Ledger):
 
     def set_time(self, now):
         self.now = now
-        self.lines.now = now
+        self.lines.now = self.licensing.now = now
         if self.holds > 0:
             self.version += 1
             return self.bound()
@@ -632,6 +635,8 @@ class Inventory(Ledger):
     def free_of(self, node: cython.Py_ssize_t) -> list:
         """What is free on a node now, of each resource; for a licence, of its number behind the nodes."""
         kinds: cython.Py_ssize_t = self.lines.kinds
+        if node >= self.n:
+            return [int(self.licensing.cap[node - self.n] - self.licensing.used[node - self.n])] + [0] * (kinds - 1)
         return [int(self.lines.cap[node * kinds + r] - self.lines.used[node * kinds + r]) for r in range(kinds)]
 
     def kept_for(self, slot) -> list:
@@ -641,9 +646,16 @@ class Inventory(Ledger):
         e: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
         for h in range(self.holds):
-            e = self.held_first[h] if self.held_slot[h] == slot else -1
+            if self.held_slot[h] != slot:
+                continue
+            e = self.held_first[h]
             while e >= 0:
                 amounts = [int(self.lines.kept_amounts[e * kinds + r]) for r in range(kinds)]
                 out.append((int(self.lines.kept_node[e]), tuple(amounts)))
                 e = self.lines.kept_next[e]
+            e = self.held_licences[h]
+            while e >= 0:
+                amounts = [int(self.licensing.kept_amounts[e])] + [0] * (kinds - 1)
+                out.append((self.n + int(self.licensing.kept_node[e]), tuple(amounts)))
+                e = self.licensing.kept_next[e]
         return sorted(out)

@@ -160,10 +160,10 @@ class ResourceLedger(Future):
         self.narrow(slot, x, pool, until)
         if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
             pool.undo(0)
-            self.lines.blind = True  # a job that is resumed goes before what is kept for others
+            self.lines.blind = self.licensing.blind = True  # a job that is resumed goes before what is kept for others
             self.narrow(slot, x, pool, until)
             fits: cython.bint = self.suits(x, pool) and self.licensed(slot, x, self.now, until)
-            self.lines.blind = False
+            self.lines.blind = self.licensing.blind = False
             if not fits:
                 pool.undo(0)
                 raise EngineError(f"job {self.jobs.at[slot].job_id} takes nodes where it does not fit")
@@ -272,7 +272,7 @@ class ResourceLedger(Future):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    self.lines.start(self.n + k, slot, end, self.lines.each[d * self.lines.kinds], d, 1)
+                    self.licensing.start(k, slot, end, self.licensing.each[d], d, 1)
         return 0
 
     def give(self, slot):
@@ -289,7 +289,7 @@ class ResourceLedger(Future):
         if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:
-                    self.lines.stop(self.n + k, slot, end)
+                    self.licensing.stop(k, slot, end)
         self.shares.release(slot)
         self.jobs.at[slot].holding = 0
         return self.bound()
@@ -309,7 +309,7 @@ class ResourceLedger(Future):
         if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:
-                    self.lines.move(self.n + k, slot, end, until)
+                    self.licensing.move(k, slot, end, until)
         self.jobs.at[slot].expected_end = until
         return self.bound()
 
@@ -319,6 +319,7 @@ class ResourceLedger(Future):
         k: cython.Py_ssize_t
         d: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        h: cython.Py_ssize_t
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
         if self.counted > 0:
             self.name_unclear(slot, x, start, end)
@@ -338,7 +339,10 @@ class ResourceLedger(Future):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    self.keep(slot, d, self.n + k, start, end, self.lines.each[d * self.lines.kinds], 1)
+                    h = self.holds
+                    self.held_licences[h] = self.licensing.keep(
+                        self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
+                    )
         self.holds += 1
         self.version += 1
         return self.bound()
@@ -368,10 +372,11 @@ class ResourceLedger(Future):
             self.held_all = doubled(self.held_all)
             self.held_count = doubled(self.held_count)
             self.held_set = doubled(self.held_set)
+            self.held_licences = doubled(self.held_licences)
         self.held_slot[self.holds] = slot
         self.held_start[self.holds] = start
         self.held_end[self.holds] = end
-        self.held_first[self.holds] = -1
+        self.held_first[self.holds] = self.held_licences[self.holds] = -1
         self.held_all[self.holds] = 0
         self.held_count[self.holds] = self.held_set[self.holds] = 0
         return 0
@@ -458,6 +463,7 @@ class ResourceLedger(Future):
     def forget_hold(self, h):
         """Nothing is kept for it any more."""
         self.lines.forget(self.held_first[h])
+        self.licensing.forget(self.held_licences[h])
         if self.held_count[h] > 0:
             self.counted -= 1
         else:
@@ -472,6 +478,7 @@ class ResourceLedger(Future):
         self.held_all[target] = self.held_all[source]
         self.held_count[target] = self.held_count[source]
         self.held_set[target] = self.held_set[source]
+        self.held_licences[target] = self.held_licences[source]
         return 0
 
     def release_holds(self):
@@ -583,7 +590,7 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         for node, cores in where:
             i = node
-            if self.nodes_of[x] > 0:
+            if self.nodes_of[x] > 0 or self.lines.alone[d]:
                 if not self.lines.clear(i, d, job, self.now, end) and not self.has_cores(i, d, job, cores, end):
                     return False
             elif self.lines.offer(i, d, job, self.now, end) < cores:
