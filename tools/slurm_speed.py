@@ -4,11 +4,15 @@ python tools/slurm_speed.py linear      the seed's case: 3,000 jobs, 1,000 nodes
 python tools/slurm_speed.py cons_tres   the same with select/cons_tres
 python tools/slurm_speed.py quiet       one job, ten nodes, a day
 python tools/slurm_speed.py edison      5,576 nodes of 24 cores, a day of 2,000 jobs
+python tools/slurm_speed.py backlog     a full machine and a queue that does not move, 300 s of it: a row for each size,
+                                        with a digest of what the controller expects of every job
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import random
 import sys
 import time
 from pathlib import Path
@@ -18,6 +22,8 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
 from walltime.slurm import engine
+from walltime.slurm.diagnostics import summarise
+from walltime.slurm.frozen import Frozen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.case_slurm import DAY, seed_jobs
@@ -28,9 +34,18 @@ EVERY = 6 * 3600
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=("linear", "cons_tres", "quiet", "edison"))
+    parser.add_argument("case", choices=("linear", "cons_tres", "quiet", "edison", "backlog"))
     parser.add_argument("--jobs", type=int, default=3000, help="of the seed's case")
-    measure(*make_case(*vars(parser.parse_args()).values()))
+    parser.add_argument("--sizes", default="1000x100,1000x400,5000x100", help="of the backlog: nodes and waiting jobs")
+    parser.add_argument("--release", help="of Slurm")
+    options = parser.parse_args()
+    if options.case == "backlog":
+        for size in options.sizes.split(","):
+            nodes, queue = map(int, size.split("x"))
+            for sharing in ("whole", "shared"):
+                measure_backlog(nodes, queue, sharing, options.release)
+    else:
+        measure(*make_case(options.case, options.jobs))
 
 
 def make_case(case: str, count: int) -> tuple[Scenario, Workload]:
@@ -54,6 +69,50 @@ def make_case(case: str, count: int) -> tuple[Scenario, Workload]:
         "slurm": {"settings": {"SchedulerParameters": parameters}},
     }
     return parse(data), jobs
+
+
+BACKLOG = 300
+"""Simulated seconds of a backlog that are measured, after a minute in which the machine has filled."""
+
+
+def make_backlog(nodes: int, queue: int) -> Workload:
+    """Jobs of ten nodes that fill the machine until long after the end, and a queue of all sizes behind them."""
+    draw = random.Random(nodes + queue)
+    full = nodes // 10
+    sizes = [10] * full + [draw.choice([1, 2, 4, 8, 16, 32, 64]) for _ in range(queue)]
+    hours = [draw.randrange(2, 40) for _ in range(full + queue)]
+    return Workload.from_columns(
+        submit=[0] * full + [20] * queue,
+        run_time=[3600 * hour for hour in hours],
+        requested_time=[3600 * hour + 60 * draw.randrange(120) for hour in hours],
+        cores=[4 * size for size in sizes],
+        nodes=sizes,
+    )
+
+
+def measure_backlog(nodes: int, queue: int, sharing: str, release: str | None) -> None:
+    """One row: simulated seconds for a second of the controller's computing, and what it expects of every job."""
+    jobs = make_backlog(nodes, queue)
+    data: dict[str, Any] = {
+        "workload": {"table": jobs},
+        "engine": "slurm",
+        "cluster": {"nodes": f"{nodes}x4", "sharing": sharing, "scheduler": {"backfill": "conservative"}},
+        "slurm": {"settings": {"SchedulerParameters": f"bf_continue,bf_max_job_test={queue}"}, "release": release},
+    }
+    scenario = parse(data)
+    run = engine.start(engine.make_site(scenario), jobs, options=engine.choose_options(scenario))
+    with run.controller:
+        run.simulation.run(run.base + 60 * SECOND)
+        before = run.controller.cpu_seconds()
+        run.simulation.run(run.base + (60 + BACKLOG) * SECOND)
+        spent = run.controller.cpu_seconds() - before
+        asker = Frozen(run)
+        expected = asker.ask("squeue -h -o '%i %T %S %N %e' --sort=i")
+        asker.close()
+        cycles = summarise([Frozen(run, folder="figures").ask("sdiag")], timed=False)["backfill"]["cycles"]
+    digest = hashlib.sha256(expected.encode()).hexdigest()[:12]
+    print(f"{nodes:5d} nodes, {queue:4d} waiting, {sharing:6s}: {spent:6.2f} s of CPU, {BACKLOG / spent:7.1f} "
+          f"simulated seconds for each, {cycles} backfill passes, {digest}", flush=True)  # fmt: skip
 
 
 class Table:

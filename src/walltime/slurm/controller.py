@@ -31,11 +31,9 @@ a second. Without it every job would end in the very instant of a beat, and alwa
 PAGE = 4096
 ALLOCATOR = ":".join(
     f"glibc.malloc.{name}={value}"
-    for name, value in (
-        *(("tcache_count", 60_000), ("arena_max", 1), ("trim_threshold", 1 << 28), ("top_pad", 1 << 24)),
-    )
+    for name, value in (*(("arena_max", 1), ("trim_threshold", 1 << 28), ("top_pad", 1 << 24)),)
 )
-"""Keep freed memory at hand: a backfill pass takes and gives back the same small blocks millions of times."""
+"""Keep freed memory at hand: a backfill pass takes and gives back the same blocks again and again."""
 _ROOM = 256 << 20
 _TOLD = 15
 _CRASH = re.compile(r"vtime:|slurmctld\(|\.so")

@@ -152,10 +152,66 @@ static int talk(const char *number) {
     return 0;
 }
 
+/* Blocks of all sizes are taken, grown and given back by threads in turn; each keeps its contents, zeroed ones are zero,
+   all are aligned, and no two overlap: every block is filled with its own number. */
+#define BLOCKS 400
+static struct { unsigned char *place; size_t size; unsigned char mark; } blocks[BLOCKS];
+static unsigned long long faults, seed = 7;
+
+static unsigned draw(unsigned below) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (unsigned)(seed >> 33) % below;
+}
+
+static void check(int i) {
+    for (size_t k = 0; k < blocks[i].size; k++) faults += blocks[i].place[k] != blocks[i].mark;
+}
+
+static void *churn(void *unused) {
+    for (int turn = 0; turn < 20000; turn++) {
+        int i = (int)draw(BLOCKS);
+        size_t size = draw(10) ? draw(300) : draw(5000);
+        check(i);
+        switch (draw(4)) {
+        case 0:
+            blocks[i].place = realloc(blocks[i].place, size + 1);
+            for (size_t k = 0; k < blocks[i].size && k <= size; k++) faults += blocks[i].place[k] != blocks[i].mark;
+            break;
+        case 1:
+            free(blocks[i].place);
+            blocks[i].place = calloc(size + 1, 1);
+            for (size_t k = 0; k <= size; k++) faults += blocks[i].place[k] != 0;
+            break;
+        default:
+            free(blocks[i].place);
+            blocks[i].place = draw(2) ? malloc(size + 1) : aligned_alloc(64, (size + 64) & ~63UL);
+        }
+        faults += (unsigned long long)blocks[i].place % 16 != 0;
+        blocks[i].size = size + 1;
+        blocks[i].mark = (unsigned char)turn;
+        memset(blocks[i].place, blocks[i].mark, size + 1);
+        if (!draw(1000)) usleep(1000);
+    }
+    return unused;
+}
+
+static int run_memory(void) {
+    pthread_t threads[4];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, churn, 0);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    }
+    volatile size_t huge = (size_t)-1 / 2;
+    printf("%llu faults, %s\n", faults, calloc(huge, 4) ? "granted" : "refused");
+    printf("%p %p\n", malloc(40), malloc(40));
+    return 0;
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "threads";
     began = now();
     if (!strcmp(what, "threads")) return run_threads();
+    if (!strcmp(what, "memory")) return run_memory();
     if (!strcmp(what, "talk")) return talk(words[2]);
     if (!strcmp(what, "hear")) return hear();
     if (!strcmp(what, "date")) printf("%ld\n", (long)time(0));

@@ -179,3 +179,10 @@ def test_a_client_reads_the_clock_and_knows_the_users(probe, tmp_path):
 
     assert ask("date") == "1700000000\n"
     assert ask("who", "ann") == "ann 20000 bo\n"
+
+
+def test_blocks_of_memory_keep_their_contents(probe, tmp_path):
+    lines, _, _ = run(probe, tmp_path / "a", "memory")
+    assert lines[0] == "0 faults, refused"
+    first, second = (int(text, 16) for text in lines[1].split())
+    assert abs(first - second) >= 40

@@ -25,7 +25,7 @@
 int active, clock_only, control = -1, touched = 1, piped, connections;
 double cost;
 int64_t slack;
-__thread struct thread *self;
+__thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 static struct page own_page;
 struct page *page = &own_page;
@@ -289,9 +289,9 @@ static void finish(void *unused) {
     int detached = me->detached;
     if (detached) strike(me);
     struct thread *t = pick();
+    if (detached) free(me); /* while nobody else runs */
     self = 0;
     give_baton(t);
-    if (detached) free(me);
 }
 
 static void *begin(void *argument) {
@@ -414,6 +414,7 @@ __attribute__((constructor)) static void start(void) {
     slack = late ? atoll(late) : 0;
     unsetenv("VTIME_CONTROL"); /* the programs that this one starts live in real time */
     unsetenv("LD_PRELOAD");
+    vtime_make_room();
     self = calloc(1, sizeof *self);
     self->handle = pthread_self();
     self->number = numbers++;

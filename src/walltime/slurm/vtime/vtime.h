@@ -52,7 +52,7 @@ extern int piped;           /* a thread that polls a pipe may find it readable: 
 extern int connections;     /* accepted and not yet closed */
 extern double cost;         /* virtual seconds charged for a second of computing; 0: none */
 extern int64_t slack;       /* microseconds by which every sleep is longer than asked, as on a real machine */
-extern __thread struct thread *self;
+extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 void vtime_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void vtime_charge(void);                          /* add the computing time since the last call to the clock */
@@ -63,6 +63,7 @@ void vtime_wake_all(void *object);
 int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer, int pipe);
 int64_t vtime_next_alarm(void);                   /* when the next timer expires */
 void vtime_sound_alarms(void);                    /* the signals of all timers whose time has come */
+void vtime_make_room(void);                       /* for small blocks of memory */
 void vtime_read_people(const char *path);
 
 /* The function behind the one that is defined here, looked up once. */
