@@ -161,6 +161,32 @@ def test_two_configurations_are_compared_by_their_effect(command: Command, tmp_p
     command("slurm", "diff", "b.conf", "nothing.conf").refused("nothing.conf")
 
 
+def test_a_killed_run_goes_on_from_its_checkpoint(command: Command, jobs: Path, tmp_path: Path) -> None:
+    """The checkpoint is the result of a run that was cut off there, and going on gives that of one never stopped."""
+    site = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES)
+    command(*site, "--output", "whole", "-q").done()
+    command(*site, "--output", "whole2", "--checkpoint", "10m", "-q").done()
+    (tmp_path / "events").write_text("35m sh touch reached; while [ ! -e go ]; do sleep 0.01; done\n")
+    stopped = (*site, "--output", "out", "--checkpoint", "10m", "-q", "--events", "events", "--allow-commands")
+    process = start(tmp_path, *stopped)
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (tmp_path / "go").touch()
+    command(*site, "--output", "cut", "--until", "30m", "--events", "events", "--allow-commands", "-q").done()
+    assert read_digest(tmp_path / "out") == read_digest(tmp_path / "cut")
+    command("slurm", "continue", "out", "--output", "on", "--allow-commands", "-q").done()
+    assert read_digest(tmp_path / "on") == read_digest(tmp_path / "whole") == read_digest(tmp_path / "whole2")
+    command(*site, "--checkpoint", "10m").refused("--output")
+    command(*site, "--checkpoint", "0", "--output", "x").refused("--checkpoint")
+
+
+def read_digest(folder: Path) -> str:
+    return str(json.loads((folder / "summary.json").read_text())["digest"])
+
+
 def test_what_the_controller_says_at_its_start_is_shown(command: Command, jobs: Path, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF.replace("bf_interval=60", "bf_interval=0"))
     told = command("slurm", "run", jobs, "--conf", "slurm.conf", *FILES, "--until", "1m").done()

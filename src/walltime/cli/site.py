@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from walltime.cli.plan import choose_targets
 from walltime.cli.progress import show_progress
 from walltime.cli.session import Session, prepare_all
 from walltime.core.errors import EngineError, InputError
-from walltime.core.time import format_duration
+from walltime.core.time import format_duration, microseconds
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from walltime.core.tables import Record
     from walltime.pipeline import Prepared
     from walltime.scenario import Scenario
     from walltime.slurm.site import Site
@@ -39,29 +40,47 @@ def run_site(
     label: str | None = None,
     port: int | None = None,
     any_command: bool = False,
+    checkpoint: float | None = None,
     force: bool = False,
     format: str = "parquet",
     quiet: bool = False,
 ) -> Session:
-    """Simulate, and write the result when it is there."""
+    """Simulate, and write the result when it is there; with `checkpoint`, also every so many simulated seconds."""
     from walltime.api import describe_policy
     from walltime.slurm.engine import choose_options
 
     name = label or describe_policy(scenario)
     targets = choose_targets(output, [name], force=force, format=format)
+    if checkpoint is not None and not targets:
+        raise InputError("--checkpoint needs --output: the result so far is written there")
     prepared = _prepare(name, scenario, quiet=quiet)
     if not quiet:
         tell_changes(prepared)
+    options = choose_options(prepared.scenario, port, any_command)
+    if checkpoint is not None:
+        keep = _make_keeper(name, targets[name], format)
+        options = replace(options, every=microseconds(checkpoint), keep=keep)
     session = Session(Path(source).name)
-    session.simulate(name, prepared, quiet=quiet, options=choose_options(prepared.scenario, port, any_command))
+    session.simulate(name, prepared, quiet=quiet, options=options)
     if not quiet:
         facts = session.results[name].record.facts
         _tell(COMPLAINTS, facts["complaints"])
         for one in facts.get("printed", ()):
             say(f"At {format_duration(one['at'])}: {one['command']}")
             say(one["printed"].rstrip("\n"))
-    session.save(targets, format=format, force=force)
+    session.save(targets, format=format, force=force or checkpoint is not None)
     return session
+
+
+def _make_keeper(name: str, target: Path, format: str) -> Callable[[Scenario, Record], None]:
+    """Writes what has happened so far as a result, in the place of the one before."""
+    from walltime.analysis.metrics import summarise
+    from walltime.api import Result
+
+    def keep(scenario: Scenario, record: Record) -> None:
+        Result(scenario, record, name, summary=summarise(record)).save(target, format=format, force=True)
+
+    return keep
 
 
 def compare_releases(

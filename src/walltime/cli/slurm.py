@@ -122,6 +122,11 @@ LEAD = typer.Option(
     rich_help_panel=SITE,
 )
 UNTIL = typer.Option(metavar="T", help="Stop at this time after the trace's zero: seconds, 12h, 30d.")
+CHECKPOINT = typer.Option(
+    metavar="T",
+    help="Write the result so far every T of simulated time (6h, 1d): `slurm continue` goes on with a run that was "
+    "stopped.",
+)
 PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [dim](default: any free one)[/]")
 
 
@@ -185,6 +190,7 @@ def run(
         str | None, typer.Option(metavar="exact|max|model", help="For jobs without a requested time.")
     ] = None,
     output: Annotated[str | None, typer.Option(metavar="DIR", help="Write the result folder DIR.")] = None,
+    checkpoint: Annotated[str | None, CHECKPOINT] = None,
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     label: Annotated[
@@ -199,6 +205,7 @@ def run(
 
     What cannot hold in a simulation (paths, ports, prologs, ...) is replaced, and told.
     """
+    from walltime.cli.plan import parse_seconds
     from walltime.cli.site import run_site
 
     given: dict[str, Any] = {
@@ -212,9 +219,11 @@ def run(
     given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead, "release": release, "slurmctld": slurmctld}
     scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
-    session = run_site(
-        scenario, source, output, label=label, port=port, any_command=commands, force=force, format=format, quiet=hidden
-    )
+    every = parse_seconds("--checkpoint", checkpoint)
+    if every is not None and every <= 0:
+        raise InputError("--checkpoint: must be more than 0", value=checkpoint)
+    session = run_site(scenario, source, output, label=label, port=port, any_command=commands, checkpoint=every,
+                       force=force, format=format, quiet=hidden)  # fmt: skip
     if as_json:
         emit(session.as_data())
     elif not quiet:
@@ -329,7 +338,12 @@ def diff(
 
 @app.command("continue")
 def go_on(
-    result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a run that was cut off by --until.")],
+    result: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULT", help="The result of a run that was cut off, by --until or after a --checkpoint."
+        ),
+    ],
     output: Annotated[str, typer.Option(metavar="DIR", help="Write the result folder DIR.")],
     until: Annotated[str | None, UNTIL] = None,
     commands: Annotated[bool, COMMANDS] = False,
@@ -338,7 +352,7 @@ def go_on(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Go on with a run from the instant at which it was cut off.
+    """Go on with a run from the instant at which it was cut off or last kept.
 
     The controller is brought to that instant by replaying, which gives the same decisions; that they are the same is
     checked against the result.

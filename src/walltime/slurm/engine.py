@@ -6,7 +6,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -71,7 +71,8 @@ __all__ = [
 class Options:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
     where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
-    late to wake a sleeper; `cost` makes deciding take time; `any_command` lets events run any program."""
+    late to wake a sleeper; `cost` makes deciding take time; `any_command` lets events run any program; `keep` is given
+    what has happened so far `every` so many simulated microseconds."""
 
     cost: float = 0.0
     port: int | None = None
@@ -80,6 +81,8 @@ class Options:
     release: str | None = None
     slurmctld: str | None = None
     any_command: bool = False
+    every: int | None = None
+    keep: Callable[[Scenario, Record], None] | None = None
 
 
 def choose_options(scenario: Scenario, port: int | None = None, any_command: bool = False) -> Options:
@@ -215,6 +218,7 @@ def freeze(
             _plan_outages(started, scenario, workload)
         asker = Frozen(started, folder="asker")
         _plan_figures(started, asker)
+        _plan_checkpoints(started, scenario, options)
         until = None if scenario.until is None else started.base + microseconds(scenario.until)
         started.simulation.run(until, stay and until is not None)
         started.figures.append(asker.ask("sdiag"))
@@ -260,6 +264,23 @@ def _plan_figures(run: Run, asker: Frozen) -> None:
         follow()
 
     follow()
+
+
+def _plan_checkpoints(run: Run, scenario: Scenario, options: Options) -> None:
+    """Have what has happened kept now and then: a result that looks as if the run had been cut off there."""
+    every, keep, began = options.every, options.keep, (time.perf_counter(), time.process_time())
+    if every is None or keep is None:
+        return
+
+    def plan(at: int) -> None:  # an instant later, so that everything of that instant has happened
+        run.simulation.plan_command(run.base + at + 1, functools.partial(act, at), background=True)
+
+    def act(at: int) -> None:
+        cut = scenario.model_copy(update={"until": at / SECOND})
+        keep(cut, run.record(cut, began))
+        plan(at + every)
+
+    plan((max(run.simulation.link.now - run.base, 0) // every + 1) * every)
 
 
 def find_base(workload: Workload) -> int:

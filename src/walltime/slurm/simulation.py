@@ -382,7 +382,7 @@ class Simulation:
             job = self.numbered.get(number)
             if job is None or job.state != "waiting" or state not in OUTCOMES:
                 continue
-            if self._records[number] > sum(attempt.outcome == "requeued" for attempt in job.attempts):
+            if self._records[number] > sum(attempt.outcome in ("requeued", "preempted") for attempt in job.attempts):
                 self._leave(job, OUTCOMES[state])
 
     def note_reasons(self) -> None:
