@@ -154,6 +154,73 @@ def test_ranks_take_the_place_of_priorities(tell):
     assert got.spans[0] == [(0, 2, "preempted"), (5, 15, "completed")]
 
 
+def test_who_was_told_to_leave_is_not_expected_to_stay(tell):
+    """4 cores, 4 s of grace, jobs may outrun their requests. A (low, 2 cores, 10 s) asks for 2 s.
+
+    B (high, 4 cores, 3 s) comes at 1: A has to leave by 5, and B has [5, 8). At 2 A outlives its request; it is still
+    expected to go at 5. So C (low, 2 cores, 10 s, at 3) would be in B's way, and starts at 8, as A does.
+    """
+    scenario = site({"cores": 4}, {"grace": 4}, execution={"overrun": "extend"})
+    got = tell(scenario, low(0, 2, 2, run_time=10), high(1, 3, 4), low(3, 10, 2))
+    assert got.spans == [
+        [(0, 5, "preempted"), (8, 18, "completed")],
+        [(5, 8, "completed")],
+        [(8, 18, "completed")],
+    ]
+
+
+def test_a_limit_that_moves_elsewhere_lets_a_job_displace_others(tell):
+    """4 cores, 2 of them reserved for the course; nobody may run two jobs. Bound: A, B (ann, 4 s each) and C (bo, low).
+
+    At 4 A ends, but D (ann, 3 s, not bound) comes and starts first: B is at the limit, and C starts. D ends at 7 beside
+    the reservation; nothing has changed inside but the limit, and B displaces C.
+    """
+    reservation = {"name": "course", "start": 0, "length": 30, "cores": 2, "users": ["ann", "bo"]}
+    limit = {"per": "user", "running_jobs": 1}
+    scenario = site({"cores": 4}, {"name": "qos", "ranks": {"low": -1}}, limits=[limit], reservations=[reservation])
+    bound = {"queue": "low", "reservation": "course"}
+    jobs = [job(0, 4, 2, user="ann", **bound), job(1, 4, 2, user="ann", **bound)]
+    jobs += [job(1, 10, 2, user="bo", qos="low", **bound), job(4, 3, 1, user="ann", queue="low")]
+    got = tell(scenario, *jobs)
+    assert got.spans == [
+        [(0, 4, "completed")],
+        [(7, 11, "completed")],
+        [(4, 7, "preempted"), (11, 21, "completed")],
+        [(4, 7, "completed")],
+    ]
+
+
+def test_where_a_job_seeks_in_vain_all_is_planned_anew(tell):
+    """A core, shut in [8, 20). A (high, 10 s) is too long to run before. X (low) asks for 6 s and ends after 5.
+
+    Behind X there is room for Z (2 s) in [6, 8), not for Y (3 s), which is promised 30, behind A. When X ends, A seeks
+    room, in vain; so nothing stands, and Y goes before Z: [5, 8). Z has 30.
+    """
+    scenario = site({"cores": 1}, {}, "conservative", reservations=[{"name": "upgrade", "start": 8, "length": 12}])
+    got = tell(scenario, high(0, 10, 1), low(0, 6, 1, run_time=5), low(0, 3, 1), low(0, 2, 1))
+    assert got.spans == [
+        [(20, 30, "completed")],
+        [(0, 5, "completed")],
+        [(5, 8, "completed")],
+        [(30, 32, "completed")],
+    ]
+
+
+def test_whom_a_displaced_job_lets_in_stands_where_it_belongs(tell):
+    """5 cores under WFP3, killed victims, 5 cores for all of `low`. A (low, 4 cores) is killed at 4 for F (high).
+
+    C (1 core, 6 s), D (2 cores, 5 s) and E (1 core, 8 s) have waited since 1, D at the limit. At 4 their values are
+    (3/6)^3 = 0.125, 2 (3/5)^3 = 0.432 and (3/8)^3 = 0.053: D and C have the three cores. D ends at once, E follows.
+    """
+    queues = {"low": {"running_cores": 5}, "high": {"priority": 1}}
+    scenario = site({"cores": 5}, {"mode": "kill"}, queues=queues)
+    scenario["cluster"]["scheduler"]["order"] = "wfp3"
+    jobs = [low(0, 7, 4), high(1, 7, 1), low(1, 6, 1), low(1, 5, 2, run_time=0), low(1, 8, 1), high(4, 6, 1)]
+    got = tell(scenario, *jobs)
+    assert got.spans[0] == [(0, 4, "preempted")]
+    assert [spans[0][0] for spans in got.spans[2:]] == [4, 4, 4, 4]
+
+
 # ---- suspended jobs
 
 

@@ -214,6 +214,24 @@ def test_core_minutes_let_a_job_overtake_by_time_alone(schedule):
     assert got.backfilled == [False, False, True]
 
 
+def test_core_minutes_wake_also_for_a_job_that_does_not_fit(schedule):
+    """4 cores, 240 core-seconds for all. A: 2 cores, asks for 21 s, ends after 7. B (3 cores, 56 s) has a place at 21.
+
+    C (1 core, 70 s) starts beside it; with 42 + 70 core-seconds in use B (168) is at the limit, and has no place any
+    more from the next pass on. E (4 cores, 35 s: 140) is let in when 12 of them are gone, at 4: that pass is the next,
+    and D (1 core, 42 s), which was in B's way, starts. At 18 D ends, and B is let in: 52 + 168 = 220.
+    """
+    got = schedule(
+        site(4, {"running_core_minutes": 4}),
+        job(0, 21, 2, run_time=7),
+        job(0, 56, 3, run_time=0),
+        job(0, 70, 1, run_time=56),
+        job(0, 42, 1, run_time=14),
+        job(0, 35, 4, run_time=20),
+    )
+    assert got.starts == [0, 18, 0, 4, 56]
+
+
 def test_a_limit_by_name_takes_the_place_of_one_for_each(schedule):
     """Every user may have 1 job, ann 2: A and B run, C waits. bo may not have more for it: his limit says less.
 

@@ -208,9 +208,32 @@ def test_the_engine_agrees_with_its_twin(kind):
 
 @pytest.mark.parametrize(
     ("seed", "kind"),
-    [(600000, "vectors"), (600035, "plain"), (719, "vectors"), (892, "plain"), (1017, "plain"), (1472, "cores")],
+    [
+        (600000, "vectors"),
+        (600029, "vectors"),
+        (600035, "plain"),
+        (719, "vectors"),
+        (892, "plain"),
+        (1017, "plain"),
+        (1220, "plain"),
+        (1232, "vectors"),
+        (1392, "vectors"),
+        (1429, "cores"),
+        (1472, "cores"),
+        (1527, "plain"),
+        (1581, "vectors"),
+        (2407, "vectors"),
+        (2514, "plain"),
+        (2654, "vectors"),
+        (2857, "cores"),
+        (3069, "vectors"),
+        (3322, "plain"),
+        (3554, "vectors"),
+        (3674, "cores"),
+        (3716, "vectors"),
+    ],
 )
 def test_they_agree_where_they_once_did_not(seed, kind):
-    """On nodes that are shut when a reservation is made, and on jobs in a reservation while other cores fail."""
+    """On nodes that are shut, on jobs in a reservation, on pauses, on victims' times, on limits that time moves."""
     scenario = scenario_of(seed, kind)
     assert differences(run_fast(scenario), run_slowly(scenario)) == []

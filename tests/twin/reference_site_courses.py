@@ -58,9 +58,9 @@ class Course:
 
     @property
     def wanted(self) -> int:
-        """For how long it may still run; one that has outlived its request before is given a moment."""
-        left = self.job.requested - self.used - self.elapsed
-        return max(left, 1) if self.intervals else left
+        """For how long it may still run; one that goes on, and has outlived its request before, is given a moment."""
+        spent = self.used + self.elapsed
+        return max(self.job.requested - spent, 1) if spent else self.job.requested
 
     # ---- the plan of an attempt
 

@@ -48,6 +48,14 @@ class Hold:
         return self.start < end and self.end > start and not nodes.isdisjoint(self.nodes or self.taken)
 
 
+@dataclass(eq=False)
+class Elsewhere:
+    """A job of another reservation, or of none, running or with a hold: they never meet on a node, as the nodes are
+    cleared when a reservation begins and when it ends. Its licences count."""
+
+    job: Job
+
+
 class Vectors:
     """The nodes; `site` has the clock, the running jobs and the queues' node sets."""
 
@@ -82,8 +90,20 @@ class Vectors:
             if start < later.start < start + job.length:
                 moments[later.start] = self.running_at(later.start)
         return [
-            [*then, *(kept for kept in (*holds, *blocks) if kept.covers(moment))] for moment, then in moments.items()
+            [*self.seen_by(job, [*then, *(hold for hold in holds if hold.covers(moment))]), *self.away(blocks, moment)]
+            for moment, then in moments.items()
         ]
+
+    def seen_by(self, job: Job, others: list[Any]) -> list[Any]:
+        """Running jobs and holds, as far as they concern the job."""
+        jobs = [other.job if isinstance(other, Hold) else other for other in others]
+        return [
+            other if one.reservation == job.reservation else Elsewhere(one)
+            for other, one in zip(others, jobs, strict=True)
+        ]
+
+    def away(self, blocks: list[Block], time: int) -> list[Block]:
+        return [block for block in blocks if block.covers(time)]
 
     def left(self, node: int, others: list[Any]) -> dict[str, int]:
         """What they leave on the node; memory that is not told never runs out."""
@@ -121,7 +141,7 @@ class Vectors:
     def licences_of(self, other: Any) -> dict[str, int]:
         if isinstance(other, Block):
             return {}
-        job: Job = other.job if isinstance(other, Hold) else other
+        job: Job = other.job if isinstance(other, Hold | Elsewhere) else other
         return job.wanted_licences()
 
     # ---- now
@@ -298,7 +318,8 @@ class Vectors:
     def number(self, job: Job, nodes: frozenset[int], time: int) -> int:
         """Cores of the nodes that are left at that time beside everything."""
         away = {node for block in self.site.outages.blocks(job) if block.covers(time) for node in block.nodes}
-        others = [*self.running_at(time), *(hold for hold in self.holds if hold.covers(time) and hold.job is not job)]
+        holds = [hold for hold in self.holds if hold.covers(time) and hold.job is not job]
+        others = self.seen_by(job, [*self.running_at(time), *holds])
         left = sum(max(0, self.left(node, others)["cores"]) for node in nodes - away)
         same = [hold for hold in self.holds if hold.cores and hold.nodes == nodes and self.beside(hold.job, job)]
         return left - sum(hold.cores for hold in same if hold.covers(time))
@@ -326,11 +347,14 @@ class Vectors:
 
     def others_while(self, hold: Hold) -> list[list[Any]]:
         """As `others`, for as long as the hold lasts."""
-        kept = [*(other for other in self.holds if other is not hold), *self.site.outages.blocks(hold.job)]
-        moments = [hold.start, *(other.start for other in kept if hold.start < other.start < hold.end)]
-        return [
-            [*self.running_at(moment), *(other for other in kept if other.covers(moment))] for moment in sorted(moments)
-        ]
+        blocks = self.site.outages.blocks(hold.job)
+        kept = [other for other in self.holds if other is not hold]
+        moments = [hold.start, *(other.start for other in (*kept, *blocks) if hold.start < other.start < hold.end)]
+        found = []
+        for moment in sorted(moments):
+            there = [*self.running_at(moment), *(other for other in kept if other.covers(moment))]
+            found.append([*self.seen_by(hold.job, there), *self.away(blocks, moment)])
+        return found
 
     # ---- later
 
@@ -386,8 +410,8 @@ class Vectors:
         down = self.site.outages.present_blocks(job)
         ends = {other.expected_end for other in self.site.running} | {block.end for block in down}
         for time in sorted({now, now + 1} | {end for end in ends if end is not None and end > now}):
-            away = [block for block in down if block.covers(time)]
-            if self.has_room(request, node, [*self.running_at(time), *away]):
+            away = self.away(down, time)
+            if self.has_room(request, node, [*self.seen_by(job, self.running_at(time)), *away]):
                 return int(time)
         raise EngineError(f"node {node} does not serve the request when it is empty")
 

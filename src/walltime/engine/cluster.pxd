@@ -63,6 +63,7 @@ cdef class Cluster(ClusterView):
     cdef int join(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
+    cdef bint awaits(self, long long now) except? -1
     cdef int set_time(self, long long now) except -1
     cdef Ledger ledger_of(self, Py_ssize_t slot)
     cdef int charge_to(self, Order order) except -1
@@ -72,6 +73,7 @@ cdef class Cluster(ClusterView):
     cdef Changes changes
     cdef bint touched
     cdef bint stirred
+    cdef bint idle
     cdef bint closed
     cdef bint target
     cdef public Door door

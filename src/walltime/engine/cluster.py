@@ -230,6 +230,7 @@ class Cluster(ClusterView):
         self.changes = None  # where there are several clusters
         self.touched = False
         self.stirred = False
+        self.idle = False  # whether the last timer was asked for by a plan that has changed since
         self.closed = False  # until its pass, to jobs that are held until they can start
         self.target = False  # of migration, at this moment
         self.machine = None  # who knows what is shut now and then, where something is
@@ -322,6 +323,19 @@ class Cluster(ClusterView):
             if cause == CAPACITY and island.forecast is not None:
                 island.forecast.stale = True
         return 0
+
+    def awaits(self, now):
+        """Whether a timer means this time: a promise is due, or time alone lets in a job. Else it was asked for by a
+        plan that has changed since."""
+        island: Island
+        slot: cython.Py_ssize_t
+        for island in self.islands:
+            if island.rhythm is not None or (island.lines is not None and island.lines.opening == now):
+                return True
+            for slot in island.waiting() if island.policy.plans else ():
+                if 0 <= self.ledger.jobs.at[slot].promise <= now:
+                    return True
+        return False
 
     def set_time(self, now):
         """The clock moved."""

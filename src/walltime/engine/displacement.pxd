@@ -22,6 +22,7 @@ cdef class Displacer:
     cdef dict running
     cdef list order
     cdef list fresh
+    cdef bint sought
     cdef long long base
     cdef dict hopeless
     cdef Search search
@@ -34,7 +35,7 @@ cdef class Displacer:
     cdef int note(self, Py_ssize_t slot, long long rank) except -1
     cdef list urgent(self, Pass view)
     cdef long long lowest(self) except *
-    cdef long long next_opening(self, LinesQueue lines) except *
+    cdef int park_refused(self, LinesQueue lines) except -1
     cdef int hear(self, Pass view, Py_ssize_t slot, list urgent) except -1
     cdef int serve(self, Pass view, Py_ssize_t slot) except -1
     cdef int pin(self, Pass view, Py_ssize_t slot) except -1

@@ -48,6 +48,7 @@ class Displacer:
         self.made_way = {}  # for whom somebody was last told to go, by its number
         self.going = -1  # who is made to go at this moment
         self.fresh = []  # who has joined since the last pass
+        self.sought = False  # whether somebody seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
         self.search = Search()
@@ -106,7 +107,7 @@ class Displacer:
                 self.renounce(slot)
         urgent: list = self.urgent(view)
         self.fresh = []
-        if not urgent and not self.suspended:
+        if not urgent and not self.sought and not self.suspended:
             return False
         view.release()
         self.hopeless = {}
@@ -129,6 +130,7 @@ class Displacer:
         slot: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
         urgent: list = list(self.claims)
+        self.sought = False
         fresh: cython.bint = view.causes == ARRIVAL and lowest >= self.base
         self.base = lowest
         if fresh:
@@ -163,24 +165,30 @@ class Displacer:
             lowest = min(lowest, rank)
         return lowest
 
-    def next_opening(self, lines: LinesQueue):
-        """When time alone will let in somebody who may displace others; NEVER where it does not."""
+    def park_refused(self, lines: LinesQueue):
+        """After a pass: a job that a limit keeps from displacing others is heard again when that limit moves, also
+        where no cores are free and so no policy would look at it."""
         slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
-        first: cython.longlong = NEVER
         for rank, chain in self.waiting.items():
-            if rank > lowest:
-                slot = self.chains.first[chain]
-                while slot >= 0:
-                    first = min(first, lines.opens(slot))
-                    slot = self.chains.after[slot]
-        return first
+            slot = self.chains.first[chain] if rank > lowest else -1
+            while slot >= 0:
+                next = self.chains.after[slot]
+                counter = lines.refuser(slot) if self.jobs.at[slot].promise < 0 else -1
+                if counter >= 0:
+                    lines.park(slot, counter)
+                slot = next
+        return 0
 
     def hear(self, view: Pass, slot, urgent: list):
-        """Whoever is longer than all that is left before everything will be shut need not ask."""
+        """A job that is longer than all that is left before everything will be shut seeks in vain."""
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
-        if length <= view.ledger.closing and slot not in self.claims and view.admits(slot):
-            urgent.append(slot)
+        if slot not in self.claims and view.admits(slot):
+            self.sought = True
+            if length <= view.ledger.closing:
+                urgent.append(slot)
         return 0
 
     def place(self, slot: cython.Py_ssize_t):

@@ -13,7 +13,7 @@ from walltime.kernel.jobs cimport (
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.source cimport CHECKPOINT, FAIL, REQUEUE, Engine, Observer, Source
 from walltime.policy.api cimport (
-    ARRIVAL, CANCEL, CAPACITY, ESTIMATE, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Pass
+    ARRIVAL, CANCEL, CAPACITY, ESTIMATE, LIMIT, ORDER, PREEMPT, RELEASE, RESERVE, START, TIMER, Pass
 )
 
 cdef class Simulation(Engine):

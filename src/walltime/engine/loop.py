@@ -126,7 +126,7 @@ class Simulation(Engine):
         )
         self.changes = Changes()
         self.interruptions = Interruptions()
-        self.limits = Limits()
+        self.limits = Limits(self.interruptions)
         self.cancellations = Cancellations()
         self.impatience = Expiries(GAVE_UP)
         self.deadlines = Expiries(TOO_LATE)
@@ -390,8 +390,8 @@ class Simulation(Engine):
         island.causes = 0
         view.begin(self.now, causes)
         view.amid = self.per_event and self.is_amid()
-        if island.displacer is not None and island.displacer.act(view):
-            if island.dynamic and island.causes & ARRIVAL:  # who was displaced is back in the queue
+        if island.displacer is not None and not (causes == TIMER and c.idle) and island.displacer.act(view):
+            if island.dynamic and island.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
                 island.prepare(c.orders, self.now)
             view.causes |= island.causes | CAPACITY
             island.causes = 0
@@ -415,10 +415,10 @@ class Simulation(Engine):
             self.commit(c, view)
         if c.changes is not None:
             c.passed(island)
+        if c.quotas is not None and island.displacer is not None:
+            island.displacer.park_refused(island.lines)
         if c.quotas is not None and c.quotas.timed:
             time = island.lines.next_opening()
-            if island.displacer is not None:
-                time = min(time, island.displacer.next_opening(island.lines))
             if time < NEVER:
                 self.timers.plan(c.index, time)
         return 0
@@ -539,6 +539,7 @@ class Simulation(Engine):
 
     def wake(self, cluster):
         target: Cluster = self.clusters[cluster]
+        target.idle = self.ranked and not target.awaits(self.now)
         return target.changed_all(TIMER)
 
     def admit(self, slot):
@@ -640,8 +641,7 @@ class Simulation(Engine):
         step: cython.Py_ssize_t = jobs.at[slot].corrections
         until: cython.longlong = jobs.at[slot].expected_end
         until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
-        if until > self.kill_time(slot):
-            until = self.kill_time(slot)
+        until = min(until, self.kill_time(slot), self.interruptions.leave_time(slot))
         cluster.set_time(self.now)
         cluster.ledger_of(slot).prolong(slot, until)
         if cluster.changes is not None:

@@ -10,15 +10,19 @@ cdef class Planned(Source):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
+cdef class Interruptions(Planned):
+    cdef dict times
+    cdef int plan(self, Py_ssize_t slot, long long time) except -1
+    cdef long long leave_time(self, Py_ssize_t slot) except *
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
+
 cdef class Limits(Planned):
+    cdef Interruptions interruptions
     cdef int watch(self, Py_ssize_t slot) except -1
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Cancellations(Planned):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
-    cdef int happen(self, Py_ssize_t slot, long long now) except -1
-
-cdef class Interruptions(Planned):
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Expiries(Planned):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.source import Engine, Source
+
+NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
     HELD, COMPLETED, TIMEOUT = State.HELD, State.COMPLETED, State.TIMEOUT
@@ -59,8 +62,38 @@ class Planned(Source):
 
 @cython.final
 @cython.cclass
+class Interruptions(Planned):
+    """Jobs that were told to leave, and whose time is up."""
+
+    def __init__(self) -> None:
+        Planned.__init__(self)
+        self.times = {}  # by slot: for which stamp, and when
+
+    def plan(self, slot, time):
+        self.times[slot] = (self.engine.jobs.at[slot].stamp, time)
+        return Planned.plan(self, slot, time)
+
+    def leave_time(self, slot):
+        """When the running job has to leave; NEVER where it was not told to."""
+        told = self.times.get(slot)
+        if told is None:  # in a run without preemption always
+            return NEVER
+        stamp, time = told
+        return time if stamp == self.engine.jobs.at[slot].stamp else NEVER
+
+    def happen(self, slot, now):
+        self.engine.displace(slot)
+        return 0
+
+
+@cython.final
+@cython.cclass
 class Limits(Planned):
     """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
+
+    def __init__(self, interruptions: Interruptions) -> None:
+        Planned.__init__(self)
+        self.interruptions = interruptions
 
     def watch(self, slot):
         """Keep a timer for a job that has started or was corrected, where it will need one."""
@@ -74,7 +107,7 @@ class Limits(Planned):
         engine: Engine = self.engine
         if now >= engine.kill_time(slot):
             engine.finish(slot, TIMEOUT)
-        else:
+        elif now < self.interruptions.leave_time(slot):
             engine.correct(slot)
             self.watch(slot)
         return 0
@@ -108,16 +141,6 @@ class Expiries(Planned):
 
     def happen(self, slot, now):
         return self.engine.withdraw(slot, self.reason)
-
-
-@cython.final
-@cython.cclass
-class Interruptions(Planned):
-    """Jobs that were told to leave, and whose time is up."""
-
-    def happen(self, slot, now):
-        self.engine.displace(slot)
-        return 0
 
 
 @cython.final

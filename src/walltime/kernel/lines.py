@@ -319,7 +319,8 @@ class LinesQueue(Queue):
         return self.parked > 0 and self.quotas.timed
 
     def next_opening(self):
-        """When time alone will let in a job that waits at a limit on work; NEVER where none does."""
+        """When time alone will let in a job that waits at a limit on work, looked at before or not; NEVER where none
+        does."""
         line: Line
         slot: cython.Py_ssize_t
         time: cython.longlong
@@ -331,9 +332,9 @@ class LinesQueue(Queue):
                 time = self.quotas.when(line.counter, self.quotas.work_of(slot))
                 if time < first:
                     first = time
-        for line in self.lane_line.values() if self.choices.size > 0 else ():
+        for line in self.lane_line.values():
             for slot in line.queue.slots():
-                time = self.choice_opens(slot)
+                time = self.opens(slot)
                 if time < first:
                     first = time
         self.opening = first
