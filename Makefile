@@ -1,10 +1,12 @@
 # Every target does its own set-up; the second time that takes about a second.
 PY := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
+COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
 .PHONY: help demo test test-services longest lint build checked browser releases recipes guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
-	@echo "make test    set up, build, and run every check: lint, types, imports, tests (twice: fast build, checked build)"
+	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
 	@echo "make test-services   the tests that need a browser or Slurm's controller"
 	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
@@ -17,8 +19,8 @@ help:
 demo: build
 	@.venv/bin/walltime demo
 test: build lint checked recipes
-	$(TEST) -m "not service" tests
-	PYTHONPATH=build/checked/lib $(TEST) -m "not service" tests/unit tests/property tests/oracle tests/guards
+	$(TEST) -m "not service" --ignore tests/property tests
+	PYTHONPATH=build/checked/lib $(TEST) -m "not service" $(COMPILED) tests/property tests/oracle tests/guards
 test-services: build checked browser releases
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit

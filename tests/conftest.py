@@ -4,6 +4,7 @@ A test that uses the fixture `slurm` or `browser`, or is marked so, needs a serv
 """
 
 import collections
+import contextlib
 import importlib.machinery
 import os
 import pathlib
@@ -17,6 +18,7 @@ import walltime
 SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 ROOT = pathlib.Path(__file__).parent.parent
 SERVICES = {"slurm", "browser"}
+MEMORY = 6 << 30  # of one process of a test; more is a fault, and must not end the whole run
 OUTCOMES = ("passed", "failed", "error", "skipped")
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's business
@@ -55,11 +57,24 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_protocol(item):
     """Note what a test took, its fixtures and the processes that it started included."""
     before = _used()
-    done = yield
+    with _limited(None if item.get_closest_marker("service") else MEMORY):
+        done = yield
     if path := item.config.getoption("--cpu"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(f"{_used() - before:.2f} {item.nodeid}\n")
     return done
+
+
+@contextlib.contextmanager
+def _limited(memory):
+    """So much memory at the most, for this process and those it starts; a browser reserves more than it uses."""
+    usual = resource.getrlimit(resource.RLIMIT_DATA)
+    if memory:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, usual)
 
 
 def _used():

@@ -135,7 +135,7 @@ def integer_series(name: str, values: np.ndarray) -> pl.Series:
 
 def constant(name: str, value: Any, size: int, schema: dict[str, Any] = JOBS) -> pl.Series:
     """A column of one value, in the column's own type."""
-    return pl.repeat(value, size, dtype=schema[name], eager=True).alias(name)
+    return pl.Series(name, [value], dtype=schema[name]).new_from_index(0, size)
 
 
 def workload_columns(workload: Workload) -> dict[str, pl.Series]:

@@ -22,6 +22,7 @@ from walltime.kernel.source import Engine
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+FAR = cython.declare(cython.double, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 ENDLESS = cython.declare(cython.longlong, 1 << 60)
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a ledger's range that is the cores of each node
@@ -77,7 +78,7 @@ class Matrix:
                 row.clock += now - self.at
             self.began = self.at = now
             return 0
-        cycles = (now - self.at) // (n * self.slot)
+        cycles = (now - self.at) // self.slot // n
         if cycles > 0:
             for row in self.rows:
                 row.clock += cycles * (self.slot - self.switch)
@@ -120,6 +121,8 @@ class Matrix:
                 if k == 0:  # count from the beginning of its slot
                     need += self.worked(self.at)
                 slots = (need - 1) // each  # whole slots before the last one
+                if cython.cast(cython.double, slots + 1) * n * self.slot >= FAR:
+                    continue  # later than the clock can count
                 time = self.began + (slots * n + k) * self.slot + self.switch + need - slots * each
             if time < self.next:
                 self.next = time if time > self.at else self.at

@@ -25,6 +25,7 @@ from walltime.workload.pattern import duration
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 ENDLESS = cython.declare(cython.longlong, 1 << 60)
+FAR = cython.declare(cython.double, _NEVER)
 SOON = cython.declare(cython.longlong, 1 << 59)  # a need above it is nobody's
 
 if not cython.compiled:
@@ -274,7 +275,7 @@ class TimeShared(TaskExecution):
             table.at[t].over = self.switch[i]
         turn = self.quantum[i] + self.switch[i]
         fresh: cython.bint = table.at[t].over == self.switch[i] and table.at[t].quantum == self.quantum[i]
-        if fresh and budget >= self.wanting[i] * turn and self.skip_rounds(i, budget, turn):
+        if fresh and budget // turn >= self.wanting[i] and self.skip_rounds(i, budget, turn):
             return 0
         turn = table.at[t].quantum if table.at[t].quantum < table.at[t].left else table.at[t].left
         if table.at[t].over + turn > budget:
@@ -307,7 +308,7 @@ class TimeShared(TaskExecution):
         last: cython.Py_ssize_t = -1
         place: cython.Py_ssize_t = first
         quantum: cython.longlong = self.quantum[i]
-        rounds: cython.longlong = budget // (self.wanting[i] * turn)
+        rounds: cython.longlong = budget // turn // self.wanting[i]  # divided twice: the product may be too long
         for k in range(first, end):
             t = at[k]
             if self.wants(t):
@@ -338,7 +339,7 @@ class TimeShared(TaskExecution):
         return True
 
     def first_done(self, i):
-        """After what time the first task has done its burst, on one core."""
+        """After what time the first task has done its burst, on one core; NEVER where the clock does not go so far."""
         table: TaskTable = self.table
         first: cython.Py_ssize_t = self.line.first[i]
         quantum: cython.longlong = self.quantum[i]
@@ -366,7 +367,7 @@ class TimeShared(TaskExecution):
                     rest = table.at[t].left - table.at[t].quantum - (turns - 1) * quantum
             first_round += table.at[t].quantum
             before += 1
-        if fewest >= NEVER:
+        if fewest >= NEVER or cython.cast(cython.double, fewest) * before * (quantum + switch) >= FAR:
             return NEVER
         return first_round + ((fewest - 1) * before + place) * (quantum + switch) + switch + rest
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from typing import Any
@@ -11,6 +12,7 @@ _SIGNATURE = re.compile(r"\w+\((.*)\)(?:\s*->.*)?")
 _PARAMETER = re.compile(r"(?:[\w.\[\]:]+\s+)*?(?P<name>\w+)\s*(?::[^=]*)?(?:=\s*(?P<default>.+))?")
 
 
+@functools.lru_cache
 def parameters_of(thing: Any, skip: int = 0) -> dict[str, inspect.Parameter]:
     """The named parameters of a class's constructor or a function, without the first `skip` ones.
 

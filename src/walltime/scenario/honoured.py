@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,9 +21,9 @@ def find_refused(
 
     `key` is what the model is under in `honoured`, `place` the same as the file writes it.
     """
-    for name, field in type(model).model_fields.items():
+    for name, default in _defaults(type(model)).items():
         value = getattr(model, name)
-        if field.exclude or value is None or value == field.get_default(call_default_factory=True):
+        if value is None or value == default:
             continue
         inner = f"{key}.{name}".lstrip(".")
         written = f"{place}.{name}".lstrip(".")
@@ -31,6 +32,13 @@ def find_refused(
         elif inner in honoured:
             for where, item in _items(value, written):
                 yield from find_refused(item, honoured, reason, inner, where)
+
+
+@functools.cache
+def _defaults(model: type[Model]) -> dict[str, Any]:
+    """The keys that a file may have, with what they are where it does not; compared with only, never handed on."""
+    fields = model.model_fields.items()
+    return {name: field.get_default(call_default_factory=True) for name, field in fields if not field.exclude}
 
 
 def _items(value: Any, place: str) -> Iterator[tuple[str, Model]]:

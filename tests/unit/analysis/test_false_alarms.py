@@ -86,10 +86,13 @@ def test_changes_from_task_to_task_that_take_an_age():
     assert result.audit() == []
 
 
-def test_a_job_that_would_end_after_the_last_time_there_is():
+@pytest.mark.parametrize("work", [10_000, 86_400])
+@pytest.mark.parametrize("model", ["time-shared", {"name": "gang", "slot": 1e9 + 1, "switch_cost": 1e9}])
+def test_a_job_that_would_end_after_the_last_time_there_is(model, work):
+    """The product of turns and their length has more than 64 bits."""
     node = {"count": 1, "cores": 1, "max_load": 2, "quantum": 1, "switch_cost": 1e9}
-    table = jobs(2, run_time=[86_400, 86_400], requested_time=[50, 50])
-    result = api.simulate({"workload": table, "cluster": {"nodes": [node]}, "execution": {"model": "time-shared"}})
+    table = jobs(2, run_time=[work, work], requested_time=[50, 50])
+    result = api.simulate({"workload": table, "cluster": {"nodes": [node]}, "execution": {"model": model}})
     assert result.jobs["state"].to_list() == ["running", "running"]
     assert [account["first"] for account in result.record.facts["left"].values()] == [[1, 2]]
     assert "146,000 years" in next(iter(result.record.facts["left"]))
