@@ -196,6 +196,15 @@ def test_a_bound_job_waits_for_a_licence_that_is_in_use(tell):
     assert got.spans == [[(0, 15, "completed")], [(15, 17, "completed")]]
 
 
+def test_a_bound_job_counts_with_all_its_memory(tell):
+    """Two nodes, reserved for ann; 8 of memory for all that run. A, bound, has 5 on each of its two nodes: too much."""
+    reservation = {"name": "course", "start": 10, "length": 10, "users": ["ann"]}
+    scenario = nodes(TWO_NODES, limits=[{"running_memory": 8}], reservations=[reservation])
+    bound = job(0, 5, 8, user="ann", reservation="course", memory_per_node=5)
+    assert tell(scenario, bound | {"nodes": 2}).states == ["rejected"]
+    assert tell(scenario, bound).states == ["rejected"]
+
+
 def test_who_may_not_use_a_reservation_is_rejected(tell):
     """4 of 8 cores for ann, 10 s. bo may not; 5 cores are too many; 11 s are too long."""
     booked = {"name": "course", "start": 10, "length": 10, "cores": 4, "users": ["ann"]}

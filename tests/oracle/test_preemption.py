@@ -221,6 +221,13 @@ def test_whom_a_displaced_job_lets_in_stands_where_it_belongs(tell):
     assert [spans[0][0] for spans in got.spans[2:]] == [4, 4, 4, 4]
 
 
+def test_a_job_is_displaced_for_its_licence(tell):
+    """Two nodes, one of them free, and one licence. A (low, on n0) has it; B (high, 1 core, 4 s, at 3) wants it."""
+    nodes = {"nodes": [{"count": 2, "cores": 4, "name": "n"}], "licences": {"matlab": 1}}
+    got = tell(site(nodes, {}), low(0, 10, 1, licences="matlab"), high(3, 4, 1, nodes=1, licences="matlab"))
+    assert got.spans == [[(0, 3, "preempted"), (7, 17, "completed")], [(3, 7, "completed")]]
+
+
 # ---- suspended jobs
 
 

@@ -231,6 +231,10 @@ def test_the_engine_agrees_with_its_twin(kind):
         (3554, "vectors"),
         (3674, "cores"),
         (3716, "vectors"),
+        (4359, "vectors"),
+        (4657, "vectors"),
+        (4682, "cores"),
+        (4911, "plain"),
     ],
 )
 def test_they_agree_where_they_once_did_not(seed, kind):

@@ -333,7 +333,7 @@ class Cluster(ClusterView):
             if island.rhythm is not None or (island.lines is not None and island.lines.opening == now):
                 return True
             for slot in island.waiting() if island.policy.plans else ():
-                if 0 <= self.ledger.jobs.at[slot].promise <= now:
+                if self.ledger.jobs.at[slot].promise == now and not self.ledger.jobs.at[slot].pinned:
                     return True
         return False
 

@@ -279,6 +279,7 @@ class Site:
         shapes = np.full(len(rows), -1, np.int64)
         if bound.requests is not None:
             shapes, words, why = bound.requests.shapes(batch, rows, 0)
+            self._add_up(ruled, bound.requests.nodes(shapes), rows)
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
         allowed = self._allowed_any(bound.reservation, batch)[rows]
@@ -409,16 +410,20 @@ class Site:
                 bad = np.where(bad < 0, numbered[why], bad)
             options.append((number, shapes, kinds, bad))
         if self.requests is not None:
-            nodes = count_nodes(ruled.batch)
-            nodes[rows] = self.requests.nodes(options[0][1])
-            ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
-            ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
+            self._add_up(ruled, self.requests.nodes(options[0][1]), rows)
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
         self._stand(ruled, local, numbers, rows)
         _, ruled.shape[rows], ruled.rules[rows], bad = options[0]
         ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
+
+    def _add_up(self, ruled: Ruled, counts: Array, rows: Array) -> None:
+        """The memory and GPUs of jobs that have so many nodes."""
+        nodes = count_nodes(ruled.batch)
+        nodes[rows] = counts
+        ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
+        ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
 
     def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[tuple[int, Array, Array, Array]]) -> None:
         """What each job that names several queues may choose from: those that do not turn it away."""

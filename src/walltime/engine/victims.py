@@ -17,7 +17,8 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # of a share
 class Search:
     """Tries on the ledger, and undoes, how it would be without some of the jobs.
 
-    A job that needs a single node is helped by those on that node alone: others are counted there, and stay.
+    A job that needs a single node is helped by those on that node alone: others are counted there, and stay. Not so
+    where it wants licences, or where cores are kept on no certain nodes: there each may help.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,9 @@ class Search:
         self.nodes = None
         if isinstance(view.ledger, ResourceLedger) and (view.jobs.at[slot].nodes == 1 or self.cores == 1):
             self.nodes = view.ledger
-            if len(self.newest) < self.nodes.n:
+            if self.nodes.counted > 0 or self.nodes.licensed_of[view.jobs.at[slot].shape]:
+                self.nodes = None
+            elif len(self.newest) < self.nodes.n:
                 self.gained = integers(self.nodes.n)
                 self.newest = integers(self.nodes.n)
         self.candidates = []
