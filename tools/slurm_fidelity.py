@@ -1,7 +1,7 @@
 """How true is the slurm engine? Measurements that take minutes, each a command that prints its figures.
 
 python tools/slurm_fidelity.py real --traces 2 --runs 5     virtual time against the same controller in real time
-python tools/slurm_fidelity.py repeat --runs 5              the same trace again and again, on six configurations
+python tools/slurm_fidelity.py repeat --runs 5              the same trace again and again, on thirteen configurations
 python tools/slurm_fidelity.py native                       the six configurations on both engines
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import hashlib
 import os
 import random
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from walltime.core.tables import Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
 from walltime.scenario import parse
+from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm import engine
 from walltime.slurm.associations import make_flat
 from walltime.slurm.controller import SLACK, Controller, Setting
@@ -37,8 +40,9 @@ from walltime.slurm.dialect import Request
 from walltime.slurm.link import Call, Link
 from walltime.slurm.packages import find_installation
 from walltime.slurm.simulation import Simulation
-from walltime.slurm.site import Node, Site, write_conf
+from walltime.slurm.site import Node, Site
 from walltime.slurm.submission import Job, People, make_jobs
+from walltime.slurm.writing import write_conf
 
 LEAD, STEP = 10, 13
 """Seconds between a real controller's start and the first submission, and by how many more each run has than the last.
@@ -326,17 +330,17 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
     return Workload.from_columns(**columns)
 
 
-def measure_repeat(runs: int, busy_with: int) -> None:
+def measure_repeat(runs: int, busy_with: int, release: str | None) -> None:
     """Every run from the start; from the second on beside so many processes that keep the machine busy."""
     failed = False
-    for name, (site, workload) in configurations().items():
+    for name, (run, workload) in (repeated_sites(release) | repeated_configurations(release)).items():
         found, wrong, waits = set(), 0, 0.0
         for turn in range(runs):
             busy = [
                 subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy_with if turn else 0)
             ]
             try:
-                record = record_virtual(site, workload)
+                record = run()
             finally:
                 for process in busy:
                     process.kill()
@@ -351,10 +355,44 @@ def measure_repeat(runs: int, busy_with: int) -> None:
         raise SystemExit("not the same every time, or not legal")
 
 
-def record_virtual(site: Site, workload: Workload) -> Record:
+Repeated = dict[str, tuple[Callable[[], Record], Workload]]
+
+
+def repeated_configurations(release: str | None) -> Repeated:
+    options = engine.Options(release=release)
+    return {
+        name: (functools.partial(record_virtual, site, workload, options), workload)
+        for name, (site, workload) in configurations().items()
+    }
+
+
+def repeated_sites(release: str | None) -> Repeated:
+    """The configurations of the tests, after the manner of public ones, with a busy hour over all partitions."""
+    cases: Repeated = {}
+    for folder in sorted((Path(__file__).parents[1] / "tests" / "unit" / "slurm" / "sites").iterdir()):
+        given = {"conf": str(folder / "slurm.conf"), "associations": "flat", "drop_unknown": True, "release": release}
+        if (folder / "associations.dump").exists():
+            given |= {"associations": str(folder / "associations.dump"), "qos": str(folder / "qos.txt")}
+        names = engine.make_own_site(ControllerOptions.model_validate(given)).partitions
+        day = make_day(2, 60)
+        columns = {key: day.column(key) / (SECOND if key != "cores" else 1) for key in ("submit", "run_time", "cores")}
+        jobs = Workload.from_columns(
+            submit=columns["submit"] // 10,
+            run_time=columns["run_time"] // 10 + 1,
+            requested_time=[3600] * 60,
+            cores=np.minimum(columns["cores"], 8).astype(int),
+            user=["ann", "bo", "cy"] * 20,
+            queue=[names[i % len(names)] for i in range(60)],
+        )
+        run = functools.partial(simulate, jobs, engine="slurm", slurm=given, until=20_000)
+        cases[f"site {folder.name}"] = (lambda run=run: run().record, jobs)  # type: ignore[misc]
+    return cases
+
+
+def record_virtual(site: Site, workload: Workload, options: engine.Options | None = None) -> Record:
     """A run as a result keeps it."""
     scenario = parse({"workload": {"table": workload}, "cluster": {"name": "cluster", "nodes": "16x8"}})
-    started = engine.start(site, workload)
+    started = engine.start(site, workload, options=options)
     with started.controller:
         started.simulation.run()
         return started.record(scenario, (0.0, 0.0))
@@ -449,6 +487,7 @@ def main() -> None:
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--runs", type=int, default=5)
     repeat.add_argument("--busy", type=int, default=2, help="processes that compute beside it")
+    repeat.add_argument("--release", help="of Slurm")
     native = commands.add_parser("native")
     native.add_argument("--days", type=int, default=5)
     native.add_argument("--only", choices=list(native_cases(0)), help="one of the configurations")
@@ -459,7 +498,7 @@ def main() -> None:
     elif options.command == "native":
         measure_native(options.days, options.fine, options.only)
     else:
-        measure_repeat(options.runs, options.busy)
+        measure_repeat(options.runs, options.busy, options.release)
 
 
 if __name__ == "__main__":
