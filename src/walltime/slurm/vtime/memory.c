@@ -16,7 +16,8 @@
 #define STEP 16               /* sizes are multiples of this, and so are addresses */
 #define CHUNK_BITS 16         /* a chunk of memory is cut into blocks of one size */
 #define CHUNK (1UL << CHUNK_BITS)
-#define ROOM (1UL << 36)      /* address space; memory is only taken as it is touched */
+#define ROOM (1UL << 36)      /* address space; it is opened for use piece by piece */
+#define PIECE (CHUNK << 6)
 
 extern void *__libc_malloc(size_t size), *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
@@ -25,7 +26,7 @@ extern void __libc_free(void *block);
 static struct block {
     struct block *next;
 } *lists[LARGEST / STEP + 1];
-static char *room, *fresh;                  /* where the address space begins, and its first unused chunk */
+static char *room, *fresh, *opened; /* where the address space begins, its first unused chunk, its end of use */
 static uint8_t kinds[ROOM >> CHUNK_BITS];   /* of each chunk the size of its blocks, in steps */
 
 static int is_ours(const void *block) { return (uintptr_t)block - (uintptr_t)room < ROOM && room; }
@@ -33,15 +34,17 @@ static size_t size_of(const void *block) { return (size_t)kinds[((char *)block -
 
 /* Called once, before there is a second thread; without the room everything stays with the C library. */
 void vtime_make_room(void) {
-    void *found = mmap(0, ROOM + CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *found = mmap(0, ROOM + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) return;
-    fresh = (char *)(((uintptr_t)found + CHUNK - 1) & ~(CHUNK - 1));
-    room = fresh;
+    room = fresh = opened = (char *)(((uintptr_t)found + CHUNK - 1) & ~(CHUNK - 1));
 }
 
 /* Cuts a new chunk into blocks of a size; the first of them is taken. */
 static void *cut(size_t kind) {
-    if (fresh + CHUNK > room + ROOM) return 0;
+    if (fresh == opened) {
+        if (opened == room + ROOM || mprotect(opened, PIECE, PROT_READ | PROT_WRITE)) return 0;
+        opened += PIECE;
+    }
     char *chunk = fresh;
     size_t size = kind * STEP, count = CHUNK / size;
     fresh += CHUNK;
