@@ -3,11 +3,11 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-services longest lint build checked browser releases recipes guards pictures validation bench soak clean
+.PHONY: help demo test test-services longest lint build checked browser releases recipes wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
-	@echo "make test-services   the tests that need a browser or Slurm's controller"
+	@echo "make test-services   the tests that need a browser, Slurm's controller or a wheel"
 	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
 	@echo "make guards REASON='...'   make the digests of guarded schedules and the contract anew; says what changed"
@@ -15,6 +15,7 @@ help:
 	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
 	@echo "make soak    2,000 mixtures of all features, a million files, scenarios and policies made wrong, with the seed of the day (hours)"
+	@echo "make wheels  an sdist, and wheels for the Pythons of this machine and for all others, into dist"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
@@ -44,6 +45,8 @@ releases: build
 	@tools/bootstrap releases
 recipes: build
 	@tools/bootstrap recipes
+wheels: build
+	@$(PY) tools/wheels.py
 guards: build
 	@$(PY) tests/guards/regenerate.py --reason "$(REASON)"
 pictures: build validation
