@@ -40,6 +40,7 @@ COMPILED = [
     "kernel.resources",
     "kernel.source",
     "policy.api",
+    "policy.views",
     "policy.clusters",
     "policy.preempt",
     "policies.order.fcfs",
@@ -118,6 +119,7 @@ DIRECTIVES = {
     "language_level": 3,
     "infer_types": True,
     "embedsignature": True,
+    "binding": False,  # a method that is called with a wrong self is refused, and not believed
     "boundscheck": CHECKED,
     "wraparound": CHECKED,
     "initializedcheck": CHECKED,

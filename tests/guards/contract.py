@@ -23,7 +23,7 @@ from walltime.policy.signatures import parameters_of
 from walltime.scenario import Part, Scenario
 from walltime.scenario.problems import PYTHON_ONLY, model_of
 
-INTERFACES = ("api", "clusters", "preempt", "conformance")
+INTERFACES = ("api", "views", "clusters", "preempt", "conformance")
 """Modules of `walltime.policy` that a policy is written and checked with."""
 TAUGHT = {
     "walltime.analysis.charts.palette": ("LIGHT",),

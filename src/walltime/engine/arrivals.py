@@ -149,7 +149,7 @@ class Arrivals(Source):
         slot: cython.Py_ssize_t
         while self.next <= now:
             i = self.i
-            slot = jobs.add(self.submit[i], self.run_time[i], self.requested[i], self.cores[i])
+            slot = jobs.enter(self.submit[i], self.run_time[i], self.requested[i], self.cores[i])
             jobs.at[slot].row = self.first_row + i
             jobs.at[slot].job_id = self.job_id[i]
             if self.user is not None:

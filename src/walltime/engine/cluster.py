@@ -154,7 +154,7 @@ class Island:
                     continue
                 counter = quotas.refuser(slot)
                 if counter >= 0:
-                    self.view.ledger.unhold(slot)
+                    self.view.raw_ledger.unhold(slot)
                     jobs.at[slot].promise = -1
                     self.lines.park(slot, counter)
         return 0
@@ -352,7 +352,7 @@ class Cluster(ClusterView):
         if not self.reserved:
             return self.ledger
         island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
-        return island.view.ledger
+        return island.view.raw_ledger
 
     def charge_to(self, order: Order):
         """Have an order hear of what jobs use here, besides those of the cluster's own queues."""
@@ -507,7 +507,7 @@ class Cluster(ClusterView):
         self.set_time(now)
         self.unqueued(jobs, slot)
         island.queue.remove(slot)
-        island.view.ledger.unhold(slot)
+        island.view.raw_ledger.unhold(slot)
         if island.displacer is not None:
             island.displacer.waits_no_more(slot)
         jobs.at[slot].promise = -1
@@ -550,7 +550,7 @@ class Cluster(ClusterView):
         able = island.queue.size == 0
         if able:
             self.set_time(self.changes.now)
-            able = island.view.ledger.fits(slot) if island.lines is None else island.view.fits_by_rules(slot)
+            able = island.view.raw_ledger.fits(slot) if island.lines is None else island.view.fits_by_rules(slot)
         jobs.at[slot] = kept
         return able
 
@@ -596,8 +596,8 @@ class Cluster(ClusterView):
         self.refresh(jobs, island, now)
         forecast = island.forecast
         time = forecast.behind(island.place_of(slot), slot, now)
-        if (forecast.noded and island.queue.size == 0) or island.view.ledger is not self.ledger:
-            exact = island.view.ledger.earliest(slot, now)
+        if (forecast.noded and island.queue.size == 0) or island.view.raw_ledger is not self.ledger:
+            exact = island.view.raw_ledger.earliest(slot, now)
             if exact > time:
                 time = exact
         return time
@@ -607,7 +607,7 @@ class Cluster(ClusterView):
         s: cython.Py_ssize_t
         policy: Policy = island.policy
         if island.forecast is None:
-            ledger = island.view.ledger
+            ledger = island.view.raw_ledger
             noded = not isinstance(ledger, CoreLedger | PlanLedger)
             island.forecast = Forecast(jobs, ledger, island.cores, policy.strict, policy.plans, noded)
             for s in jobs.slots():
@@ -621,6 +621,6 @@ class Cluster(ClusterView):
             island.prepare(self.orders, now)
         if not island.forecast.holds_at(now):
             if self.machine is not None:
-                island.forecast.shut = self.machine.windows(island.view.ledger, island.mask)
+                island.forecast.shut = self.machine.windows(island.view.raw_ledger, island.mask)
             island.forecast.make(island.waiting(), now)
         return 0

@@ -103,7 +103,7 @@ class Displacer:
         slot: cython.Py_ssize_t
         for slot in list(self.claims):
             if not view.admits(slot):
-                view.ledger.unhold(slot)
+                view.raw_ledger.unhold(slot)
                 self.renounce(slot)
         urgent: list = self.urgent(view)
         self.fresh = []
@@ -118,7 +118,7 @@ class Displacer:
         self.fresh = []  # whom others have displaced is no news
         for slot in sorted(self.suspended, key=self.precedence):
             until = view.now + self.jobs.at[slot].estimate
-            if view.ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
+            if view.raw_ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
                 self.simulation.resume_at(slot, self.suspended[slot])
         return True
 
@@ -187,7 +187,7 @@ class Displacer:
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         if slot not in self.claims and view.admits(slot):
             self.sought = True
-            if length <= view.ledger.closing:
+            if length <= view.raw_ledger.closing:
                 urgent.append(slot)
         return 0
 
@@ -230,10 +230,10 @@ class Displacer:
     def pin(self, view: Pass, slot):
         """Nobody else may have what the claimant is to get, from the first time on at which it can have it."""
         time: cython.longlong = max(view.now, self.claims[slot])
-        view.ledger.unhold(slot)
-        time = view.ledger.earliest(slot, time)
+        view.raw_ledger.unhold(slot)
+        time = view.raw_ledger.earliest(slot, time)
         if time < NEVER:
-            view.ledger.pin(slot, time)
+            view.raw_ledger.pin(slot, time)
         return 0
 
     def renounce(self, slot):

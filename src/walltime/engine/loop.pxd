@@ -8,7 +8,7 @@ from walltime.engine.sources cimport Cancellations, Expiries, Interruptions, Lim
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, FUTURE, HELD, OUTSIDE, PREEMPTED, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING,
-    JobTable, done_in, time_for
+    JobTable, done_in, seal, time_for
 )
 from walltime.kernel.ledger cimport Ledger
 from walltime.kernel.source cimport CHECKPOINT, FAIL, REQUEUE, Engine, Observer, Source

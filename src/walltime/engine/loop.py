@@ -24,7 +24,7 @@ from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
 from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Releases, Timers
 from walltime.execution.model import Execution
-from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, time_for
+from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, seal, time_for
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.source import Engine, Observer, Remedy, Source
 from walltime.policy.api import Cause, Decision, Pass
@@ -117,6 +117,7 @@ class Simulation(Engine):
         dispatch=None,
     ) -> None:
         Engine.__init__(self, jobs)
+        seal(self.jobs)
         self.per_event = per_event
         self.extend = extend
         self.arrivals = arrivals
@@ -461,7 +462,7 @@ class Simulation(Engine):
         for name in ("dependencies", "array"):
             if description.get(name):
                 raise InputError(f"a job that is submitted during the run cannot have {name}", value=description[name])
-        slot = self.jobs.add(
+        slot = self.jobs.enter(
             submitted, description["run_time"], description["requested_time"], description.get("cores", 1)
         )
         self.live_jobs.append(description)
@@ -585,7 +586,7 @@ class Simulation(Engine):
         jobs: JobTable = self.jobs
         cluster: Cluster = self.clusters[jobs.at[i].cluster]
         island: Island = cluster.islands[jobs.at[i].island]
-        ledger: Ledger = island.view.ledger
+        ledger: Ledger = island.view.raw_ledger
         cluster.set_time(self.now)
         ledger.set_time(self.now)
         if not ledger.fits(i):
@@ -795,7 +796,7 @@ class Simulation(Engine):
         if self.ending.fruitless:
             self.ending.left(self.jobs.at[slot].seq)
         self.ended += 1
-        return self.jobs.drop(slot)
+        return self.jobs.leave(slot)
 
     def account(self, slot):
         """Of the time that the job ran, writing checkpoints and starting from them was none of its work."""

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from walltime.engine.outages import Gate, Machine, Outage
+from walltime.policy.views import judge
 
 FAILURES = ("failure",)
 RESERVATIONS = ("reservation", "maintenance")
@@ -34,12 +35,12 @@ def find_obstacle(
             if not found and not drained:
                 continue
             with _lifted(machine, sorts, drained):
-                helps = view.verdict(slot, now)[0] != BLOCKED
+                helps = judge(view, slot, now)[0] != BLOCKED
             if helps:
                 return kind, _describe(found, drained)
     elif verdict == DELAYED and machine.coming:
         with _forgotten(machine):
-            helps = view.verdict(slot, now)[0] == ""
+            helps = judge(view, slot, now)[0] == ""
         if helps:
             return "reserved", _describe_coming(machine)
     return None

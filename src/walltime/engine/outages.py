@@ -12,9 +12,10 @@ import numpy as np
 
 from walltime.cluster.failures import renewals
 from walltime.core.time import NEVER, SECOND, microseconds
-from walltime.kernel.jobs import Outcome, State
+from walltime.kernel.jobs import Outcome, State, add_ghost, drop_ghost
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.source import Remedy, Source
+from walltime.policy.views import find_ledger
 from walltime.scenario import Cluster, Failures, Reservation
 from walltime.scenario.outages import (
     failing_cores,
@@ -148,7 +149,7 @@ class Machine:
         """Nobody can use these any more, as far as is known until `until`; what `open` needs."""
         ghosts = []
         for ledger in self.ledgers() if kind == "failure" and nodes is not None else [self.ledger]:
-            ghost = self.simulation.jobs.add_ghost(self.count(nodes, cores))
+            ghost = add_ghost(self.simulation.jobs, self.count(nodes, cores))
             ledger.shut(ghost, nodes, until)
             self.closures[ghost] = (ledger, self.simulation.now, until, nodes, self.count(nodes, cores))
             ghosts.append((ledger, ghost))
@@ -168,7 +169,7 @@ class Machine:
         for ledger, ghost in ghosts:
             ledger.give(ghost)
             del self.closures[ghost]
-            self.simulation.jobs.drop_ghost(ghost)
+            drop_ghost(self.simulation.jobs, ghost)
         outage.end = self.simulation.now
         self.down -= outage.cores if outage.kind == "failure" else 0
         self.simulation.capacity_changed(self.index)
@@ -330,7 +331,7 @@ class ReservationSource(Source):
         machine = self.machine
         machine.set_time()
         if start > machine.simulation.now:
-            ghost = machine.simulation.jobs.add_ghost(self.cores[number])
+            ghost = add_ghost(machine.simulation.jobs, self.cores[number])
             machine.ledger.keep_shut(ghost, self.nodes[number], start, end)
             machine.closures[ghost] = (machine.ledger, start, end, self.nodes[number], self.cores[number])
             self.announced[number, start] = ghost
@@ -348,7 +349,7 @@ class ReservationSource(Source):
         if ghost is not None:
             machine.ledger.unhold(ghost)
             del machine.closures[ghost]
-            machine.simulation.jobs.drop_ghost(ghost)
+            drop_ghost(machine.simulation.jobs, ghost)
             del machine.coming[ghost]
         if nodes is not None:
             machine.interrupt(machine.ledger.jobs_on(nodes))
@@ -377,10 +378,10 @@ class Gate:
         self.island = island
         self.nodes = nodes
         self.cores = cores
-        self.ledger = machine.simulation.clusters[machine.index].islands[island].view.ledger
+        self.ledger = find_ledger(machine.simulation.clusters[machine.index].islands[island].view)
         self.coming: list[tuple[int, int]] = []  # occurrences that are known of and not over
         self.gaps: list[int] = []  # the ghosts behind each of them
-        self.ghost = machine.simulation.jobs.add_ghost(cores)
+        self.ghost = add_ghost(machine.simulation.jobs, cores)
         self.ledger.shut(self.ghost, nodes, NEVER)
         self.inside = False
         self.last = False  # whether no further occurrence will be announced
@@ -402,7 +403,7 @@ class Gate:
         elif not self.inside:
             self.ledger.prolong(self.ghost, start)
         self.coming.append((start, end))
-        self.gaps.append(jobs.add_ghost(self.cores))
+        self.gaps.append(add_ghost(jobs, self.cores))
         self._keep(self.gaps[-1], end, NEVER)
 
     def _keep(self, ghost: int, start: int, end: int) -> None:
@@ -412,7 +413,7 @@ class Gate:
     def begin(self) -> None:
         self.inside = True
         self.ledger.give(self.ghost)
-        self.machine.simulation.jobs.drop_ghost(self.ghost)
+        drop_ghost(self.machine.simulation.jobs, self.ghost)
 
     def end(self) -> None:
         """Whoever is still inside has to go; shut until the next time."""

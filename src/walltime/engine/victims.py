@@ -34,12 +34,12 @@ class Search:
     def begin(self, view: Pass, slot):
         """For whom room is sought."""
         self.view = view
-        self.ledger = view.ledger
+        self.ledger = view.raw_ledger
         self.slot = slot
         self.cores = view.jobs.at[slot].cores
         self.nodes = None
-        if isinstance(view.ledger, ResourceLedger) and (view.jobs.at[slot].nodes == 1 or self.cores == 1):
-            self.nodes = view.ledger
+        if isinstance(view.raw_ledger, ResourceLedger) and (view.jobs.at[slot].nodes == 1 or self.cores == 1):
+            self.nodes = view.raw_ledger
             if self.nodes.counted > 0 or self.nodes.licensed_of[view.jobs.at[slot].shape]:
                 self.nodes = None
             elif len(self.newest) < self.nodes.n:

@@ -18,6 +18,7 @@ from walltime.engine.recorder import NOWHERE
 from walltime.kernel.jobs import State
 from walltime.kernel.outlook import Outlook
 from walltime.kernel.source import Engine, Observer, Source
+from walltime.policy.views import find_ledger, find_quotas, judge
 
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
@@ -137,7 +138,7 @@ class Witness(Observer):
         if after == State.SUSPENDED:
             self.open = Reason("suspended", now, now, dict(self.stays[-1].cause))
         elif after == State.RUNNING:
-            where = self._home(engine).view.ledger.where(self.slot)
+            where = find_ledger(self._home(engine).view).where(self.slot)
             self.stays.append(Stay(now, {int(node) for node, _ in where}))
 
     def _leave(self, engine: Engine, now: int, after: int) -> None:
@@ -230,14 +231,14 @@ class Witness(Observer):
         if island is None:
             return "cluster", {}
         jobs, now, view = engine.jobs, int(engine.now), island.view
-        kind, counter = view.verdict(self.slot, now)
+        kind, counter = judge(view, self.slot, now)
         rhythm = island.rhythm
         if hasattr(rhythm, "watched"):
             rhythm.watched = self.slot
             if rhythm.planned == now:
                 self.fitted = kind == ""
         if kind == "limit":
-            return kind, {"who": view.quotas.titles[counter], "text": view.quotas.why(counter, self.slot)}
+            return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
         if kind in ("resources", "reservation"):
             return self._find_obstacle(engine, island, kind)
         ahead = self._ahead(engine, island)
@@ -257,7 +258,7 @@ class Witness(Observer):
                 return found
         if kind == "reservation":
             return kind, self._holder(engine)
-        free = int(island.view.ledger.free)
+        free = int(find_ledger(island.view).free)
         detail = {"needs": int(engine.jobs.cores[self.slot]), "free": free, "most_free": free}
         if island.displacer is not None and self.slot in island.displacer.claims:
             detail["room_by"] = int(island.displacer.claims[self.slot])
@@ -344,9 +345,9 @@ class Witness(Observer):
         cluster = engine.clusters[int(jobs.cluster[self.slot])]
         if len(cluster.islands) > 1 or len(ahead) > MOST_PLANNED:
             return None
-        if not view.ledger.foresee(self.outlook):
-            self._foresee_cores(engine, view.ledger)
-        units = view.ledger.units if self.outlook.unit > 1 else lambda slot: int(jobs.cores[slot])
+        if not find_ledger(view).foresee(self.outlook):
+            self._foresee_cores(engine, find_ledger(view))
+        units = find_ledger(view).units if self.outlook.unit > 1 else lambda slot: int(jobs.cores[slot])
         for slot in sorted(ahead, key=lambda slot: self._rank(engine, slot)):
             if island.lines is None or island.lines.refuser(slot) < 0:
                 self._place(slot, units(slot), max(int(jobs.estimate[slot]), 1))

@@ -90,9 +90,18 @@ cdef class JobTable:
     cdef Py_ssize_t spares
     cdef object table
     cdef dict views
+    cdef bint sealed
 
     cpdef Py_ssize_t add(self, long long submit, long long run_time, long long requested, long long cores) except -1
-    cpdef Py_ssize_t add_ghost(self, long long cores) except -1
-    cpdef int drop_ghost(self, Py_ssize_t slot) except -1
     cpdef int drop(self, Py_ssize_t slot) except -1
     cdef int grow(self) except -1
+    cdef int guard(self) except -1
+    cdef Py_ssize_t enter(self, long long submit, long long run_time, long long requested, long long cores) except -1
+    cdef int leave(self, Py_ssize_t slot) except -1
+
+cdef int require_table(JobTable jobs) except -1
+cpdef int seal(JobTable jobs) except -1
+cpdef Py_ssize_t add_ghost(JobTable jobs, long long cores) except -1
+cpdef int drop_ghost(JobTable jobs, Py_ssize_t slot) except -1
+cpdef int require_job(JobTable jobs, Py_ssize_t slot) except -1
+cpdef int require_jobs(JobTable jobs, long long[::1] slots, long long[::1] keys) except -1

@@ -7,6 +7,7 @@ import enum
 import cython
 import numpy as np
 
+from walltime.core.errors import PolicyError
 from walltime.kernel.arrays import doubled, integers
 
 FIELDS = (
@@ -118,6 +119,72 @@ def done_in(time, speed):
     return whole * speed + (time - whole * FULL_SPEED) * speed // FULL_SPEED
 
 
+def seal(jobs):
+    """From now on Python can only look: columns cannot be written, and no job is added or dropped by a method."""
+    require_table(jobs)
+    jobs.sealed = True
+    jobs.views = {}
+    return 0
+
+
+def writable(jobs: JobTable, name: str):
+    """A column of a sealed table that can be written; for execution models and sources, which are parts of the engine.
+    Take it anew each time: the table may have moved."""
+    require_table(jobs)
+    if name not in FIELDS or name in HIDDEN:
+        raise AttributeError(f"a job has no field {name!r} that may be written")
+    return jobs.table[name]
+
+
+def add_ghost(jobs, cores):
+    """A slot for something that is no job and takes the place of one: a node that is down, a reservation.
+
+    Its `seq` is below zero, and its hold, where it has one, is pinned.
+    """
+    require_table(jobs)
+    s: cython.Py_ssize_t = jobs.enter(0, 0, 0, cores)
+    jobs.entered -= 1
+    jobs.ghosts += 1
+    jobs.live -= 1
+    jobs.at[s].seq = -1 - jobs.ghosts
+    jobs.at[s].pinned = 1
+    return s
+
+
+def drop_ghost(jobs, slot):
+    """Give a ghost's slot back."""
+    require_job(jobs, slot)
+    if jobs.at[slot].seq >= 0:
+        raise PolicyError(f"{slot} is the slot of a job, not of a ghost")
+    jobs.leave(slot)
+    jobs.live += 1
+    return 0
+
+
+def require_table(jobs):
+    if jobs is None or jobs.table is None:
+        raise PolicyError("there is no table of jobs")
+    return 0
+
+
+def require_job(jobs, slot):
+    """Raise PolicyError unless the number is that of a job in the table; every hook of a compiled part asks."""
+    if jobs is None or not 0 <= slot < jobs.size:
+        raise PolicyError(f"{slot} is not the slot of a job")
+    return 0
+
+
+def require_jobs(jobs, slots, keys):
+    """The same for many slots, and for the array that takes a key of each."""
+    i: cython.Py_ssize_t
+    if jobs is None or slots is None or keys is None or len(keys) < len(slots):
+        raise PolicyError("keys takes a table of jobs, an array of slots, and an array for as many keys")
+    for i in range(len(slots)):
+        if not 0 <= slots[i] < jobs.size:
+            raise PolicyError(f"{slots[i]} is not the slot of a job")
+    return 0
+
+
 @cython.final
 @cython.cclass
 class JobTable:
@@ -126,10 +193,13 @@ class JobTable:
     Compiled code reads and writes `at[slot].field`; Python sees a column as `jobs.field[slot]`. `seq` is the order of
     entry and breaks every tie; `stamp` changes with each use of the slot and each attempt, so that an event can tell
     whether it is still meant; `row` is the job's line in the tables of descriptions. Adding a job may move the table:
-    keep no view of it across a call that may add jobs.
+    keep no view of it across a call that may add jobs. The table of a simulation is sealed: Python cannot write its
+    columns, nor add or drop a job.
     """
 
     def __init__(self) -> None:
+        if cython.compiled and self.table is not None:
+            raise PolicyError("a table of jobs is made once")
         self.size = 0
         self.live = 0
         self.entered = 0
@@ -141,17 +211,29 @@ class JobTable:
             self.table = self.table.view(np.recarray)
         self.at = self.table
         self.views = {}
+        self.sealed = False
 
     def __getattr__(self, name):
         """A field as a column for Python: a NumPy view, by slot."""
         if name not in self.views:
             if name not in FIELDS or name in HIDDEN:
                 raise AttributeError(f"a job has no field {name!r} that a policy may see")
-            self.views[name] = self.table[name]
+            column = self.table[name]
+            self.views[name] = np.asarray(memoryview(column).toreadonly()) if self.sealed else column
         return self.views[name]
+
+    def guard(self):
+        """Raise PolicyError where the table is sealed, or has never been made."""
+        if self.sealed or self.table is None:
+            raise PolicyError("a policy looks at jobs; it neither adds nor drops one")
+        return 0
 
     def add(self, submit, run_time, requested, cores):
         """A slot for a new job, in the state FUTURE, labels and the rest at their defaults."""
+        self.guard()
+        return self.enter(submit, run_time, requested, cores)
+
+    def enter(self, submit, run_time, requested, cores):
         s: cython.Py_ssize_t
         if self.spares > 0:
             self.spares -= 1
@@ -211,26 +293,14 @@ class JobTable:
         self.at[s].promise = -1
         return s
 
-    def add_ghost(self, cores):
-        """A slot for something that is no job and takes the place of one: a node that is down, a reservation.
-
-        Its `seq` is below zero, and its hold, where it has one, is pinned.
-        """
-        s: cython.Py_ssize_t = self.add(0, 0, 0, cores)
-        self.entered -= 1
-        self.ghosts += 1
-        self.live -= 1
-        self.at[s].seq = -1 - self.ghosts
-        self.at[s].pinned = 1
-        return s
-
-    def drop_ghost(self, slot):
-        """Give a ghost's slot back."""
-        self.live += 1
-        return self.drop(slot)
-
     def drop(self, slot):
         """Give the slot back; whoever still has an event for it finds another stamp."""
+        self.guard()
+        if not 0 <= slot < self.size:
+            raise PolicyError(f"{slot} is not the slot of a job")
+        return self.leave(slot)
+
+    def leave(self, slot):
         if self.spares == len(self.spare):
             self.spare = doubled(self.spare)
         self.spare[self.spares] = slot

@@ -521,7 +521,7 @@ class LinesQueue(Queue):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         slot: cython.Py_ssize_t
-        if self.dynamic or self.shuffled or last < 0 or self.recents > MANY:
+        if self.dynamic or self.shuffled or not 0 <= last < self.jobs.size or self.recents > MANY:
             return False
         for i in range(self.recents):
             if not self.precedes(last, self.recent[i]):

@@ -18,6 +18,7 @@ cdef class Usage:
     cpdef int load(self, Py_ssize_t who, Py_ssize_t k, double seconds) except -1
     cpdef int start(self, Py_ssize_t who, Py_ssize_t slot, long long limit, long long now) except -1
     cpdef int stop(self, Py_ssize_t slot, long long start, long long now) except -1
+    cdef int require_slot(self, Py_ssize_t slot) except -1
     cdef int settle(self, Py_ssize_t who, long long now) except -1
     cpdef double read(self, Py_ssize_t who, Py_ssize_t k, long long time) except? -1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, doubles, integers, lengthened
@@ -93,12 +94,18 @@ class Usage:
 
     def stop(self, slot, start, now):
         """The job, which has run since `start`, uses nothing any more."""
+        self.require_slot(slot)
         k: cython.Py_ssize_t
         who: cython.Py_ssize_t = self.owner[slot]
         self.settle(who, now)
         self.running[who] -= 1
         for k in range(self.width):
             self.rate[who * self.width + k] -= self.rates[slot * self.width + k]
+        return 0
+
+    def require_slot(self, slot):
+        if not 0 <= slot < len(self.owner):
+            raise PolicyError(f"{slot} is not a job that has started")
         return 0
 
     def settle(self, who, now):
@@ -202,6 +209,7 @@ class Steps(Usage):
         return 0
 
     def stop(self, slot, start, now):
+        self.require_slot(slot)
         k: cython.Py_ssize_t
         used: cython.double
         who: cython.Py_ssize_t = self.owner[slot]

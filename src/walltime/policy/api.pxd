@@ -24,6 +24,8 @@ cdef enum:
 
 cpdef long long float_key(double value) noexcept
 
+cpdef Pass require_open(Pass p)
+
 cdef class Policy:
     cdef public bint plans
     cdef public bint strict
@@ -35,6 +37,7 @@ cdef class Rhythm:
     cdef readonly object lanes
     cdef public bint forgets
     cdef public bint replans
+    cdef int require_attached(self) except -1
     cpdef bint due(self, long long now, int causes) except? -1
     cpdef schedule(self, Pass p)
     cpdef long long next(self, long long now, int causes) except *
@@ -70,13 +73,13 @@ cdef class Broker:
 cdef class Pass:
     cdef readonly long long now
     cdef readonly int causes
-    cdef public bint amid
+    cdef readonly bint amid
     cdef readonly JobTable jobs
-    cdef readonly Queue queue
-    cdef readonly Ledger ledger
-    cdef readonly LinesQueue lines
-    cdef readonly Quotas quotas
-    cdef public Py_ssize_t number
+    cdef Queue raw_queue
+    cdef Ledger raw_ledger
+    cdef LinesQueue lines
+    cdef Quotas quotas
+    cdef readonly Py_ssize_t number
     cdef readonly str cluster
     cdef readonly object policy
     cdef bint open
@@ -118,4 +121,7 @@ cdef class Pass:
     cdef int decide(self, int kind, Py_ssize_t slot, long long value) except -1
     cdef int check(self, Py_ssize_t slot) except -1
     cdef int look(self, Py_ssize_t slot) except -1
+    cdef bint waits_here(self, Py_ssize_t slot) noexcept
+    cdef int check_place(self, Py_ssize_t slot) except -1
+    cdef tuple verdict(self, Py_ssize_t slot, long long now)
     cdef int complain(self) except -1

@@ -53,6 +53,22 @@ if not cython.compiled:
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
 
 
+def require_open(p):
+    """The pass, where it is one that is not over; else PolicyError. Asked at the top of every compiled `schedule`."""
+    if p is None:
+        raise PolicyError("a policy was called without a pass")
+    if not p.open:
+        p.complain()
+    return p
+
+
+def views():
+    """The module of the views, which builds upon this one."""
+    from walltime.policy import views
+
+    return views
+
+
 @cython.cclass
 class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
@@ -100,7 +116,13 @@ class Rhythm:
 
     def schedule(self, p: Pass):
         """The pass."""
+        self.require_attached()
         self.policy.schedule(p)
+
+    def require_attached(self):
+        if self.policy is None:
+            raise PolicyError(f"{type(self).__name__}: it is attached to no policy")
+        return 0
 
     def next(self, now, causes):
         """When to be asked again whatever happens until then, or NEVER; asked while somebody waits."""
@@ -294,9 +316,11 @@ class Pass:
     """
 
     def __init__(self, jobs: JobTable, queue: Queue, ledger: Ledger, cluster, policy) -> None:
+        if jobs is None or queue is None or ledger is None:
+            raise PolicyError("a pass has jobs, a queue and a ledger")
         self.jobs = jobs
-        self.queue = queue
-        self.ledger = ledger
+        self.raw_queue = queue
+        self.raw_ledger = ledger
         self.lines = queue if isinstance(queue, LinesQueue) else None
         self.quotas = None if self.lines is None else self.lines.quotas
         self.number = 0
@@ -315,39 +339,49 @@ class Pass:
         self.promised_seq = integers(8)
         self.promises = 0
 
+    @property
+    def queue(self):
+        """The waiting jobs as a policy in Python sees them: a view that checks what it is asked."""
+        return views().QueueView(self)
+
+    @property
+    def ledger(self):
+        """The resources as a policy in Python sees them: a view that checks what it is asked."""
+        return views().LedgerView(self)
+
     # ---- looking
 
     def head(self):
         """The first waiting job, or -1."""
         if not self.open:
             self.complain()
-        return self.queue.head()
+        return self.raw_queue.head()
 
     def next(self, slot):
         """The waiting job behind this one, or -1."""
-        self.look(slot)
-        return self.queue.next(slot)
+        self.check_place(slot)
+        return self.raw_queue.next(slot)
 
     def candidate(self, after=-1):
         """The first waiting job (behind `after`, if given) that fits now without touching a reservation, or -1."""
         found: cython.Py_ssize_t = after
         if not self.open or after != -1:
-            self.look(after)
+            self.check_place(after)
         while True:
-            found = self.queue.find(self.ledger.free, self.ledger.extra, self.ledger.window, found, self.ledger.longest)
+            found = self.raw_queue.find(self.raw_ledger.free, self.raw_ledger.extra, self.raw_ledger.window, found, self.raw_ledger.longest)
             if found < 0:
                 return found
             if self.jobs.at[found].choice >= 0:
                 if self.fits_by_rules(found):
                     return found
-            elif self.ledger.fits(found):  # the queue has asked the limits
+            elif self.raw_ledger.fits(found):  # the queue has asked the limits
                 return found
 
     def fits(self, slot):
         """Whether the job could start now, for its estimate, without touching another job's reservation, and the
         limits admit it. A job with a choice of queues is then in the first one where it could."""
-        self.look(slot)
-        return self.ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
+        self.check(slot)
+        return self.raw_ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
 
     def fits_by_rules(self, slot):
         k: cython.Py_ssize_t
@@ -357,10 +391,10 @@ class Pass:
         shape: cython.longlong = self.jobs.at[slot].shape
         rules: cython.longlong = self.jobs.at[slot].rules
         if choice < 0:
-            return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot)
+            return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot)
         for k in range(choices.first[choice], choices.first[choice + 1]):
             self.choose(slot, k)
-            if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.ledger.fits(slot):
+            if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot):
                 return True
         self.jobs.at[slot].queue = queue  # where it has a promise, or would start last time
         self.jobs.at[slot].shape = shape
@@ -381,7 +415,7 @@ class Pass:
 
     def earliest(self, slot):
         """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
-        self.look(slot)
+        self.check(slot)
         return self.plan(slot)
 
     def plan(self, slot):
@@ -393,26 +427,26 @@ class Pass:
         time: cython.longlong
         choices: Choices
         if choice < 0:
-            return self.ledger.earliest(slot, self.now)
+            return self.raw_ledger.earliest(slot, self.now)
         choices = self.lines.choices
         for k in range(choices.first[choice], choices.first[choice + 1]):
             self.choose(slot, k)
             if self.quotas is not None and self.quotas.refuser(slot) >= 0:
                 continue
-            time = self.ledger.earliest(slot, self.now)
+            time = self.raw_ledger.earliest(slot, self.now)
             if time < first:
                 first = time
                 best = k
         if best >= 0:
             self.choose(slot, best)
-            self.ledger.earliest(slot, self.now)  # what it found is what `hold` takes up
+            self.raw_ledger.earliest(slot, self.now)  # what it found is what `hold` takes up
         return first
 
     def waiting(self) -> list:
         """Every waiting job in queue order: convenient, and linear in the queue's length."""
         if not self.open:
             self.complain()
-        return self.queue.slots()
+        return self.raw_queue.slots()
 
     def job(self, slot) -> Job:
         """A view of the job by names, times in seconds."""
@@ -442,12 +476,16 @@ class Pass:
     @property
     def free(self) -> int:
         """Cores free now."""
-        return self.ledger.free
+        if not self.open:
+            self.complain()
+        return self.raw_ledger.free
 
     @property
     def size(self) -> int:
         """How many jobs wait."""
-        return self.queue.size
+        if not self.open:
+            self.complain()
+        return self.raw_queue.size
 
     def why(self, slot) -> str:
         """Why the waiting job does not start at this point of the pass, for a person; costs a look at the ledger."""
@@ -458,17 +496,17 @@ class Pass:
         counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
         if counter >= 0:
             return f"limit: {self.quotas.why(counter, i)}"
-        if cores > self.ledger.free:
-            return f"resources: it needs {cores} cores, {self.ledger.free} are free"
-        if not self.ledger.fits(i):
-            wait = self.ledger.window / SECOND
+        if cores > self.raw_ledger.free:
+            return f"resources: it needs {cores} cores, {self.raw_ledger.free} are free"
+        if not self.raw_ledger.fits(i):
+            wait = self.raw_ledger.window / SECOND
             return f"reservation: it would delay a job that has been promised its start in {wait:g} s"
-        first = self.queue.head()
-        if first >= 0 and first != i and self.queue.precedes(first, i):
+        first = self.raw_queue.head()
+        if first >= 0 and first != i and self.raw_queue.precedes(first, i):
             return f"priority: it fits, but stands behind job {self.jobs.at[first].job_id}"
         return "nothing: it fits and may start"
 
-    def verdict(self, slot, now) -> tuple:
+    def verdict(self, slot, now):
         """What keeps the waiting job back as things stand at `now`, whoever is before it: ("limit", its counter),
         ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be
         asked at any time, and changes nothing."""
@@ -478,7 +516,7 @@ class Pass:
         estimate: cython.longlong = self.jobs.at[i].estimate
         chosen = self.jobs.table[i].copy() if self.jobs.at[i].choice >= 0 else None  # where it stands now
         counter: cython.Py_ssize_t = -1
-        self.ledger.set_time(now)
+        self.raw_ledger.set_time(now)
         if self.quotas is not None:
             self.quotas.set_time(now)
             counter = self.lines.refuser(i)
@@ -494,7 +532,7 @@ class Pass:
         return kind, -1
 
     def would_fit(self, slot):
-        return self.ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
+        return self.raw_ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
 
     # ---- deciding
 
@@ -503,14 +541,14 @@ class Pass:
         self.check(slot)
         if not self.fits(slot):
             raise self.refusal(slot)
-        self.jobs.at[slot].backfilled = self.queue.ahead(slot)
+        self.jobs.at[slot].backfilled = self.raw_queue.ahead(slot)
         self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
-        self.ledger.take(slot)
+        self.raw_ledger.take(slot)
         if self.quotas is not None:
             self.jobs.at[slot].start = self.now
             self.quotas.take(slot)
         self.jobs.at[slot].promise = -1
-        self.queue.remove(slot)
+        self.raw_queue.remove(slot)
         return self.decide(START, slot, 0)
 
     def reserve(self, slot):
@@ -521,14 +559,14 @@ class Pass:
         """
         time: cython.longlong
         self.check(slot)
-        self.ledger.loosen(slot)
+        self.raw_ledger.loosen(slot)
         time = self.plan(slot)
         if time < NEVER:
-            self.ledger.hold(slot, time)
+            self.raw_ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
             self.decide(RESERVE, slot, time)
         else:
-            self.ledger.unhold(slot)
+            self.raw_ledger.unhold(slot)
             self.jobs.at[slot].promise = -1
         return time
 
@@ -541,11 +579,11 @@ class Pass:
         if before < 0:
             raise self.violation(slot, "has no promise to advance")
         if self.jobs.at[slot].choice < 0:
-            time = self.ledger.advance(slot)
+            time = self.raw_ledger.advance(slot)
         else:
-            self.ledger.loosen(slot)
+            self.raw_ledger.loosen(slot)
             time = self.plan(slot)
-            self.ledger.hold(slot, time)
+            self.raw_ledger.hold(slot, time)
             self.jobs.at[slot].promise = time
         if time != before:
             self.decide(RESERVE, slot, time)
@@ -559,10 +597,10 @@ class Pass:
             self.complain()
         for i in range(self.promises):
             slot = self.promised[i]
-            if self.jobs.at[slot].seq == self.promised_seq[i] and self.jobs.at[slot].cluster == self.ledger.index:
+            if self.jobs.at[slot].seq == self.promised_seq[i] and self.jobs.at[slot].cluster == self.raw_ledger.index:
                 self.jobs.at[slot].promise = -1
         self.promises = 0
-        return self.ledger.release_holds()
+        return self.raw_ledger.release_holds()
 
     def stand(self):
         """Whether nobody who has been promised a start since the last `release` has come to a limit."""
@@ -572,7 +610,7 @@ class Pass:
             return True
         for i in range(self.promises):
             slot = self.promised[i]
-            if self.jobs.at[slot].cluster != self.ledger.index:
+            if self.jobs.at[slot].cluster != self.raw_ledger.index:
                 return False  # it has moved
             if self.jobs.at[slot].promise >= 0 and self.quotas.refuser(slot) >= 0:
                 return False
@@ -591,13 +629,18 @@ class Pass:
     def cancel(self, slot):
         """Take a waiting job out of the system."""
         self.check(slot)
-        self.queue.remove(slot)
+        self.raw_queue.remove(slot)
         return self.decide(CANCEL, slot, 0)
 
     def preempt(self, slot):
         """Stop a running job and queue it again; its resources are free once the pass is over."""
         self.look(slot)
-        if self.jobs.at[slot].holding != 1 or self.jobs.at[slot].state == WAITING:
+        if (
+            self.jobs.at[slot].holding != 1
+            or self.jobs.at[slot].state == WAITING
+            or self.jobs.at[slot].cluster != self.raw_ledger.index
+            or self.jobs.at[slot].seq < 0
+        ):
             raise self.violation(slot, "preempted, but it is not running")
         return self.decide(PREEMPT, slot, 0)
 
@@ -605,6 +648,8 @@ class Pass:
         """Have another pass at this time (microseconds), whatever happens until then."""
         if not self.open:
             self.complain()
+        if time >= NEVER:
+            raise self.violation(-1, "asked to be woken at a time that never comes")
         if time <= self.now:
             raise self.violation(-1, f"asked to be woken at {time / SECOND:g} s, which is not in the future")
         return self.decide(WAKE, -1, time)
@@ -616,25 +661,25 @@ class Pass:
         self.causes = causes
         self.open = True
         self.decided = 0
-        return self.ledger.set_time(now)
+        return self.raw_ledger.set_time(now)
 
     def end(self):
         self.open = False
-        return self.queue.settle()
+        return self.raw_queue.settle()
 
     def rollback(self):
         """Undo the decisions in the ledger and the queue, the last first."""
         i: cython.Py_ssize_t = self.decided - 1
         while i >= 0:
             if self.kind[i] == START:
-                self.ledger.give(self.slot[i])
+                self.raw_ledger.give(self.slot[i])
                 if self.quotas is not None:
                     self.quotas.give(self.slot[i])
                 self.jobs.at[self.slot[i]].backfilled = 0
             if self.kind[i] == START or self.kind[i] == CANCEL:
-                self.queue.push(self.slot[i])
+                self.raw_queue.push(self.slot[i])
             elif self.kind[i] == RESERVE:
-                self.ledger.unhold(self.slot[i])
+                self.raw_ledger.unhold(self.slot[i])
             i -= 1
         self.decided = 0
         return 0
@@ -666,13 +711,29 @@ class Pass:
     def check(self, slot):
         """Raise unless the pass is open and the job waits in this cluster."""
         self.look(slot)
-        if (
-            self.jobs.at[slot].state != WAITING
-            or self.jobs.at[slot].place == OUTSIDE
-            or self.jobs.at[slot].cluster != self.ledger.index
-        ):
+        if not self.waits_here(slot):
             raise self.violation(slot, "is not waiting in this cluster's queue")
         return 0
+
+    def waits_here(self, slot):
+        return (
+            self.jobs.at[slot].state == WAITING
+            and self.jobs.at[slot].place != OUTSIDE
+            and self.jobs.at[slot].cluster == self.raw_ledger.index
+            and self.jobs.at[slot].island == self.number
+        )
+
+    def check_place(self, slot):
+        """Raise unless the pass is open and the job waits here, or has left the queue in this very pass."""
+        i: cython.Py_ssize_t = self.decided - 1
+        self.look(slot)
+        if self.waits_here(slot):
+            return 0
+        while i >= 0:
+            if self.slot[i] == slot and self.kind[i] != PREEMPT:
+                return 0
+            i -= 1
+        raise self.violation(slot, "is not waiting in this cluster's queue")
 
     def complain(self):
         raise PolicyError(f"{self.name()}: the pass is over; decide inside schedule()")
@@ -681,19 +742,21 @@ class Pass:
         """The error that names the policy, the job, the time and the cluster."""
         job = ""
         i: cython.Py_ssize_t = slot
-        if 0 <= i < self.jobs.size:
+        if self.jobs is not None and 0 <= i < self.jobs.size:
             job = f"job {self.jobs.at[i].job_id} ({self.jobs.at[i].cores} cores) "
         return PolicyError(f"{self.name()}: {job}{what} (cluster {self.cluster}, time {self.now / SECOND:g} s)")
 
     def refusal(self, slot) -> PolicyError:
         """The error of a job that is started where it may not."""
+        if not self.open:
+            self.complain()
         i: cython.Py_ssize_t = slot
         if not 0 <= i < self.jobs.size:
             return self.violation(-1, f"started {slot}, which is not a job")
         counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
         if counter >= 0:
             return self.violation(i, f"started, but a limit refuses it: {self.quotas.why(counter, i)}")
-        return self.violation(i, f"started, but it does not fit: {self.ledger.free} cores are free")
+        return self.violation(i, f"started, but it does not fit: {self.raw_ledger.free} cores are free")
 
     def name(self) -> str:
         """The policy's name for messages."""

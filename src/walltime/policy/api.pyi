@@ -8,6 +8,7 @@ from walltime.core.errors import PolicyError
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
 from walltime.kernel.queue import Queue
+from walltime.policy.views import LedgerView, QueueView
 
 class Cause(enum.IntFlag):
     RELEASE = 1
@@ -70,6 +71,7 @@ class Broker:
     def prepare(self, jobs: JobTable, clusters: list[Any], seed: int) -> object: ...
     def route(self, slot: int, clusters: list[Any]) -> int: ...
 
+def require_open(p: Pass | None) -> Pass: ...
 def float_key(value: float) -> int: ...
 
 class Job:
@@ -100,8 +102,8 @@ class Pass:
     now: int
     causes: int
     jobs: JobTable
-    queue: Queue
-    ledger: Ledger
+    queue: QueueView
+    ledger: LedgerView
     cluster: str
     policy: Policy
     decided: int
@@ -123,7 +125,6 @@ class Pass:
     @property
     def size(self) -> int: ...
     def why(self, slot: int) -> str: ...
-    def verdict(self, slot: int, now: int) -> tuple[str, int]: ...
     def start(self, slot: int) -> int: ...
     def reserve(self, slot: int) -> int: ...
     def advance(self, slot: int) -> int: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.errors import PolicyError
 from walltime.kernel.ledger import Ledger
 
 
@@ -31,21 +32,27 @@ class ClusterView:
     @property
     def cores(self) -> int:
         """Cores that work at present."""
+        if self.ledger is None:
+            return 0
         return self.ledger.capacity
 
     @property
     def free(self) -> int:
         """Cores free now."""
+        if self.ledger is None:
+            return 0
         return self.ledger.free
 
     @property
     def load(self) -> float:
         """Cores that are in use or asked for by those who wait, over all cores; infinite where none works."""
-        cores: cython.longlong = self.ledger.capacity
+        cores: cython.longlong = self.cores
         return cython.cast(cython.double, self.demand()) / cores if cores > 0 else float("inf")
 
     def demand(self):
         """Cores in use and asked for."""
+        if self.ledger is None:
+            raise PolicyError("a load is that of a cluster")
         return self.ledger.capacity - self.ledger.free + self.waiting_cores
 
     def predict(self, slot):
@@ -63,8 +70,21 @@ class ClusterView:
 
 def less_loaded(a: ClusterView, b: ClusterView):
     """Whether `a` has the lower load; exact, without a division."""
+    if a is None or b is None or a.ledger is None or b.ledger is None:
+        raise PolicyError("a load is that of a cluster")
     if a.ledger.capacity <= 0:
         return False
     if b.ledger.capacity <= 0:
         return True
     return a.demand() * b.ledger.capacity < b.demand() * a.ledger.capacity
+
+
+def cluster_at(clusters, i, slot):
+    """The i-th of the clusters that a broker has got for the job, which may be those of a broker in Python."""
+    found = clusters[i] if clusters is not None and 0 <= i < len(clusters) else None
+    if isinstance(found, ClusterView):
+        return found
+    shown = getattr(found, "shown", None)
+    if shown is None:
+        raise PolicyError(f"a broker chooses among clusters, not {found!r}")
+    return shown(slot)

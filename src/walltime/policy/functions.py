@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from walltime.core.time import LATEST, SECOND
 from walltime.kernel.jobs import JobTable
 from walltime.policy.api import Broker, Estimate, Job, Order, float_key
 from walltime.policy.clusters import ClusterView
+from walltime.policy.preempt import Preempt
+from walltime.policy.surroundings import Surroundings
 
 Array = np.ndarray[Any, Any]
 _LAST = np.int64((1 << 63) - 1)
@@ -28,7 +32,7 @@ class Waiting:
 
     def __init__(self, jobs: JobTable, slots: Any, now: int) -> None:
         self._jobs = jobs
-        self.slot: Array = np.asarray(slots)
+        self.slot: Array = np.array(slots, np.int64)  # the queue's own array is not handed out
         self.now = now / SECOND
 
     def __len__(self) -> int:
@@ -166,7 +170,13 @@ class CheckedOrder(Order):
         raise PolicyError(f"{type(self.order).__qualname__}: the key of job {job} is {key!r}, not a number of 64 bits")
 
     def keys(self, jobs: JobTable, slots: Any, now: int, keys: Any) -> object:
-        return self.order.keys(jobs, slots, now, keys)
+        made = np.zeros(len(keys), np.int64)  # the queue's own arrays are not handed out
+        wanted = made.shape
+        told = self.order.keys(jobs, np.array(slots, np.int64), now, made)
+        if made.shape != wanted or made.dtype != np.int64:
+            raise PolicyError(f"{type(self.order).__qualname__}: keys has made another array of the keys")
+        np.asarray(keys)[:] = made
+        return told
 
     def renew(self, now: int) -> int:
         return self.order.renew(now)
@@ -204,26 +214,52 @@ class CheckedEstimate(Estimate):
         return self.part.ended(jobs, slot, run)
 
 
+class CheckedPreempt(Preempt):
+    """A preempt part written in Python, with what it returns looked at: whole numbers of 64 bits."""
+
+    def __init__(self, part: Preempt) -> None:
+        super().__init__(part.mode, part.grace / SECOND, part.victims, part.ranks)
+        self.part = part
+
+    def attach(self, around: Surroundings) -> None:
+        self.part.attach(around)
+
+    def rank(self, jobs: JobTable, slot: int) -> int:
+        return self._ask("rank", self.part.rank, jobs, slot)
+
+    def cost(self, jobs: JobTable, slot: int) -> int:
+        return self._ask("cost", self.part.cost, jobs, slot)
+
+    def _ask(self, what: str, hook: Callable[[JobTable, int], Any], jobs: JobTable, slot: int) -> int:
+        value = hook(jobs, slot)
+        if isinstance(value, int | np.integer) and abs(int(value)) <= _LAST:
+            return int(value)
+        name = type(self.part).__qualname__
+        raise PolicyError(f"{name}: the {what} of job {int(jobs.job_id[slot])} is {value!r}, not a number of 64 bits")
+
+
 class FunctionBroker(Broker):
     """A function from a Job and the clusters that may take it to one of them, its name, or None: not yet."""
 
-    def __init__(self, function: Callable[[Job, list[ClusterView]], Any]) -> None:
+    def __init__(self, function: Callable[[Job, list[OwnCluster]], Any]) -> None:
         super().__init__()
         self.function = function
         self.jobs: JobTable
+        self.shown: dict[int, OwnCluster] = {}
 
     def prepare(self, jobs: JobTable, clusters: list[ClusterView], seed: int) -> int:
         self.jobs = jobs
         return 0
 
     def route(self, slot: int, clusters: list[ClusterView]) -> int:
+        shown = show_clusters(self.shown, slot, clusters)
         job = Job(self.jobs, slot, clusters[0].ledger.now)
-        chosen = self.function(job, list(clusters))
+        chosen = self.function(job, list(shown))
         if chosen is None:
             return -1
-        for cluster in clusters:
-            if chosen is cluster or chosen == cluster.name:
-                return cluster.index
+        for cluster in shown:
+            if chosen is cluster or (isinstance(chosen, str) and chosen == cluster.name):
+                return int(cluster.index)
         names = ", ".join(cluster.name for cluster in clusters)
         raise PolicyError(
             f"{_name(self.function)}: sends job {job.job_id} to {chosen!r}, which is neither None nor one of "
@@ -237,16 +273,130 @@ class CheckedBroker(Broker):
     def __init__(self, broker: Broker) -> None:
         super().__init__()
         self.broker = broker
+        self.shown: dict[int, OwnCluster] = {}
 
     def prepare(self, jobs: JobTable, clusters: list[ClusterView], seed: int) -> object:
-        return self.broker.prepare(jobs, clusters, seed)
+        if not _is_written(self.broker, "prepare"):
+            return self.broker.prepare(jobs, clusters, seed)  # ours, which want the clusters themselves
+        return self.broker.prepare(jobs, show_clusters(self.shown, -1, clusters), seed)
 
     def route(self, slot: int, clusters: list[ClusterView]) -> int:
-        number = self.broker.route(slot, clusters)
+        number = self.broker.route(slot, show_clusters(self.shown, slot, clusters))
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             name = type(self.broker).__qualname__
             raise PolicyError(f"{name}: route returned {number!r}, not the index of a cluster or -1")
         return int(number)
+
+
+class OwnCluster:
+    """A cluster as a broker in Python sees it: what there is to read, and two questions about the job in hand."""
+
+    __slots__ = ("_cluster", "_slot")
+
+    def __init__(self, cluster: ClusterView, slot: int) -> None:
+        self._cluster = cluster
+        self._slot = slot
+
+    def __repr__(self) -> str:
+        return repr(self._cluster)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnCluster) and self._cluster is other._cluster
+
+    def __hash__(self) -> int:
+        return hash(self._cluster.name)
+
+    @property
+    def name(self) -> str:
+        """As in the scenario."""
+        return self._cluster.name
+
+    @property
+    def index(self) -> int:
+        """What `Broker.route` returns to choose it."""
+        return self._cluster.index
+
+    @property
+    def cores(self) -> int:
+        """Cores that work at present."""
+        return self._cluster.cores
+
+    @property
+    def free(self) -> int:
+        """Cores free now."""
+        return self._cluster.free
+
+    @property
+    def load(self) -> float:
+        """Cores that are in use or asked for by those who wait, over all cores."""
+        return self._cluster.load
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait in its own queue."""
+        return self._cluster.waiting
+
+    @property
+    def waiting_cores(self) -> int:
+        """What these ask for together."""
+        return self._cluster.waiting_cores
+
+    @property
+    def speed(self) -> float:
+        """The mean over its cores."""
+        return self._cluster.speed
+
+    @property
+    def attributes(self) -> dict[str, float]:
+        """Those of the scenario, by name."""
+        return dict(self._cluster.attributes)
+
+    @property
+    def ledger(self) -> SimpleNamespace:
+        """`now`, `size`, `capacity` and `free` of its resources."""
+        ledger = self._cluster.ledger
+        told = ("now", "size", "capacity", "free")
+        return SimpleNamespace(**{key: int(getattr(ledger, key)) for key in told})
+
+    def demand(self) -> int:
+        """Cores in use and asked for."""
+        return self._cluster.demand()
+
+    def predict(self, slot: int) -> int:
+        """When the job would start here, in microseconds; NEVER where it would not."""
+        return self._cluster.predict(self._check(slot))
+
+    def could_start(self, slot: int) -> bool:
+        """Whether the job would start at once."""
+        return self._cluster.could_start(self._check(slot))
+
+    def shown(self, slot: int) -> ClusterView:
+        """The cluster itself, for the built-in broker that a broker in Python asks about the same job."""
+        self._check(slot)
+        return self._cluster
+
+    def _check(self, slot: Any) -> int:
+        if isinstance(slot, bool) or not isinstance(slot, int | np.integer) or int(slot) != self._slot or slot < 0:
+            raise PolicyError(f"a broker asks about the job that it is asked about, not about {slot!r}")
+        return int(slot)
+
+
+def show_clusters(shown: dict[int, OwnCluster], slot: int, clusters: list[ClusterView]) -> list[OwnCluster]:
+    """The clusters as a broker in Python sees them, each made once."""
+    found = []
+    for cluster in clusters:
+        index = cluster.index
+        own = shown.get(index)
+        if own is None or own._cluster is not cluster:
+            own = shown[index] = OwnCluster(cluster, slot)
+        own._slot = slot
+        found.append(own)
+    return found
+
+
+def _is_written(part: Any, hook: str) -> bool:
+    """Whether a hook is written in Python."""
+    return inspect.isfunction(getattr(type(part), hook, None))
 
 
 def _name(function: Any) -> str:

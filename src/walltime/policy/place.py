@@ -14,6 +14,7 @@ nodes are reserved for it (then `free` is what will be free). Ask for no random 
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,13 @@ from walltime.policy.api import Job
 __all__ = ["OwnPlace", "Place", "as_place"]
 
 
+_HOOKS = ("prepare", "connect", "suits", "pick", "spread")
+"""What compiled placements override; it works on arrays that are not checked, and is not for Python."""
+
+
 def as_place(part: Any) -> Place:
     """The part itself where it is compiled, else a wrapper around its `choose`; raises InputError without one."""
-    if isinstance(part, Place):
+    if isinstance(part, Place) and not any(inspect.isfunction(getattr(type(part), hook)) for hook in _HOOKS):
         return part
     if not callable(getattr(part, "choose", None)):
         raise InputError(f"the place part {type(part).__qualname__} has no method choose(free, cores, job)")

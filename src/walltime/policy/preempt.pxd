@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job
 
 cdef class Preempt:
     cdef readonly str mode

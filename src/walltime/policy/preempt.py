@@ -8,7 +8,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration
-from walltime.kernel.jobs import JobTable  # noqa: F401 - as in preempt.pxd
+from walltime.kernel.jobs import JobTable, require_job  # noqa: F401 - as in preempt.pxd
 from walltime.policy.surroundings import Surroundings
 
 MODES = ("requeue", "kill", "suspend", "checkpoint")
@@ -52,6 +52,7 @@ class Preempt:
 
     def cost(self, jobs, slot):
         """Who of one rank goes first: lower first, and of equal ones the youngest."""
+        require_job(jobs, slot)
         if self.victims == "smallest":
             return jobs.at[slot].cores
         if self.victims == "lowest":

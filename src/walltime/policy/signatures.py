@@ -8,7 +8,7 @@ import inspect
 import re
 from typing import Any
 
-_SIGNATURE = re.compile(r"\w+\((.*)\)(?:\s*->.*)?")
+_SIGNATURE = re.compile(r"[\w.]+\((.*)\)(?:\s*->.*)?")
 _PARAMETER = re.compile(r"(?:[\w.\[\]:]+\s+)*?(?P<name>\w+)\s*(?::[^=]*)?(?:=\s*(?P<default>.+))?")
 
 

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+import walltime
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
@@ -13,16 +14,17 @@ from walltime.engine.loop import Rank, Simulation
 from walltime.engine.tables import build_tables
 from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.jobs import State
+from walltime.kernel.jobs import Place, State, writable
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.source import Observer, Source
 from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.backfill.none import NoBackfill
+from walltime.policies.broker.load import LeastLoaded
 from walltime.policies.estimate.request import Request
 from walltime.policies.order.fcfs import Fcfs
-from walltime.policy.api import Broker, Cause, FunctionPolicy, Policy
+from walltime.policy.api import Broker, Cause, FunctionPolicy, Pass, Policy
 
 
 def table(*jobs, **columns):
@@ -199,7 +201,7 @@ class Sliced(Execution):
     def interrupt(self, slot, keep):
         if keep:
             jobs = self.engine.jobs
-            jobs.progress[slot] += self.engine.now - jobs.start[slot]
+            writable(jobs, "progress")[slot] += self.engine.now - jobs.start[slot]
         return 0
 
     def plan(self, time, slot, kind):
@@ -308,17 +310,64 @@ def test_a_pass_is_over_when_it_is_over():
 
 
 def test_an_error_in_a_policy_crosses_the_core_and_leaves_nothing_decided():
-    simulations = []
+    passes = []
 
     def broken(p):
-        simulations.append(p)
+        passes.append(p)
         p.start(p.head())
         raise ValueError("boom")
 
+    arrivals = Arrivals([table((0, 1, 1, 3))])
+    simulation = Simulation(arrivals, TraceExecution())
+    simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), Fcfs(), Request(), FunctionPolicy(broken))
     with pytest.raises(ValueError, match="boom"):
-        simulate(table((0, 1, 1, 3)), 4, policy=lambda: FunctionPolicy(broken))
-    assert simulations[0].ledger.free == 4
-    assert simulations[0].queue.size == 1
+        simulation.run()
+    assert simulation.clusters[0].free == 4
+    assert simulation.jobs.state[0] == State.WAITING
+    assert simulation.jobs.place[0] != Place.OUTSIDE
+    for look in (lambda p: p.free, lambda p: p.ledger.free, lambda p: p.queue.size, lambda p: p.queue.head()):
+        with pytest.raises(PolicyError, match="the pass is over"):
+            look(passes[0])
+
+
+def test_a_broker_in_python_may_ask_a_built_in_one():
+    class Careful(LeastLoaded):
+        def route(self, slot, clusters):
+            with pytest.raises(PolicyError, match="asks about the job that it is asked about"):
+                LeastLoaded.route(self, slot + 1, clusters)
+            with pytest.raises(PolicyError, match="chooses among clusters"):
+                LeastLoaded.route(self, slot, [object()])
+            return LeastLoaded.route(self, slot, clusters)
+
+    jobs = walltime.Workload.from_columns(
+        submit=[0, 1, 2], run_time=[9, 9, 9], requested_time=[9, 9, 9], cores=[2, 2, 2]
+    )
+    clusters = [{"name": "a", "cores": 4}, {"name": "b", "cores": 4}]
+    digests = [
+        walltime.simulate({"workload": jobs, "clusters": clusters, "broker": broker}).digest
+        for broker in ("least-loaded", Careful())
+    ]
+    assert digests[0] == digests[1]
+
+
+def test_the_tables_of_a_pass_cannot_be_changed():
+    def meddle(p):
+        for change in (
+            lambda: p.jobs.cores.__setitem__(0, 10**8),
+            lambda: p.jobs.drop(0),
+            lambda: p.jobs.drop(10**8),
+            lambda: p.jobs.add(0, 1, 1, 1),
+            lambda: p.queue.next(10**8),
+            lambda: p.ledger.fits(10**8),
+            lambda: Pass.admits(1, 2**31),
+            lambda: Fcfs().key(p.jobs, 10**8),
+            lambda: Fcfs().key(None, 0),
+        ):
+            with pytest.raises((PolicyError, ValueError, TypeError)):
+                change()
+        p.start(p.head())
+
+    simulate(table((0, 1, 1, 3)), 4, policy=lambda: FunctionPolicy(meddle))
 
 
 def test_time_that_stands_still_is_an_error_naming_the_policy():

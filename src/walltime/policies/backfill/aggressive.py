@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Pass, Policy
+from walltime.policy.api import Pass, Policy, require_open
 
 
 @cython.cclass
@@ -22,11 +22,12 @@ class Aggressive(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
+        require_open(p)
         if self.candidates is not None:
-            slot = p.queue.head()
+            slot = p.raw_queue.head()
             while slot >= 0 and p.fits(slot):
                 p.start(slot)
-                slot = p.queue.head()
+                slot = p.raw_queue.head()
             return self.candidates.start_waiting(p)
         slot = p.candidate(-1)
         while slot >= 0:

@@ -7,13 +7,14 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.policy.api import Order, Pass
+from walltime.policy.functions import CheckedOrder
 from walltime.policy.registry import build
 from walltime.scenario import Part
 
 
 def find_order(wanted):
     """The order that a parameter `candidates` names, by a name, a mapping, or an order itself; None for None."""
-    if wanted is None or isinstance(wanted, Order):
+    if wanted is None or isinstance(wanted, CheckedOrder):
         return wanted
     try:
         part = Part.model_validate(wanted)
@@ -44,13 +45,13 @@ class Candidates:
     def start_fresh(self, p: Pass):
         """Try those who joined at the end of the queue since the last pass."""
         i: cython.Py_ssize_t = 0
-        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        slot: cython.Py_ssize_t = p.raw_queue.fresh(0)
         fitting: list = []
         while slot > -2:
             if slot >= 0 and p.fits(slot):
                 fitting.append(slot)
             i += 1
-            slot = p.queue.fresh(i)
+            slot = p.raw_queue.fresh(i)
         return self.start(p, fitting)
 
     def start(self, p: Pass, fitting):

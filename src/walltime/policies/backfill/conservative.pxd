@@ -1,5 +1,5 @@
 from walltime.policies.backfill.candidates cimport Candidates
-from walltime.policy.api cimport CAPACITY, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy
+from walltime.policy.api cimport CAPACITY, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy, require_open
 
 cdef class Conservative(Policy):
     cdef long long woken

@@ -10,7 +10,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Pass, Policy
+from walltime.policy.api import Cause, Pass, Policy, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -38,7 +38,7 @@ class Conservative(Policy):
 
     def schedule(self, p: Pass):
         i: cython.Py_ssize_t
-        waiting: cython.longlong[::1] = p.queue.ordered()
+        waiting: cython.longlong[::1] = require_open(p).raw_queue.ordered()
         if p.causes & (CAPACITY | ESTIMATE):
             self.replan(p, waiting)
         elif p.causes & (RELEASE | ORDER):
@@ -111,7 +111,7 @@ class Conservative(Policy):
             slot = waiting[i]
             counter = p.quotas.refuser(slot) if p.jobs.at[slot].promise >= 0 else -1  # in the queue that it is for
             if counter >= 0:
-                p.ledger.unhold(slot)
+                p.raw_ledger.unhold(slot)
                 p.jobs.at[slot].promise = -1
                 p.lines.park(slot, counter)
             i += 1

@@ -1,5 +1,5 @@
 from walltime.policies.backfill.candidates cimport Candidates
-from walltime.policy.api cimport ARRIVAL, Pass, Policy
+from walltime.policy.api cimport ARRIVAL, Pass, Policy, require_open
 
 cdef class Depth(Policy):
     cdef readonly Py_ssize_t depth

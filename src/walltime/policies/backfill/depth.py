@@ -10,7 +10,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Pass, Policy
+from walltime.policy.api import Cause, Pass, Policy, require_open
 
 if not cython.compiled:
     ARRIVAL = Cause.ARRIVAL
@@ -37,9 +37,10 @@ class Depth(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
+        require_open(p)
         # As in EASY: after arrivals behind those who have a reservation all of these stand, unless one has come to a
         # limit, and only the new jobs count; unless one was for the very instant of its pass, which has gone by.
-        if self.stands and p.causes == ARRIVAL and p.queue.quiet(self.last) and p.stand():
+        if self.stands and p.causes == ARRIVAL and p.raw_queue.quiet(self.last) and p.stand():
             if self.candidates is None:
                 return self.consider_arrivals(p)
             if self.reserved == self.depth:
@@ -48,10 +49,10 @@ class Depth(Policy):
         self.stands = True
         self.last = -1
         p.release()
-        slot = p.queue.head()
+        slot = p.raw_queue.head()
         while slot >= 0 and self.reserved < self.depth:
             self.consider(p, slot)
-            slot = p.queue.behind(slot)
+            slot = p.raw_queue.behind(slot)
         if self.reserved < self.depth:
             return 0
         if self.candidates is not None:
@@ -64,12 +65,12 @@ class Depth(Policy):
 
     def consider_arrivals(self, p: Pass):
         i: cython.Py_ssize_t = 0
-        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        slot: cython.Py_ssize_t = p.raw_queue.fresh(0)
         while slot > -2:
             if slot >= 0:
                 self.consider(p, slot)
             i += 1
-            slot = p.queue.fresh(i)
+            slot = p.raw_queue.fresh(i)
         return 0
 
     def consider(self, p: Pass, slot):

@@ -16,7 +16,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import LATEST as _LATEST
 from walltime.core.time import NEVER as _NEVER
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Decision, Pass, Policy
+from walltime.policy.api import Cause, Decision, Pass, Policy, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LATEST = cython.declare(cython.longlong, _LATEST)
@@ -48,18 +48,19 @@ class Easy(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
+        require_open(p)
         # Nothing but arrivals behind the head since the pass that blocked it: its reservation stands, unless it has
         # come to a limit, and whoever did not fit beside it then does not fit now. Only the new ones need a look. This
         # holds for every order of the candidates and every alpha, as neither moves a reservation unless something is
         # released; and under the cause ARRIVAL alone. Where keys change with time the queue is never quiet.
-        if self.blocked >= 0 and p.causes == ARRIVAL and p.queue.quiet(self.blocked) and p.admits(self.blocked):
+        if self.blocked >= 0 and p.causes == ARRIVAL and p.raw_queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.consider_arrivals(p)
         self.blocked = -1
         p.release()
-        slot = p.queue.head()
+        slot = p.raw_queue.head()
         while slot >= 0 and p.fits(slot):
             p.start(slot)
-            slot = p.queue.head()
+            slot = p.raw_queue.head()
         if slot < 0:
             return 0
         if self.alpha > 0:
@@ -80,12 +81,12 @@ class Easy(Policy):
         slot: cython.Py_ssize_t
         if self.candidates is not None:
             return self.candidates.start_fresh(p)
-        slot = p.queue.fresh(0)
+        slot = p.raw_queue.fresh(0)
         while slot > -2:
             if slot >= 0 and p.fits(slot):
                 p.start(slot)
             i += 1
-            slot = p.queue.fresh(i)
+            slot = p.raw_queue.fresh(i)
         return 0
 
     def reserve_late(self, p: Pass, slot):
@@ -103,6 +104,6 @@ class Easy(Policy):
         latest = self.head_start + (cython.cast(cython.longlong, slack) if slack < LATEST else LATEST)
         if latest > time:
             time = latest
-        p.ledger.hold(slot, time)
+        p.raw_ledger.hold(slot, time)
         p.jobs.at[slot].promise = time
         return p.decide(RESERVE, slot, time)

@@ -1,4 +1,4 @@
-from walltime.policy.api cimport ARRIVAL, Pass, Policy
+from walltime.policy.api cimport ARRIVAL, Pass, Policy, require_open
 
 cdef class Lookahead(Policy):
     cdef readonly Py_ssize_t depth

@@ -11,7 +11,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.policies.backfill.packing import choose
-from walltime.policy.api import Cause, Pass, Policy
+from walltime.policy.api import Cause, Pass, Policy, require_open
 
 if not cython.compiled:
     ARRIVAL = Cause.ARRIVAL
@@ -36,16 +36,17 @@ class Lookahead(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
+        require_open(p)
         # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have been
         # started too. That is so only if the last pass did not leave out jobs beyond its depth.
-        if self.blocked >= 0 and p.causes == ARRIVAL and p.queue.quiet(self.blocked) and p.admits(self.blocked):
+        if self.blocked >= 0 and p.causes == ARRIVAL and p.raw_queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.start_best(p, self.find_fresh(p))
         self.blocked = -1
         p.release()
-        slot = p.queue.head()
+        slot = p.raw_queue.head()
         while slot >= 0 and p.fits(slot):
             p.start(slot)
-            slot = p.queue.head()
+            slot = p.raw_queue.head()
         if slot < 0:
             return 0
         p.reserve(slot)
@@ -65,12 +66,12 @@ class Lookahead(Policy):
         """The same among those who joined at the end of the queue since the last pass."""
         found: list = []
         i: cython.Py_ssize_t = 0
-        slot: cython.Py_ssize_t = p.queue.fresh(0)
+        slot: cython.Py_ssize_t = p.raw_queue.fresh(0)
         while slot > -2 and len(found) <= self.depth:
             if slot >= 0 and p.fits(slot):
                 found.append(slot)
             i += 1
-            slot = p.queue.fresh(i)
+            slot = p.raw_queue.fresh(i)
         return found
 
     def start_best(self, p: Pass, found):
@@ -87,9 +88,9 @@ class Lookahead(Policy):
             self.blocked = -1
         while found:
             sizes = [p.jobs.at[slot].cores for slot in found]
-            short = [p.jobs.at[slot].estimate <= p.ledger.window for slot in found]
-            extra = max(0, min(p.ledger.free, p.ledger.extra))  # below zero where the machine is short of its promises
-            chosen = set(choose(sizes, short, p.ledger.free, extra)) or {0}  # all of them fit, if only one by one
+            short = [p.jobs.at[slot].estimate <= p.raw_ledger.window for slot in found]
+            extra = max(0, min(p.raw_ledger.free, p.raw_ledger.extra))  # below zero where the machine is short of its promises
+            chosen = set(choose(sizes, short, p.raw_ledger.free, extra)) or {0}  # all of them fit, if only one by one
             others = []
             for i, slot in enumerate(found):
                 if i in chosen and p.fits(slot):

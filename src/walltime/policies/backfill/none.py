@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.policy.api import Pass, Policy
+from walltime.policy.api import Pass, Policy, require_open
 
 
 @cython.cclass
@@ -16,8 +16,8 @@ class NoBackfill(Policy):
         self.strict = True
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t = p.queue.head()
+        slot: cython.Py_ssize_t = require_open(p).head()
         while slot >= 0 and p.fits(slot):
             p.start(slot)
-            slot = p.queue.head()
+            slot = p.raw_queue.head()
         return 0

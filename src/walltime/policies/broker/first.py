@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView
+from walltime.policy.clusters import cluster_at
 
 
 @cython.cclass
@@ -13,4 +13,4 @@ class First(Broker):
     """No choice at all: what the bindings leave, in the order of the scenario."""
 
     def route(self, slot, clusters):
-        return cython.cast(ClusterView, clusters[0]).index
+        return cluster_at(clusters, 0, slot).index

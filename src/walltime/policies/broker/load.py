@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView, less_loaded
+from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
 
 
 @cython.cclass
@@ -14,10 +14,10 @@ class LeastLoaded(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        best: ClusterView = cluster_at(clusters, 0, slot)
         for i in range(1, len(clusters)):
-            if less_loaded(cython.cast(ClusterView, clusters[i]), best):
-                best = cython.cast(ClusterView, clusters[i])
+            if less_loaded(cluster_at(clusters, i, slot), best):
+                best = cluster_at(clusters, i, slot)
         return best.index
 
 
@@ -27,10 +27,10 @@ class MostFree(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        best: ClusterView = cluster_at(clusters, 0, slot)
         other: ClusterView
         for i in range(1, len(clusters)):
-            other = cython.cast(ClusterView, clusters[i])
+            other = cluster_at(clusters, i, slot)
             if other.ledger.free - other.waiting_cores > best.ledger.free - best.waiting_cores:
                 best = other
         return best.index
@@ -42,10 +42,10 @@ class ShortestQueue(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        best: ClusterView = cluster_at(clusters, 0, slot)
         other: ClusterView
         for i in range(1, len(clusters)):
-            other = cython.cast(ClusterView, clusters[i])
+            other = cluster_at(clusters, i, slot)
             if other.waiting < best.waiting or (other.waiting == best.waiting and less_loaded(other, best)):
                 best = other
         return best.index

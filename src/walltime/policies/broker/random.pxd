@@ -1,6 +1,6 @@
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.policy.api cimport Broker
-from walltime.policy.clusters cimport ClusterView
+from walltime.policy.clusters cimport cluster_at
 
 cdef class Random(Broker):
     cdef bint by_cores

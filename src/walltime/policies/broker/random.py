@@ -7,9 +7,9 @@ import hashlib
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView
+from walltime.policy.clusters import cluster_at
 
 # Constants of SplitMix64; typed, because a literal of this size is a Python object.
 GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -46,21 +46,22 @@ class Random(Broker):
         return 0
 
     def route(self, slot, clusters):
+        require_job(self.jobs, slot)
         draw: cython.double = self.draw(self.jobs.at[slot].seq)
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(clusters)
         total: cython.longlong = 0
         mark: cython.longlong
         if not self.by_cores:
-            return cython.cast(ClusterView, clusters[cython.cast(cython.Py_ssize_t, draw * n)]).index
+            return cluster_at(clusters, cython.cast(cython.Py_ssize_t, draw * n), slot).index
         for i in range(n):
-            total += cython.cast(ClusterView, clusters[i]).ledger.size
+            total += cluster_at(clusters, i, slot).ledger.size
         mark = cython.cast(cython.longlong, draw * total)
         i = 0
-        while mark >= cython.cast(ClusterView, clusters[i]).ledger.size:
-            mark -= cython.cast(ClusterView, clusters[i]).ledger.size
+        while mark >= cluster_at(clusters, i, slot).ledger.size:
+            mark -= cluster_at(clusters, i, slot).ledger.size
             i += 1
-        return cython.cast(ClusterView, clusters[i]).index
+        return cluster_at(clusters, i, slot).index
 
     @cython.overflowcheck(False)  # wrapping on purpose, also in the checked build
     def draw(self, number):

@@ -1,5 +1,5 @@
 from walltime.policy.api cimport Broker
-from walltime.policy.clusters cimport ClusterView
+from walltime.policy.clusters cimport cluster_at
 
 cdef class RoundRobin(Broker):
     cdef int last

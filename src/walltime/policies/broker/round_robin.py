@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView
+from walltime.policy.clusters import cluster_at
 
 
 @cython.cclass
@@ -18,10 +18,10 @@ class RoundRobin(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        chosen: cython.int = cython.cast(ClusterView, clusters[0]).index
+        chosen: cython.int = cluster_at(clusters, 0, slot).index
         for i in range(len(clusters)):
-            if cython.cast(ClusterView, clusters[i]).index > self.last:
-                chosen = cython.cast(ClusterView, clusters[i]).index
+            if cluster_at(clusters, i, slot).index > self.last:
+                chosen = cluster_at(clusters, i, slot).index
                 break
         self.last = chosen
         return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView, less_loaded
+from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
 
 
 @cython.cclass
@@ -15,10 +15,10 @@ class Fastest(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        best: ClusterView = cluster_at(clusters, 0, slot)
         other: ClusterView
         for i in range(1, len(clusters)):
-            other = cython.cast(ClusterView, clusters[i])
+            other = cluster_at(clusters, i, slot)
             if other.speed > best.speed or (other.speed == best.speed and less_loaded(other, best)):
                 best = other
         return best.index

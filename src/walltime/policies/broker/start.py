@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView, less_loaded
+from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
 
 
 @cython.cclass
@@ -15,7 +15,7 @@ class EarliestStart(Broker):
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t
-        best: ClusterView = cython.cast(ClusterView, clusters[0])
+        best: ClusterView = cluster_at(clusters, 0, slot)
         first: cython.longlong
         time: cython.longlong
         other: ClusterView
@@ -23,7 +23,7 @@ class EarliestStart(Broker):
             return best.index
         first = best.predict(slot)
         for i in range(1, len(clusters)):
-            other = cython.cast(ClusterView, clusters[i])
+            other = cluster_at(clusters, i, slot)
             time = other.predict(slot)
             if time < first or (time == first and less_loaded(other, best)):
                 best = other

@@ -11,7 +11,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.core.time import LATEST as _LATEST
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Estimate
 
 LATEST = cython.declare(cython.longlong, _LATEST)
@@ -28,5 +28,6 @@ class Factor(Estimate):
         self.factor = factor
 
     def estimate(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         scaled: cython.double = cython.cast(cython.double, jobs.at[slot].requested) * self.factor + 0.5
         return cython.cast(cython.longlong, scaled) if scaled < LATEST else LATEST

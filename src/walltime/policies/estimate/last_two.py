@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Estimate
 
 
@@ -28,6 +28,7 @@ class LastTwo(Estimate):
         self.previous = integers(64, -1)
 
     def estimate(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         user: cython.longlong = jobs.at[slot].user
         mean: cython.longlong
         if user < 0 or user >= len(self.last) or self.previous[user] < 0:
@@ -36,8 +37,9 @@ class LastTwo(Estimate):
         return mean if mean < jobs.at[slot].requested else jobs.at[slot].requested
 
     def ended(self, jobs: JobTable, slot, run):
+        require_job(jobs, slot)
         user: cython.longlong = jobs.at[slot].user
-        if user < 0:
+        if user < 0 or len(self.last) == 0:  # the latter where it was never made
             return 0
         while user >= len(self.last):
             self.last = self.grown(self.last)

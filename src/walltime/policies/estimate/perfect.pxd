@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.policy.api cimport Estimate
 
 cdef class Perfect(Estimate):

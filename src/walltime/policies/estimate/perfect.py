@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Estimate
 
 
@@ -20,6 +20,7 @@ class Perfect(Estimate):
         self.oracle = True
 
     def estimate(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         if jobs.at[slot].run_time < 0:
             return jobs.at[slot].requested
         return jobs.at[slot].run_time if jobs.at[slot].run_time < jobs.at[slot].limit else jobs.at[slot].limit

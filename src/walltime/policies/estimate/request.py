@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Estimate
 
 
@@ -13,4 +13,5 @@ class Request(Estimate):
     """A job will run as long as its user asked for."""
 
     def estimate(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return jobs.at[slot].requested

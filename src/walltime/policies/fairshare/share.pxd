@@ -1,6 +1,6 @@
 from libc.math cimport sqrt
 
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.kernel.usage cimport HalfLife, Steps, Usage
 from walltime.policies.fairshare.tree cimport Tree
 
@@ -36,3 +36,5 @@ cdef class FairShare:
     cpdef int started(self, JobTable jobs, Py_ssize_t slot, long long now, long long cores) except -1
     cpdef int stopped(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int set_charge(self, JobTable jobs, Py_ssize_t slot, long long cores) except -1
+
+cpdef FairShare require_share(FairShare share)

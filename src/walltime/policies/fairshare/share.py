@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.kernel.usage import HalfLife, Steps, Usage  # noqa: F401 - as in share.pxd
 from walltime.policies.fairshare.people import People
 from walltime.policies.fairshare.resets import next_reset
@@ -24,6 +25,13 @@ CPU, MAX, ROOT, PRODUCT, DOMINANT = range(5)
 
 if not cython.compiled:
     from math import sqrt
+
+
+def require_share(share):
+    """The fair share, where it is that of a cluster; else PolicyError."""
+    if share is None or share.tree is None:
+        raise PolicyError("fair share: it is attached to no cluster")
+    return share
 
 
 @cython.final
@@ -72,6 +80,7 @@ class FairShare:
 
     def who(self, jobs: JobTable, slot, now):
         """The leaf that the job is charged to; one that is new changes the factors of all as of `now`."""
+        require_job(jobs, slot)
         code: cython.longlong = jobs.at[slot].user
         account: cython.longlong = -1 if self.people.flat else jobs.at[slot].account
         if self.people.kind > 0:
@@ -102,6 +111,7 @@ class FairShare:
         return due if due > self.time else self.time
 
     def calculate(self, time):
+        require_share(self)
         self.forget(time)
         self.tree.calculate(self.usage, time, self.formula, self.dampening)
         self.time = time
@@ -120,6 +130,7 @@ class FairShare:
 
     def catch_up(self, now):
         """Factors that were due before `now` are still to be made of what was before it."""
+        require_share(self)
         due: cython.longlong = self.due(now)
         if due < now and (due > self.time or self.grown >= 0):
             self.calculate(due)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Order, float_key
 
 
@@ -17,6 +17,7 @@ class SmallestArea(Order):
     """Smallest area first: by estimate x cores, the lowest first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return float_key(
             cython.cast(cython.double, jobs.at[slot].estimate) * cython.cast(cython.double, jobs.at[slot].cores)
         )
@@ -27,6 +28,7 @@ class LargestArea(Order):
     """Largest area first: by estimate x cores, the highest first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return float_key(
             -cython.cast(cython.double, jobs.at[slot].estimate) * cython.cast(cython.double, jobs.at[slot].cores)
         )

@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_jobs
 from walltime.policy.api cimport Order, float_key
 
 cdef class Expansion(Order):

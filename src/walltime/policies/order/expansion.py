@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_jobs
 from walltime.policy.api import Order, float_key
 
 
@@ -24,6 +24,7 @@ class Expansion(Order):
         self.dynamic = True
 
     def keys(self, jobs: JobTable, slots, now, keys):
+        require_jobs(jobs, slots, keys)
         i: cython.Py_ssize_t
         s: cython.Py_ssize_t
         wait: cython.longlong

@@ -1,5 +1,5 @@
-from walltime.kernel.jobs cimport JobTable
-from walltime.policies.fairshare.share cimport FairShare
+from walltime.kernel.jobs cimport JobTable, require_job, require_jobs
+from walltime.policies.fairshare.share cimport FairShare, require_share
 from walltime.policy.api cimport Order, float_key
 
 cdef class FairShareOrder(Order):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.errors import PolicyError
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job, require_jobs
 from walltime.policies.fairshare.settings import read_settings
-from walltime.policies.fairshare.share import FairShare
+from walltime.policies.fairshare.share import FairShare, require_share
 from walltime.policy.api import Order, float_key
 
 SECOND = cython.declare(cython.longlong, _SECOND)
@@ -66,7 +67,7 @@ class FairShareOrder(Order):
     def attach(self, surroundings):
         self.now = 0
         self.made = -1
-        return self.share.attach(surroundings)
+        return self.share.attach(surroundings) if self.share is not None else 0
 
     def set_time(self, now):
         self.now = now
@@ -74,7 +75,7 @@ class FairShareOrder(Order):
 
     def renew(self, now):
         node: cython.Py_ssize_t
-        renewals: cython.longlong = self.share.renew(now)
+        renewals: cython.longlong = require_share(self.share).renew(now)
         if renewals != self.made:
             self.made = renewals
             while len(self.of_leaf) < self.share.tree.size:
@@ -84,27 +85,34 @@ class FairShareOrder(Order):
         return renewals
 
     def key(self, jobs: JobTable, slot):
-        node: cython.Py_ssize_t = self.share.who(jobs, slot, self.now)
+        require_job(jobs, slot)
+        node: cython.Py_ssize_t = require_share(self.share).who(jobs, slot, self.now)
         while slot >= len(self.leaf):
             self.leaf = doubled(self.leaf)
         self.leaf[slot] = node
         return self.of_leaf[node] if node < len(self.of_leaf) else 0  # a new one gets its key before the next pass
 
     def keys(self, jobs: JobTable, slots, now, keys):
+        require_jobs(jobs, slots, keys)
         i: cython.Py_ssize_t
+        node: cython.Py_ssize_t
         for i in range(len(slots)):
-            keys[i] = self.of_leaf[self.leaf[slots[i]]]
+            node = self.leaf[slots[i]] if slots[i] < len(self.leaf) else len(self.of_leaf)
+            if node >= len(self.of_leaf):
+                raise PolicyError("fairshare: key and renew come before keys")
+            keys[i] = self.of_leaf[node]
         return 0
 
     def started(self, jobs: JobTable, slot, now, cores):
-        return self.share.started(jobs, slot, now, cores)
+        return require_share(self.share).started(jobs, slot, now, cores)
 
     def stopped(self, jobs: JobTable, slot, now):
-        return self.share.stopped(jobs, slot, now)
+        return require_share(self.share).stopped(jobs, slot, now)
 
     def parts(self, jobs: JobTable, slot, now):
         """The factor of the last renewal, and what it is made of: use in core-seconds, shares and use of the whole."""
-        node: cython.Py_ssize_t = self.share.who(jobs, slot, self.now)
+        require_job(jobs, slot)
+        node: cython.Py_ssize_t = require_share(self.share).who(jobs, slot, self.now)
         self.share.renew(self.share.time)  # where nothing has been calculated yet
         all: cython.double = self.share.tree.use[0]
         return {
@@ -115,4 +123,4 @@ class FairShareOrder(Order):
         }
 
     def history(self):
-        return self.share.history()
+        return require_share(self.share).history()

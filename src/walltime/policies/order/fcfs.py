@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Order
 
 
@@ -13,4 +13,5 @@ class Fcfs(Order):
     """Jobs in the order in which they became eligible."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return jobs.at[slot].eligible

@@ -1,6 +1,6 @@
 from libc.math cimport log10, sqrt
 
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.policy.api cimport Order, float_key
 
 cdef class Learned(Order):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Order, float_key
 
 if not cython.compiled:
@@ -27,6 +27,7 @@ class Learned(Order):
         self.origin = -1  # when the first job became eligible
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         r: cython.double = cython.cast(cython.double, jobs.at[slot].estimate) / 1e6
         s: cython.double
         if self.origin < 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Order
 
 
@@ -18,6 +18,7 @@ class Sjf(Order):
     """Shortest job first: by estimate, the lowest first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return jobs.at[slot].estimate
 
 
@@ -26,4 +27,5 @@ class Ljf(Order):
     """Longest job first: by estimate, the highest first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return -jobs.at[slot].estimate

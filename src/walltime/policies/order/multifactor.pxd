@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_job, require_jobs
 from walltime.policies.fairshare.share cimport FairShare
 from walltime.policy.api cimport Order
 

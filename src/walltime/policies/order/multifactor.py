@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.errors import PolicyError
 from walltime.kernel.arrays import doubled, doubles, integers, lengthened
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job, require_jobs
 from walltime.policies.fairshare.share import FairShare
 from walltime.policies.order.factors import NAMES, StaticFactors, read_weights, split_fairshare
 from walltime.policy.api import Order
@@ -81,6 +82,9 @@ class Multifactor(Order):
         return self.renewals
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
+        if self.static is None:
+            raise PolicyError("multifactor: it was never made")
         while slot >= len(self.base):
             self.leaf = doubled(self.leaf)
             self.base = lengthened(self.base)
@@ -90,8 +94,11 @@ class Multifactor(Order):
         return -self.priority(jobs, slot)
 
     def keys(self, jobs: JobTable, slots, now, keys):
+        require_jobs(jobs, slots, keys)
         i: cython.Py_ssize_t
         for i in range(len(slots)):
+            if slots[i] >= len(self.base) or (self.share is not None and self.share.tree is None):
+                raise PolicyError("multifactor: attach and key come before keys")
             keys[i] = -self.priority(jobs, slots[i])
         return 0
 
@@ -115,10 +122,10 @@ class Multifactor(Order):
         return cython.cast(cython.double, self.time - since) / cython.cast(cython.double, self.max_age)
 
     def started(self, jobs: JobTable, slot, now, cores):
-        return self.share.started(jobs, slot, now, cores)
+        return 0 if self.share is None else self.share.started(jobs, slot, now, cores)
 
     def stopped(self, jobs: JobTable, slot, now):
-        return self.share.stopped(jobs, slot, now)
+        return 0 if self.share is None else self.share.stopped(jobs, slot, now)
 
     def factors(self, jobs: JobTable, slot):
         """Every factor and its weight, as {name: (factor, weight)}, at the last renewal; like Slurm's `sprio`."""
@@ -136,6 +143,7 @@ class Multifactor(Order):
 
     def parts(self, jobs: JobTable, slot, now):
         """The priority, and by how much each factor adds to it; with `NAME.factor` and `NAME.weight` of each."""
+        require_job(jobs, slot)
         parts = {"priority": 0.0}
         total: cython.double = 0.0
         for name, (factor, weight) in self.factors(jobs, slot).items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Order
 
 
@@ -18,6 +18,7 @@ class Smallest(Order):
     """Smallest job first: by cores, the fewest first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return jobs.at[slot].cores
 
 
@@ -26,4 +27,5 @@ class Largest(Order):
     """Largest job first: by cores, the most first."""
 
     def key(self, jobs: JobTable, slot):
+        require_job(jobs, slot)
         return -jobs.at[slot].cores

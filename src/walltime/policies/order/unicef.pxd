@@ -1,6 +1,6 @@
 from libc.math cimport log2
 
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport JobTable, require_jobs
 from walltime.policy.api cimport Order, float_key
 
 cdef class Unicef(Order):

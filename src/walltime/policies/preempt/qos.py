@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.jobs import JobTable  # noqa: F401 - as in qos.pxd
+from walltime.kernel.jobs import JobTable, require_job  # noqa: F401 - as in qos.pxd
 from walltime.policy.preempt import Preempt
 from walltime.policy.surroundings import Surroundings
 
@@ -21,7 +21,8 @@ class ByQos(Preempt):
         self.of = []
 
     def rank(self, jobs, slot):
+        require_job(jobs, slot)
         code: cython.Py_ssize_t = jobs.at[slot].qos
         if code >= len(self.of):
             self.of = [self.ranks.get(name, 0) for name in self.codes]
-        return self.of[code] if code >= 0 else 0
+        return self.of[code] if 0 <= code < len(self.of) else 0

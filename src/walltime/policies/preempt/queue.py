@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.jobs import JobTable  # noqa: F401 - as in queue.pxd
+from walltime.kernel.jobs import JobTable, require_job  # noqa: F401 - as in queue.pxd
 from walltime.policy.preempt import Preempt
 from walltime.policy.surroundings import Surroundings
 
@@ -24,4 +24,6 @@ class ByQueue(Preempt):
         self.of = [self.ranks.get(name, queue.priority) for name, queue in queues.items()]
 
     def rank(self, jobs, slot):
-        return self.of[jobs.at[slot].queue]
+        require_job(jobs, slot)
+        queue: cython.Py_ssize_t = jobs.at[slot].queue
+        return self.of[queue] if 0 <= queue < len(self.of) else 0

@@ -1,6 +1,6 @@
 from walltime.kernel.outlook cimport Outlook
 from walltime.policies.backfill.candidates cimport Candidates
-from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RESERVE, TIMER, Pass, Policy, Rhythm
+from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RESERVE, TIMER, Pass, Policy, Rhythm, require_open
 
 cdef class Periodic(Rhythm):
     # parameters, in microseconds

@@ -20,7 +20,7 @@ from walltime.policies.backfill.conservative import Conservative
 from walltime.policies.backfill.depth import Depth
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.backfill.none import NoBackfill
-from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm
+from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 MAIN = cython.declare(cython.int, 1)  # kinds of passes
@@ -164,9 +164,11 @@ class Periodic(Rhythm):
         return kinds
 
     def due(self, now, causes):
+        self.require_attached()
         return self.kinds(now, causes) != 0
 
     def next(self, now, causes):
+        self.require_attached()
         time: cython.longlong = NEVER
         soon: cython.longlong
         happened: cython.int = (causes | self.pending) & ~TIMER
@@ -186,7 +188,8 @@ class Periodic(Rhythm):
         return time
 
     def schedule(self, p: Pass):
-        kinds: cython.int = self.kinds(p.now, p.causes)
+        self.require_attached()
+        kinds: cython.int = self.kinds(require_open(p).now, p.causes)
         self.missed |= p.causes & ~TIMER
         self.pending |= p.causes & ~TIMER
         if kinds & FULL:
@@ -214,7 +217,7 @@ class Periodic(Rhythm):
         p.release()
         if self.share is not None:
             self.blocked[:] = 0
-        slot = p.queue.head()
+        slot = p.raw_queue.head()
         while slot >= 0 and tested < depth:
             tested += 1
             lane = p.jobs.at[slot].lane
@@ -226,7 +229,7 @@ class Periodic(Rhythm):
                     break
                 else:
                     self.stop(p, lane, depth == LAST)
-            slot = p.queue.behind(slot)
+            slot = p.raw_queue.behind(slot)
         self.cut = slot >= 0
         if self.share is not None:
             p.lines.pass_nobody()
@@ -266,7 +269,7 @@ class Periodic(Rhythm):
             return 0
         p.release()
         self.planned = p.now
-        self.counted = p.ledger.foresee(self.outlook)
+        self.counted = p.raw_ledger.foresee(self.outlook)
         i = 0
         while i < n and (self.reserved < self.depth or self.candidates is None):
             self.consider(p, self.chosen[i])
@@ -279,11 +282,11 @@ class Periodic(Rhythm):
         n: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0
         many: cython.Py_ssize_t = self.bf_max_job_test
-        if self.bf_max_job_user > 0 or many > p.queue.size:
-            many = p.queue.size
+        if self.bf_max_job_user > 0 or many > p.raw_queue.size:
+            many = p.raw_queue.size
         while len(self.chosen) < many:
             self.chosen = doubled(self.chosen)
-        n = p.queue.leading(many, self.chosen)
+        n = p.raw_queue.leading(many, self.chosen)
         if self.bf_max_job_user == 0:
             return n
         for i in range(n):
@@ -314,8 +317,8 @@ class Periodic(Rhythm):
         slot: cython.Py_ssize_t
         p.release()
         self.planned = p.now
-        self.counted = p.ledger.foresee(self.outlook)
-        slot = p.queue.head()
+        self.counted = p.raw_ledger.foresee(self.outlook)
+        slot = p.raw_queue.head()
         while slot >= 0 and tested < self.bf_max_job_test:
             if p.admits(slot) and not self.too_many(p, slot):
                 tested += 1
@@ -323,7 +326,7 @@ class Periodic(Rhythm):
                     self.consider(p, slot)
                 else:
                     rest.append(slot)
-            slot = p.queue.behind(slot)
+            slot = p.raw_queue.behind(slot)
         return self.start_ranked(p, rest) if rest else 0
 
     def too_many(self, p: Pass, slot):
@@ -360,7 +363,7 @@ class Periodic(Rhythm):
         if slot == self.watched:
             self.seen = p.now
         if self.counted:
-            return self.outlook.fits(p.ledger.units(slot), until) and (p.lines is None or p.fits(slot))
+            return self.outlook.fits(p.raw_ledger.units(slot), until) and (p.lines is None or p.fits(slot))
         p.jobs.at[slot].estimate = until - p.now
         fits = p.fits(slot)
         p.jobs.at[slot].estimate = estimate
@@ -368,7 +371,7 @@ class Periodic(Rhythm):
 
     def start(self, p: Pass, slot):
         if self.counted:
-            self.outlook.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.ledger.units(slot))
+            self.outlook.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.raw_ledger.units(slot))
         self.started = True
         return p.start(slot)
 
@@ -382,7 +385,7 @@ class Periodic(Rhythm):
         units: cython.longlong = 0
         time: cython.longlong
         if self.counted:
-            units = p.ledger.units(slot)
+            units = p.raw_ledger.units(slot)
             time = self.outlook.earliest(units, length)
         else:
             time = p.plan(slot)
@@ -398,7 +401,7 @@ class Periodic(Rhythm):
             if self.counted:
                 self.outlook.hold(time, time + length, units)
             else:
-                p.ledger.hold(slot, time)
+                p.raw_ledger.hold(slot, time)
                 p.jobs.at[slot].promise = time
             p.decide(RESERVE, slot, time)
             self.reserved += 1

@@ -1,0 +1,14 @@
+from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.quotas cimport Quotas
+from walltime.policy.api cimport Pass, require_open
+
+cdef class QueueView:
+    cdef Pass p
+
+cdef class LedgerView:
+    cdef Pass p
+    cdef Ledger look(self)
+
+cpdef Ledger find_ledger(Pass p)
+cpdef Quotas find_quotas(Pass p)
+cpdef tuple judge(Pass p, Py_ssize_t slot, long long now)
