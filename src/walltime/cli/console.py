@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from walltime.cli.streams import is_unicode
+from walltime.cli.streams import OBEYED, is_unicode
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,28 +16,35 @@ if TYPE_CHECKING:
 @functools.cache
 def out() -> Console:
     """Standard output, for answers; plain text of a steady width where it is not a terminal."""
-    from rich.console import Console
+    from walltime.cli.terminal import Terminal
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _piped_width(), soft_wrap=False)
+    return Terminal(width=None if sys.stdout.isatty() else _piped_width(), soft_wrap=False)
 
 
 @functools.cache
 def err() -> Console:
     """Standard error, for errors and progress."""
-    from rich.console import Console
+    from walltime.cli.terminal import Terminal
 
-    return Console(stderr=True, highlight=False)
+    return Terminal(stderr=True)
 
 
 def say(text: str = "", style: str | None = None) -> None:
-    """A line of an answer, wrapped by the terminal only; square brackets are text, not markup."""
-    out().print(text, style=style, markup=False, soft_wrap=True)
+    """A line of an answer, wrapped by the terminal only."""
+    out().print(text, style=style, soft_wrap=True)
+
+
+def remark(text: str, style: str | None = None) -> None:
+    """A line beside the answer, on standard error."""
+    err().print(text, style=style, soft_wrap=True)
 
 
 def emit(data: Any) -> None:
-    """JSON on standard output, strict: no NaN, keys as they are; in escapes where the stream has not every letter."""
+    """JSON on standard output, strict: no NaN, keys as they are; in escapes where the stream has not every letter, and
+    what a terminal would obey."""
     narrow = not is_unicode(sys.stdout.encoding)
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=narrow, allow_nan=False, default=str) + "\n")
+    text = json.dumps(data, indent=2, ensure_ascii=narrow, allow_nan=False, default=str)  # which escapes those below 32
+    sys.stdout.write(OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def _piped_width() -> int:

@@ -69,13 +69,15 @@ def _tell(error: object, code: int) -> int:
         import traceback
 
         traceback.print_exception(error)
+    from walltime.cli.streams import harmless
+
     if sys.stderr.isatty():
         from walltime.cli.console import err
 
         err().print("Error: ", style="bold red", end="")
-        err().print(str(error), markup=False, soft_wrap=True)
+        err().print(str(error), soft_wrap=True)
     else:
-        print(f"Error: {error}", file=sys.stderr)
+        print(harmless(f"Error: {error}"), file=sys.stderr)
     return code
 
 

@@ -99,7 +99,7 @@ def show_progress(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("jobs · {task.fields[waiting]}{task.fields[simulated]} · {task.fields[speed]} {task.fields[left]}"),

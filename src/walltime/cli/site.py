@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from walltime.cli.console import emit, err, say
+from walltime.cli.console import emit, remark, say
 from walltime.cli.plan import choose_targets
 from walltime.cli.progress import show_progress
 from walltime.cli.session import Session, prepare_all
@@ -202,7 +202,7 @@ def _tell(title: str, lines: Iterable[str]) -> None:
     if len(told) > MOST_LINES:
         told = [*told[:MOST_LINES], f"... and {len(told) - MOST_LINES} more"]
     for text in [title, *(f"  {line}" for line in told)] if told else []:
-        err().print(text, markup=False, soft_wrap=True, highlight=False)
+        remark(text)
 
 
 def enter_shell(

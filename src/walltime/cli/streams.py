@@ -10,9 +10,27 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import select
 import sys
 from typing import Any
+
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control signs but the tab and the line break, and those that turn the direction of a line."""
+
+
+def harmless(text: str) -> str:
+    """The text with a picture for each sign that a terminal would obey.
+
+    >>> harmless("a\\x1b[31mb")
+    'a␛[31mb'
+    """
+    return OBEYED.sub(_picture, text)
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 32 else "␡" if code == 127 else "\N{REPLACEMENT CHARACTER}"
 
 
 class Descriptor(io.RawIOBase):

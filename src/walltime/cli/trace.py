@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.cli.console import remark
+
 if TYPE_CHECKING:
     from walltime.core.workload import Workload
 
@@ -68,6 +70,6 @@ def tell_missing(notes: dict[str, Any], lost: list[str], *, picked: bool = False
     """
     whole = " in the whole trace" if picked else ""
     for reason, count in notes.get("skipped", {}).items():
-        typer.echo(f"{count:,} records skipped{whole}: {reason}", err=True)
+        remark(f"{count:,} records skipped{whole}: {reason}")
     if lost:
-        typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)
+        remark(f"This format has no place for: {', '.join(lost)}")

@@ -99,7 +99,7 @@ class Watch:
         if self.draw is not None:
             self.draw(self.picture())
         else:
-            self.console.print(self.line(), markup=False, highlight=False, soft_wrap=True)
+            self.console.print(self.line(), soft_wrap=True)
 
     def line(self) -> str:
         """The state in one line, for a pipe."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.cli.console import emit
+from walltime.cli.console import emit, out, say
 from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -114,29 +114,21 @@ def convert(
         if factor is not None:
             jobs = change(jobs, factor)
     lost = write(jobs, output)
-    typer.echo(f"{len(jobs)} jobs written to {output}")
+    say(f"{len(jobs)} jobs written to {output}")
     tell_missing(source.notes, lost, picked=len(jobs) < len(source))
 
 
 def _show(facts: dict[str, Any]) -> None:
     """The facts on the screen, for a person."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(f"[bold]{_escape(facts['source'])}[/bold]")
+    console = out()
+    console.print(facts["source"], style="bold")
     console.print(_overview(facts))
     console.print(_quantile_table(facts))
     if facts["busiest_users"]:
         console.print(_user_table(facts))
     console.print(_histogram(facts))
     for sentence in _remarks(facts):
-        console.print(f"• {sentence}", style="yellow", markup=False, soft_wrap=True)
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+        console.print(f"• {sentence}", style="yellow", soft_wrap=True)
 
 
 def _overview(facts: dict[str, Any]) -> Table:
@@ -226,7 +218,7 @@ def _user_table(facts: dict[str, Any]) -> Table:
     total = facts["core_hours"] or 1.0
     for row in facts["busiest_users"]:
         share = f"{row['core_hours'] / total:.1%}"
-        table.add_row(_escape(row["user"]), f"{row['jobs']:,}", f"{row['core_hours']:,.1f}", share)
+        table.add_row(row["user"], f"{row['jobs']:,}", f"{row['core_hours']:,.1f}", share)
     return table
 
 

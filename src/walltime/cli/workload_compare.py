@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.console import emit
+from walltime.cli.console import emit, out, say
 from walltime.cli.model_options import AsJson, Force, Seed
 from walltime.cli.trace import Timezone, read_trace, refuse_existing
 
@@ -53,7 +53,7 @@ def compare(
         return
     _show_comparison(comparison)
     if page is not None:
-        typer.echo(f"Pictures in {page}")
+        say(f"Pictures in {page}")
 
 
 def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> tuple[Workload, Workload]:
@@ -84,8 +84,6 @@ def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> t
 
 
 def _show_comparison(comparison: Comparison) -> None:
-    from walltime.cli.console import out
-
     out().print(_variable_table(comparison))
     out().print(_other_table(comparison))
 

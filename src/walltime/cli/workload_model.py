@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli import model_options as given
-from walltime.cli.console import emit
+from walltime.cli.console import emit, remark, say
 from walltime.cli.plugins import Plugins
 from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
 
@@ -105,11 +105,11 @@ def _show_fit(facts: dict[str, Any], output: Path, as_json: bool) -> None:
     if as_json:
         emit(facts)
         return
-    typer.echo(f"{facts['jobs']:,} jobs of {facts['days']:,.1f} days in {output}: {facts['sentence']}")
+    say(f"{facts['jobs']:,} jobs of {facts['days']:,.1f} days in {output}: {facts['sentence']}")
     for line in facts["removed"]:
-        typer.echo(f"• removed: {line}")
+        say(f"• removed: {line}")
     for line in facts["dropped"]:
-        typer.echo(f"• not read: {line}")
+        say(f"• not read: {line}")
 
 
 def generate(
@@ -172,7 +172,7 @@ def generate(
     if as_json:
         emit({"jobs": len(jobs), **jobs.notes})
         return
-    typer.echo(f"{len(jobs):,} jobs written to {output}: {loaded.title}, {cores:,} cores, seed {seed}")
+    say(f"{len(jobs):,} jobs written to {output}: {loaded.title}, {cores:,} cores, seed {seed}")
     _show_plan(jobs.notes, lost)
 
 
@@ -249,23 +249,21 @@ def _show_tuned(tuned: Tuned, output: Path) -> None:
     facts, plan = tuned.as_data(), tuned.plan
     low, high = plan.pressure or (0.0, 0.0)
     inside = facts["hours"] - facts["outside"]
-    typer.echo(f"{len(tuned.workload):,} jobs written to {output}, after {tuned.runs} simulations")
+    say(f"{len(tuned.workload):,} jobs written to {output}, after {tuned.runs} simulations")
     lowest, highest, least, most = (
         format_duration(value) for value in (facts["lowest"], facts["highest"], tuned.low, tuned.high)
     )
-    typer.echo(
-        f"• hourly median wait {lowest} to {highest}; {inside} of {facts['hours']} hours are in {least} to {most}"
-    )
+    say(f"• hourly median wait {lowest} to {highest}; {inside} of {facts['hours']} hours are in {least} to {most}")
     band = f"--pressure {low:g}:{high:g}"
-    typer.echo(f"• frozen: --cores {plan.cores} {band} --fill {plan.fill:g}h --node-cores {plan.node_cores}")
+    say(f"• frozen: --cores {plan.cores} {band} --fill {plan.fill:g}h --node-cores {plan.node_cores}")
 
 
 def _show_plan(notes: dict[str, Any], lost: list[str]) -> None:
     """Prints what a person should know of a generated workload."""
     for line in _tell_plan(notes):
-        typer.echo(f"• {line}")
+        say(f"• {line}")
     if lost:
-        typer.echo(f"This format has no place for: {', '.join(lost)}", err=True)
+        remark(f"This format has no place for: {', '.join(lost)}")
 
 
 def _tell_plan(notes: dict[str, Any]) -> list[str]:
@@ -313,14 +311,14 @@ def recipe(
     from walltime.workload.recipes import draw_workflow, list_recipes
 
     if name == "list":
-        typer.echo("\n".join(list_recipes()))
+        say("\n".join(list_recipes()))
         return
     if output is None:
         raise InputError("a recipe needs a file to write to", value=name)
     refuse_existing(output, force)
     flow = draw_workflow(name, tasks, read_seed(seed, "--seed"))
     write_manifest(flow, output)
-    typer.echo(
+    say(
         f"{len(flow.tasks):,} tasks written to {output}: critical path {flow.critical_path:,.0f} s, "
         f"{flow.widest:,} cores at the widest"
     )
@@ -352,5 +350,5 @@ def anonymise(
     source = read_trace(trace, input_format, timezone, map_)
     jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
-    typer.echo(f"{len(jobs):,} jobs written to {output}, without names and dates")
+    say(f"{len(jobs):,} jobs written to {output}, without names and dates")
     tell_missing(source.notes, lost)
