@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from walltime.core.errors import InputError
+from walltime.core.parquet import check_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +116,8 @@ class Reading:
 
         if str(self.path).lower().endswith(".csv"):
             return pl.read_csv(self.path, **options)
+        with _open(self.path) as raw:
+            check_parquet(raw, self.path)
         self._check_size(pl.scan_parquet(self.path))
         return pl.read_parquet(self.path)
 
