@@ -368,7 +368,9 @@ class Pass:
         if not self.open or after != -1:
             self.check_place(after)
         while True:
-            found = self.raw_queue.find(self.raw_ledger.free, self.raw_ledger.extra, self.raw_ledger.window, found, self.raw_ledger.longest)
+            found = self.raw_queue.find(
+                self.raw_ledger.free, self.raw_ledger.extra, self.raw_ledger.window, found, self.raw_ledger.longest
+            )
             if found < 0:
                 return found
             if self.jobs.at[found].choice >= 0:

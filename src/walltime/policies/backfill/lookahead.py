@@ -89,7 +89,8 @@ class Lookahead(Policy):
         while found:
             sizes = [p.jobs.at[slot].cores for slot in found]
             short = [p.jobs.at[slot].estimate <= p.raw_ledger.window for slot in found]
-            extra = max(0, min(p.raw_ledger.free, p.raw_ledger.extra))  # below zero where the machine is short of its promises
+            # Below zero where the machine is short of its promises.
+            extra = max(0, min(p.raw_ledger.free, p.raw_ledger.extra))
             chosen = set(choose(sizes, short, p.raw_ledger.free, extra)) or {0}  # all of them fit, if only one by one
             others = []
             for i, slot in enumerate(found):
