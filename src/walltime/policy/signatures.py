@@ -12,18 +12,23 @@ _SIGNATURE = re.compile(r"[\w.]+\((.*)\)(?:\s*->.*)?")
 _PARAMETER = re.compile(r"(?:[\w.\[\]:]+\s+)*?(?P<name>\w+)\s*(?::[^=]*)?(?:=\s*(?P<default>.+))?")
 
 
-@functools.lru_cache
 def parameters_of(thing: Any, skip: int = 0) -> dict[str, inspect.Parameter]:
     """The named parameters of a class's constructor or a function, without the first `skip` ones.
 
     Compiled classes carry no signature, but their documentation begins with one.
     """
-    try:
-        signature = inspect.signature(thing)
-    except (ValueError, TypeError):
-        signature = _documented_signature(thing)
+    known = inspect.isclass(thing) or inspect.isroutine(thing)  # an object need not have a hash
+    signature = _signature(thing) if known else _signature.__wrapped__(thing)
     found = list(signature.parameters.values())[skip:]
     return {item.name: item for item in found if item.kind not in (item.VAR_POSITIONAL, item.POSITIONAL_ONLY)}
+
+
+@functools.lru_cache
+def _signature(thing: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(thing)
+    except (ValueError, TypeError):
+        return _documented_signature(thing)
 
 
 def summary_of(thing: Any) -> str:
