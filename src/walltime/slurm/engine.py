@@ -242,8 +242,7 @@ def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
     administrator = Frozen(run, folder="administrator")
 
     def act(event: Event) -> None:
-        administrator.execute(event.command, {"file": file, "line": event.line})
-        printed = (run.controller.folder / "said").read_text(errors="replace")
+        printed = administrator.execute(event.command, {"file": file, "line": event.line})
         if printed.strip():
             run.printed.append({"at": event.at / SECOND, "command": event.command, "printed": printed[:MOST_PRINTED]})
 

@@ -77,22 +77,26 @@ class Frozen:
         self.execute(command, {}, "answer")
         return (self.run.controller.folder / "answer").read_text(errors="replace")
 
-    def execute(self, command: str, place: dict[str, Any], said: str = "said") -> None:
+    def execute(self, command: str, place: dict[str, Any], said: str = "said") -> str:
         """One command at this instant, as an administrator would type it; raises InputError if it fails.
 
-        It is one of Slurm's, or `sh` and any other. What it prints goes to the file `said` of the run's folder.
+        It is one of Slurm's, or `sh` and any other. What it prints comes back, and goes to the file `said` of the run's
+        folder.
         """
         words = shlex.split(command)
         program = [str(self.commands / words[0]), *words[1:]]
         if words[0] == ANY:
             program = ["/bin/sh", "-c", command.strip().removeprefix(ANY)]
-        with open(self.run.controller.folder / said, "w+") as file:
+        with open(self.run.controller.folder / said, "w+", encoding="utf-8", errors="replace") as file:
             process = subprocess.Popen(program, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
                                        env=self.environment())  # fmt: skip
             self._attend(process, may_advance=False)
-            if process.wait():
-                file.seek(0)
-                raise InputError(f"the command failed ({file.read().strip()})", value=command, **place)
+            failed = process.wait()
+            file.seek(0)
+            printed = file.read()
+        if failed:
+            raise InputError(f"the command failed ({printed.strip()})", value=command, **place)
+        return printed
 
     def close(self) -> None:
         self.server.close()
