@@ -36,6 +36,7 @@ cdef class Steps(Usage):
     cdef readonly bint temporary
     cdef readonly long long brief
     cdef double[::1] recent
+    cdef double[::1] latest
     cdef long long[::1] last
     cdef long long[::1] open
     cdef long long[::1] opened

@@ -172,7 +172,7 @@ class Steps(Usage):
     A running job counts for all that it may use, its rate times its limit, from its start on (`temporary`), or for what
     it has used so far. Neither is multiplied. With `brief` microseconds it counts for what it has used so far and, as
     AleaNG has it, all that it may use is added for so long after its start: further starts within that time add to it
-    and prolong it, an end puts an end to it.
+    and prolong it, an end puts an end to it; ends come before the starts of their instant.
     """
 
     def __init__(self, factor, every, temporary=True, width=1, brief=0) -> None:
@@ -181,7 +181,8 @@ class Steps(Usage):
         self.every = every
         self.temporary = temporary
         self.brief = brief
-        self.recent = doubles(16 * width)  # what jobs that have just started may use, in core-seconds
+        self.recent = doubles(16 * width)  # what jobs may use that have just started, in core-seconds
+        self.latest = doubles(16 * width)  # the same of those that started at the last start
         self.last = integers(16)  # the last start
         self.open = integers(16 * width)  # what running jobs may use, in core-seconds times GRAIN
         self.opened = integers(64 * width)  # the same of each, by slot
@@ -194,6 +195,7 @@ class Steps(Usage):
             self.open = doubled(self.open)
             self.live = lengthened(self.live)
             self.recent = lengthened(self.recent)
+            self.latest = lengthened(self.latest)
             self.last = doubled(self.last)
         while slot * self.width >= len(self.opened):
             self.opened = doubled(self.opened)
@@ -202,9 +204,12 @@ class Steps(Usage):
                 cython.longlong, rint(self.charge[k] * (cython.cast(cython.double, limit) / SECOND) * GRAIN)
             )
             self.open[who * self.width + k] += self.opened[slot * self.width + k]
+            if now > self.last[who]:
+                self.recent[who * self.width + k] += self.latest[who * self.width + k]
+                self.latest[who * self.width + k] = 0.0
             if now - self.last[who] > self.brief:
                 self.recent[who * self.width + k] = 0.0
-            self.recent[who * self.width + k] += cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
+            self.latest[who * self.width + k] += cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
         self.last[who] = now
         return 0
 
@@ -220,6 +225,8 @@ class Steps(Usage):
             self.live[who * self.width + k] -= used
             self.open[who * self.width + k] -= self.opened[slot * self.width + k]
             self.recent[who * self.width + k] = 0.0
+            if self.last[who] < now:
+                self.latest[who * self.width + k] = 0.0
             if self.running[who] == 0:
                 self.live[who * self.width + k] = 0.0
         return 0
@@ -250,5 +257,5 @@ class Steps(Usage):
         if self.temporary:
             return found + cython.cast(cython.double, self.open[at]) / GRAIN
         if self.brief > 0 and time - self.last[who] <= self.brief:
-            found += self.recent[at]
+            found += self.recent[at] + self.latest[at]
         return found + self.live[at] + self.rate[at] * (cython.cast(cython.double, time - self.since[who]) / SECOND)
