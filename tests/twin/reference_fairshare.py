@@ -122,9 +122,9 @@ class FairShare:
 
     def charged_briefly(self, person: Person, time: int, brief: int) -> float:
         """What the person's last starts may use, each no later than `brief` after the one before; nothing once a job of
-        theirs has ended since, or the last is longer ago."""
+        theirs has ended since, or the last is longer ago. Ends come before the starts of their instant."""
         charge, last = 0.0, None
-        for when, who, amount in self.events:
+        for when, who, amount in sorted(self.events, key=lambda event: (event[0], event[2] is not None)):
             if who != person or when > time:
                 continue
             if amount is None:

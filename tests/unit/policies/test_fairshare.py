@@ -81,6 +81,22 @@ def test_alea_forgets_in_steps_and_charges_in_advance():
     assert usage.read(who, 0, 96 * HOUR) == 6_000 * 0.75**2
 
 
+@pytest.mark.parametrize("order", ["stop, start", "start, stop"])
+def test_an_end_takes_a_brief_charge_away_but_not_that_of_a_start_at_its_instant(order):
+    """Job 0 starts at 0, job 1 at 10 as job 0 ends: 10 and 2 core-seconds are used by 12, and 50 more may be."""
+    usage = Steps(0.5, HOUR, False, 1, 5 * SECOND)
+    usage.add()
+    run(usage, 0, 0, 1.0, 0, None, limit=100 * SECOND)
+    assert usage.read(0, 0, 2 * SECOND) == 102
+    for what in order.split(", "):
+        if what == "stop":
+            usage.stop(0, 0, 10 * SECOND)
+        else:
+            run(usage, 0, 1, 1.0, 10 * SECOND, None, limit=50 * SECOND)
+    assert usage.read(0, 0, 12 * SECOND) == 62
+    assert usage.read(0, 0, 16 * SECOND) == 16
+
+
 def test_alea_without_temporary_charges_counts_what_has_been_used_so_far():
     usage = Steps(0.5, 48 * HOUR, False)
     who = usage.add()
