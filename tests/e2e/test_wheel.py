@@ -26,21 +26,25 @@ cluster:
 pytestmark = pytest.mark.service
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(autouse=True)
+def slurm() -> None:
+    try:
+        find_installation()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def make_wheel(folder: Path) -> Path:
     """An sdist, and a wheel for this Python."""
-    folder = tmp_path_factory.mktemp("dist")
     version = "{}.{}".format(*sys.version_info)
     subprocess.run([sys.executable, ROOT / "tools/wheels.py", "--only", version, "--into", folder], check=True)
-    return folder
+    return next(folder.glob("*.whl"))
 
 
-@pytest.fixture(scope="module")
-def installed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def install(wheel: Path, home: Path) -> dict[str, str]:
     """The settings of a shell in which the wheel is installed, and in which there is no compiler."""
-    home = tmp_path_factory.mktemp("empty")
     tools = home / "tools"
-    tools.mkdir()
+    tools.mkdir(parents=True)
     for place in ("/bin", "/usr/bin", "/sbin", "/usr/sbin"):
         for program in Path(place).iterdir():
             if program.name.split("-")[0] not in COMPILERS and program.name not in COMPILERS:
@@ -51,7 +55,6 @@ def installed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     settings = {name: text for name, text in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     settings |= {"PATH": f"{home / 'venv/bin'}:{tools}", "CC": "/nonexistent", "PYTHONDONTWRITEBYTECODE": ""}
     assert all(shutil.which(name, path=settings["PATH"]) is None for name in COMPILERS)
-    wheel = next(folder.glob("*.whl"))
     subprocess.run([home / "venv/bin/pip", "install", "--quiet", wheel], check=True, env=settings, cwd=home)
     return settings
 
@@ -63,37 +66,46 @@ def run(settings: dict[str, str], where: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_says_which_systems_it_is_for(folder: Path):
-    wheel = next(folder.glob("*.whl"))
+def test_the_wheel(tmp_path: Path) -> None:
+    """All of it in one test, because the wheel takes minutes to make."""
+    wheel = make_wheel(tmp_path / "dist")
     assert "manylinux_2_28" in wheel.name
-    with tarfile.open(next(folder.glob("*.tar.gz"))) as sdist:
+    check_sdist(next(wheel.parent.glob("*.tar.gz")))
+    settings = install(wheel, tmp_path / "empty")
+    work = tmp_path / "work"
+    work.mkdir()
+    assert "best of its column" in run(settings, work, "demo", "--output", "demo")
+    run(settings, work, "report", "demo/fcfs", "demo/easy", "-o", "both.html")
+    assert (work / "both.html").stat().st_size > 100_000
+    check_digests(settings, work)
+    check_slurm(settings, work)
+
+
+def check_sdist(path: Path) -> None:
+    """What is compiled, and what it is compiled with, is there."""
+    with tarfile.open(path) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     assert {"LICENSE", "setup.py", "src/walltime/kernel/queue.pxd", "src/walltime/slurm/vtime/vtime.h"} <= names
 
 
-def test_what_is_installed_does_its_work_and_has_the_same_digest(installed: dict[str, str], tmp_path: Path):
-    assert "best of its column" in run(installed, tmp_path, "demo", "--output", "demo")
-    run(installed, tmp_path, "report", "demo/fcfs", "demo/easy", "-o", "both.html")
-    assert (tmp_path / "both.html").stat().st_size > 100_000
-    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+def check_digests(settings: dict[str, str], work: Path) -> None:
+    """Schedules do not depend on who compiled the core."""
+    (work / "scenario.yaml").write_text(SCENARIO)
     sweep = ("run", "scenario.yaml", "--policy", "fcfs,easy,conservative", "--json")
     here = subprocess.run(
-        [sys.executable, "-m", "walltime", *sweep], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "walltime", *sweep], cwd=work, capture_output=True, text=True, check=True
     )
-    assert _digests(run(installed, tmp_path, *sweep)) == _digests(here.stdout)
+    assert digests(run(settings, work, *sweep)) == digests(here.stdout)
 
 
-def _digests(printed: str) -> list[str]:
+def digests(printed: str) -> list[str]:
     found = [run["summary"]["digest"] for run in json.loads(printed)["runs"]]
     assert len(found) == 3
     return found
 
 
-def test_the_slurm_engine_runs_from_the_wheel(installed: dict[str, str], tmp_path: Path):
-    try:
-        find_installation()
-    except InputError as error:
-        pytest.skip(str(error))
-    (tmp_path / "scenario.yaml").write_text(SCENARIO.replace("jobs: 2000", "jobs: 40") + "engine: slurm\n")
-    told = run(installed, tmp_path, "run", "scenario.yaml", "--json")
+def check_slurm(settings: dict[str, str], work: Path) -> None:
+    """The library for Slurm's controller came with the wheel."""
+    (work / "slurm.yaml").write_text(SCENARIO.replace("jobs: 2000", "jobs: 40") + "engine: slurm\n")
+    told = run(settings, work, "run", "slurm.yaml", "--json")
     assert json.loads(told)["runs"][0]["summary"]["jobs"] == 40
