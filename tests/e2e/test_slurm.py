@@ -19,15 +19,8 @@ from walltime.slurm.packages import find_installation
 
 SITE = Path(__file__).parents[2] / "examples" / "site"
 CONF = (SITE / "slurm.conf").read_text()
+pytestmark = pytest.mark.usefixtures("slurm")
 FILES = ("--associations", SITE / "associations.dump", "--qos", SITE / "qos.txt")
-
-
-@pytest.fixture(autouse=True)
-def slurm() -> None:
-    try:
-        find_installation()
-    except InputError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -12,9 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from walltime.core.errors import InputError
-from walltime.slurm.packages import find_installation
-
 ROOT = Path(__file__).parents[2]
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")
 SCENARIO = """\
@@ -23,15 +20,7 @@ cluster:
   nodes: [{count: 16, cores: 4}]
   scheduler: {order: multifactor, backfill: easy}
 """
-pytestmark = pytest.mark.service
-
-
-@pytest.fixture(autouse=True)
-def slurm() -> None:
-    try:
-        find_installation()
-    except InputError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("slurm")
 
 
 def make_wheel(folder: Path) -> Path:
@@ -89,7 +78,7 @@ def check_sdist(path: Path) -> None:
 
 
 def check_digests(settings: dict[str, str], work: Path) -> None:
-    """Schedules do not depend on who compiled the core."""
+    """Schedules do not depend on the compiler of the core."""
     (work / "scenario.yaml").write_text(SCENARIO)
     sweep = ("run", "scenario.yaml", "--policy", "fcfs,easy,conservative", "--json")
     here = subprocess.run(

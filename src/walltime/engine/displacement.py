@@ -48,7 +48,7 @@ class Displacer:
         self.made_way = {}  # for whom somebody was last told to go, by its number
         self.going = -1  # who is made to go at this moment
         self.fresh = []  # who has joined since the last pass
-        self.sought = False  # whether somebody seeks room in this one
+        self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
         self.search = Search()

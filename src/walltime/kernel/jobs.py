@@ -129,7 +129,7 @@ def seal(jobs):
 
 def writable(jobs: JobTable, name: str):
     """A column of a sealed table that can be written; for execution models and sources, which are parts of the engine.
-    Take it anew each time: the table may have moved."""
+    Take it again each time: the table may have moved."""
     require_table(jobs)
     if name not in FIELDS or name in HIDDEN:
         raise AttributeError(f"a job has no field {name!r} that may be written")

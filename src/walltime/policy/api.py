@@ -509,8 +509,8 @@ class Pass:
         return "nothing: it fits and may start"
 
     def verdict(self, slot, now):
-        """What keeps the waiting job back as things stand at `now`, whoever is before it: ("limit", its counter),
-        ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be
+        """What keeps the waiting job back as things stand at `now`, whatever is before it: ("limit", its counter),
+        ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For watching: it may be
         asked at any time, and changes nothing."""
         i: cython.Py_ssize_t = slot
         if not 0 <= i < self.jobs.size:

@@ -45,7 +45,7 @@ class ClusterView:
 
     @property
     def load(self) -> float:
-        """Cores that are in use or asked for by those who wait, over all cores; infinite where none works."""
+        """Cores that are in use or asked for by waiting jobs, over all cores; infinite where none works."""
         cores: cython.longlong = self.cores
         return cython.cast(cython.double, self.demand()) / cores if cores > 0 else float("inf")
 

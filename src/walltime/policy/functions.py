@@ -328,7 +328,7 @@ class OwnCluster:
 
     @property
     def load(self) -> float:
-        """Cores that are in use or asked for by those who wait, over all cores."""
+        """Cores that are in use or asked for by waiting jobs, over all cores."""
         return self._cluster.load
 
     @property

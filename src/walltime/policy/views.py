@@ -115,9 +115,7 @@ def find_quotas(p):
 
 
 def judge(p, slot, now):
-    """What keeps a waiting job back as things stand at `now`, whoever is before it: ("limit", its counter),
-    ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For whoever watches: it may be asked
-    at any time, and changes nothing."""
+    """`Pass.verdict` on a waiting job, for the engine."""
     if p is None or not 0 <= slot < p.jobs.size:
         raise PolicyError(f"asked about {slot}, which is not a job")
     return p.verdict(slot, now)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 DAY = 86_400
-"""Seconds. The controller begins its figures anew at midnight, UTC."""
+"""Seconds. The controller sets its figures to zero at midnight, UTC."""
 _LINE = re.compile(r"^\s+([^:]+?):\s+(\d+)\s*$", re.MULTILINE)
 
 

@@ -41,7 +41,7 @@ SILENT = "-"
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that the two have otherwise; `-` is none. A value is followed by a remark where nobody wrote it."""
+    """One thing that the two have otherwise; `-` is none. A value is followed by a remark where no file has it."""
 
     part: str
     what: str

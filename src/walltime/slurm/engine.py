@@ -251,7 +251,7 @@ def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
 
 
 def _plan_figures(run: Run, asker: Frozen) -> None:
-    """Ask for the controller's figures at the last instant of each day: at midnight it begins anew."""
+    """Ask for the controller's figures at the last instant of each day: at midnight it sets them to zero."""
 
     def follow() -> None:
         midnight = (run.simulation.link.now // SECOND // DAY + 1) * DAY * SECOND

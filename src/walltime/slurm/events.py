@@ -1,4 +1,4 @@
-"""What happens in the course of a run at somebody's wish: a file of times and commands."""
+"""What an administrator has happen in the course of a run: a file of times and commands."""
 
 from __future__ import annotations
 
