@@ -19,7 +19,7 @@ import numpy as np
 
 import walltime
 from walltime.workload.distributions import parse_distribution
-from walltime.workload.synthetic import JobType, synthesise
+from walltime.workload.synthesis.mix import JobType, synthesise
 
 STEP = 0.05
 PROFILES = ("sequential", "lock-step", "master-slave")

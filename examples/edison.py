@@ -21,8 +21,8 @@ from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.tuning import hourly_medians, tune_workload
 from walltime.workload.models.sample import Sample
-from walltime.workload.presence import Mix
 from walltime.workload.synthesis import synthesize
+from walltime.workload.synthesis.workflow_mix import Mix
 from walltime.workload.workflow import Task, Workflow
 
 CORES = 24

@@ -15,7 +15,7 @@ import statistics
 
 import walltime
 from walltime.workload.generate import Model, generate
-from walltime.workload.presence import WAYS, Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import WAYS, Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 HOUR = 3600.0

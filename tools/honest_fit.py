@@ -14,7 +14,7 @@ import numpy as np
 
 from walltime import InputError, Workload, compare_workloads, fit_model, generate_workload, read_workload, simulate
 from walltime.workload.describe import describe
-from walltime.workload.fit import FitOptions
+from walltime.workload.models.fit import FitOptions
 from walltime.workload.transform import scale_load
 
 SEEDS = tuple(range(1, 11))

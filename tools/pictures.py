@@ -18,7 +18,7 @@ import numpy as np
 import walltime
 from walltime.core.workload import Origin, Workload
 from walltime.workload.generate import Model, generate
-from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
@@ -189,7 +189,7 @@ def draw_watch(jobs: Workload) -> None:
     """The terminal at the end of a watched run."""
     from rich.console import Console
 
-    from walltime.cli.watch import Watch
+    from walltime.cli.run.watch import Watch
     from walltime.engine import native
     from walltime.scenario import parse, resolve
 

@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
-from walltime.scenario.problems import PYTHON_ONLY, model_of
+from walltime.scenario.reading.problems import PYTHON_ONLY, model_of
 from walltime.scenario.values import Amount, Count, Duration, File, Flag, Moment, Name, Names, Seed, Size, Speed
 
 INTRODUCTION = """\

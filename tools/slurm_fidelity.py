@@ -27,22 +27,22 @@ from typing import Any
 import numpy as np
 
 from walltime import Result, simulate
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.tables import Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
 from walltime.scenario import parse
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm import engine
-from walltime.slurm.associations import make_flat
+from walltime.slurm.conf.associations import make_flat
 from walltime.slurm.controller import SLACK, Controller, Setting
-from walltime.slurm.dialect import Request
-from walltime.slurm.link import Call, Link
 from walltime.slurm.packages import find_installation
+from walltime.slurm.protocol.dialect import Request
+from walltime.slurm.protocol.link import Call, Link
 from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Node, Site
-from walltime.slurm.submission import Job, People, make_jobs
-from walltime.slurm.writing import write_conf
+from walltime.slurm.translate.submission import Job, People, make_jobs
+from walltime.slurm.translate.writing import write_conf
 
 LEAD, STEP = 10, 13
 """Seconds between a real controller's start and the first submission, and by how many more each run has than the last.

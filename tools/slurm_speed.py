@@ -23,7 +23,7 @@ from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
 from walltime.slurm import engine
 from walltime.slurm.diagnostics import summarise
-from walltime.slurm.frozen import Frozen
+from walltime.slurm.paused import Frozen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.case_slurm import DAY, seed_jobs

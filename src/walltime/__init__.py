@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from walltime.analysis.audit import audit
+    from walltime.analysis.audit.schedule import audit
     from walltime.analysis.compare import compare
     from walltime.analysis.plots import plot
     from walltime.analysis.report import write_report
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
-    from walltime.inquiry import explain
+    from walltime.explaining import explain
     from walltime.policy.api import Policy
     from walltime.prediction import predict
     from walltime.scenario import Scenario
     from walltime.workload.anonymise import anonymise
     from walltime.workload.compare import compare_workloads
-    from walltime.workload.fit import fit as fit_model
     from walltime.workload.formats import read as read_workload
     from walltime.workload.formats import write as write_workload
     from walltime.workload.models import load_model
+    from walltime.workload.models.fit import fit as fit_model
     from walltime.workload.synthesis import generate_workload
 
     __version__: str
 
 # Imported when first used, so that `import walltime` and `walltime --help` are quick.
 _WHERE = {
-    "audit": "walltime.analysis.audit:audit",
+    "audit": "walltime.analysis.audit.schedule:audit",
     "compare": "walltime.analysis.compare:compare",
-    "explain": "walltime.inquiry:explain",
+    "explain": "walltime.explaining:explain",
     "plot": "walltime.analysis.plots:plot",
     "predict": "walltime.prediction:predict",
     "write_report": "walltime.analysis.report:write_report",
@@ -53,7 +53,7 @@ _WHERE = {
     "Scenario": "walltime.scenario:Scenario",
     "anonymise": "walltime.workload.anonymise:anonymise",
     "compare_workloads": "walltime.workload.compare:compare_workloads",
-    "fit_model": "walltime.workload.fit:fit",
+    "fit_model": "walltime.workload.models.fit:fit",
     "generate_workload": "walltime.workload.synthesis:generate_workload",
     "load_model": "walltime.workload.models:load_model",
     "read_workload": "walltime.workload.formats:read",

@@ -19,7 +19,7 @@ from walltime.pipeline import prepare
 if TYPE_CHECKING:
     import polars as pl
 
-    from walltime.analysis.audit import Violation
+    from walltime.analysis.audit.schedule import Violation
     from walltime.analysis.plots import Plots
     from walltime.analysis.steady import Steady, Throughput
     from walltime.core.tables import Record
@@ -170,7 +170,7 @@ class Result:
         What jobs asked for is read again from the scenario's workload, where nodes, queues, limits, dependencies and
         the like depend on it.
         """
-        from walltime.analysis.audit import audit
+        from walltime.analysis.audit.schedule import audit
 
         workload = self._read_requests()
         return audit(self.record, promise=promise, workload=workload, scenario=self.scenario)
@@ -352,7 +352,7 @@ def _compose(source: Any, settings: list[tuple[str, Any]]) -> Scenario:
 def _beside(trace: Path, settings: list[tuple[str, Any]]) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
     """The machine that Alea's files beside the trace tell, where nothing else tells its size; and the settings for
     it."""
-    from walltime.scenario.alea import find_data_set
+    from walltime.scenario.reading.alea import find_data_set
 
     if any(key in ("cluster", "clusters", "cluster.cores", "cluster.nodes") for key, _ in settings):
         return {}, settings

@@ -82,7 +82,7 @@ def tune_workload(
     """
     from walltime.core.random import read_seed
     from walltime.workload.models import PUBLISHED, load_model
-    from walltime.workload.synthesis import Plan, parse_date
+    from walltime.workload.synthesis.machine import Plan, parse_date
 
     if not 0 < within < wait:
         raise InputError("tune: the wait must be longer than what it may be away from it", value=within)

@@ -66,7 +66,7 @@ def name(path: Path) -> str:
 def skip_without_slurm(document: Path) -> None:
     from walltime.core.errors import InputError
     from walltime.slurm.packages import find_installation
-    from walltime.slurm.releases import DIALECTS
+    from walltime.slurm.protocol.releases import DIALECTS
 
     try:
         for release in DIALECTS if "compare-releases" in _text_to_run(document) else [None]:

@@ -18,7 +18,7 @@ import walltime
 from walltime.analysis.charts.chart import Axis, Clock
 from walltime.analysis.charts.ticks import find_ticks
 from walltime.core.tables import OUTAGES
-from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 HOSTILE = (

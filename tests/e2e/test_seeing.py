@@ -121,7 +121,7 @@ def test_a_run_is_watched_in_a_pipe_by_lines(command: Command, results: Path) ->
 def test_a_run_is_watched_on_a_terminal() -> None:
     from rich.console import Console
 
-    from walltime.cli.watch import Watching
+    from walltime.cli.run.watch import Watching
     from walltime.engine import native
     from walltime.scenario import parse, resolve
 

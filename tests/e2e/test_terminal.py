@@ -13,9 +13,9 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from walltime.cli.console import emit
-from walltime.cli.streams import harmless
-from walltime.cli.terminal import Terminal
+from walltime.cli.terminal.console import emit
+from walltime.cli.terminal.names import Terminal
+from walltime.cli.terminal.streams import harmless
 
 NAMES = [
     *("[/red]", "[bold red]x[/]", "[link=http://x]y", "a:fire:b", "\x1b[31mred", "\x1b]0;title\x07", "\x1b[2J\x1b[H"),

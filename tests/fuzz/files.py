@@ -127,8 +127,8 @@ SSHARE = b"Account|User|RawShares|RawUsage\nroot||1|100\nphys||1|60\nphys|ann|1|
 
 
 def _snapshots() -> dict[str, Kind]:
-    from walltime.scenario.shares import read_shares
-    from walltime.workload.snapshot import read_snapshot, read_usage
+    from walltime.scenario.reading.shares import read_shares
+    from walltime.workload.snapshot.files import read_snapshot, read_usage
 
     number = {"set": True, "infinite": False, "number": 5}
     jobs = [
@@ -182,8 +182,8 @@ def _workflows() -> dict[str, Kind]:
 
 
 def _models() -> dict[str, Kind]:
-    from walltime.workload.insertion_file import load_insertions
     from walltime.workload.models.file import read_model
+    from walltime.workload.synthesis.insertion_file import load_insertions
 
     variable = {"width": 60.0, "bins": [[0, 5], [2, 3]]}
     model = {
@@ -222,7 +222,7 @@ def _models() -> dict[str, Kind]:
 
 def _clusters() -> dict[str, Kind]:
     from walltime.scenario.clusterfile import read_clusters
-    from walltime.scenario.loading import load_cluster
+    from walltime.scenario.reading.loading import load_cluster
 
     table = b"cluster,count,cores,name,speed,memory,gpus,features\na,4,8,n,1.0,64,2,ib ssd\nb,2,16,m,0.5,,,\n"
     clusters = {
@@ -241,9 +241,9 @@ def _clusters() -> dict[str, Kind]:
 
 
 def _slurm() -> dict[str, Kind]:
-    from walltime.slurm.associations import read_associations, read_qualities
-    from walltime.slurm.conf import make_site
-    from walltime.slurm.conf_file import read_conf
+    from walltime.slurm.conf.associations import read_associations, read_qualities
+    from walltime.slurm.conf.file import read_conf
+    from walltime.slurm.conf.simulated import make_site
     from walltime.slurm.events import read_events
 
     events = b"2h scontrol update nodename=n1 state=down reason=x # broken\n1-00:00:00 scancel 5\n"

@@ -15,7 +15,7 @@ from mutation import mutate_bytes, mutate_tree
 
 import walltime
 from walltime.scenario import load, parse
-from walltime.scenario.loading import dump
+from walltime.scenario.reading.loading import dump
 from walltime.workload.formats import write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))

@@ -21,7 +21,7 @@ from walltime.core.workload import COLUMNS
 from walltime.policy import registry
 from walltime.policy.signatures import parameters_of
 from walltime.scenario import Part, Scenario
-from walltime.scenario.problems import PYTHON_ONLY, model_of
+from walltime.scenario.reading.problems import PYTHON_ONLY, model_of
 
 INTERFACES = ("api", "views", "clusters", "preempt", "conformance")
 """Modules of `walltime.policy` that a policy is written and checked with."""
@@ -41,6 +41,7 @@ TAUGHT = {
     "walltime.workload.formats.workflows": ("read_workflow",),
     "walltime.workload.generate": ("Model", "generate"),
     "walltime.workload.models.sample": ("Sample",),
+    "walltime.workload.synthesis.workflow_mix": ("Mix", "WAYS", "add_workflows"),
     "walltime.workload.presence": ("Mix", "WAYS", "add_workflows"),
     "walltime.workload.synthesis": ("synthesize",),
     "walltime.workload.transform": ("shake",),

@@ -9,7 +9,7 @@ import pytest
 
 from twin import reference
 from walltime import api
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.scenario import parse

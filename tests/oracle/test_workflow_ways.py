@@ -10,7 +10,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.workload.formats.workflows import read_workflow
 from walltime.workload.generate import generate
-from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 FLOW = Workflow.of("flow", [Task("wide", 4, 10, 10), Task("long", 1, 20, 20, ("wide",))])

@@ -12,7 +12,7 @@ from test_site_twin import fast_rows, slow_rows
 
 from twin import reference
 from walltime import api
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND

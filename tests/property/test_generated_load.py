@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walltime.core.time import SECOND
-from walltime.workload.fit import fit
 from walltime.workload.generate import generate
 from walltime.workload.models import load_model
 from walltime.workload.models.empirical import FittedModel
+from walltime.workload.models.fit import fit
 from walltime.workload.synthesis import Plan, synthesize
 
 DAY = 86_400.0

@@ -10,7 +10,7 @@ from mixtures import draw_mixture
 
 from walltime import api
 from walltime.core.errors import InputError, PolicyError
-from walltime.inquiry import explain
+from walltime.explaining import explain
 
 TOGETHER = 20
 """Mixtures in one test."""

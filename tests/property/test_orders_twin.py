@@ -12,7 +12,7 @@ import pytest
 
 from twin import reference
 from walltime import api
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload

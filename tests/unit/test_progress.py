@@ -1,6 +1,6 @@
 """The time that a simulation will yet take."""
 
-from walltime.cli.progress import Outlook, describe_instant
+from walltime.cli.terminal.progress import Outlook, describe_instant
 from walltime.core.workload import Origin
 
 

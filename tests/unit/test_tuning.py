@@ -14,8 +14,8 @@ from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.tuning import count_outside, hourly_medians, tune_workload
 from walltime.workload.models.sample import Sample
-from walltime.workload.presence import Mix
 from walltime.workload.synthesis import synthesize
+from walltime.workload.synthesis.workflow_mix import Mix
 from walltime.workload.workflow import Task, Workflow
 
 HOUR = 3600.0

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from walltime.analysis.audit_nodes import Placements
+from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, ticks

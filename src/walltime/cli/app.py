@@ -14,13 +14,13 @@ from walltime.cli.plot import plot
 from walltime.cli.policies import policies
 from walltime.cli.predict import predict
 from walltime.cli.report import report
-from walltime.cli.run import run
-from walltime.cli.slurm import app as slurm_app
+from walltime.cli.run.command import run
+from walltime.cli.slurm.commands import app as slurm_app
 from walltime.cli.steady import steady
 from walltime.cli.workflows import workflows
-from walltime.cli.workload import app as workload_app
-from walltime.cli.workload_compare import compare as compare_workloads
-from walltime.cli.workload_model import anonymise, fit, generate, recipe, tune
+from walltime.cli.workload.commands import app as workload_app
+from walltime.cli.workload.compare import compare as compare_workloads
+from walltime.cli.workload.model import anonymise, fit, generate, recipe, tune
 
 app = typer.Typer(
     name="walltime",

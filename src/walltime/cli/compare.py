@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.analysis.headline import ratio
-from walltime.cli.console import emit, out, say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.show import show_comparison, show_notes, show_remarks
-from walltime.cli.winners import show_winners
+from walltime.cli.terminal.console import emit, out, say
+from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
+from walltime.cli.terminal.winners import show_winners
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
 

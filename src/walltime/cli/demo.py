@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.console import say
+from walltime.cli.terminal.console import say
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
-    from walltime.cli.session import Session
+    from walltime.cli.run.session import Session
 
 CORES = 256
 LOAD = 0.9
@@ -33,8 +33,8 @@ def demo(
     report: Annotated[bool, typer.Option(help="Write a report to look at.")] = True,
 ) -> None:
     """Generate a workload, run three policies on it, compare them, and write a report."""
-    from walltime.cli.plan import choose_targets
-    from walltime.cli.session import Session, prepare_all
+    from walltime.cli.run.plan import choose_targets
+    from walltime.cli.run.session import Session, prepare_all
     from walltime.policy.registry import preset
     from walltime.scenario import parse
 

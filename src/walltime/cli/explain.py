@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from walltime.cli.console import emit, say
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import emit, say
 
 
 def explain(
@@ -36,7 +36,7 @@ def explain(
     cover the job's life from its submission to its end without a gap.
     """
     from walltime.analysis.plots import check_picture
-    from walltime.inquiry import explain as inquire
+    from walltime.explaining import explain as inquire
 
     if picture is not None:
         check_picture(picture, force=force)

@@ -23,7 +23,7 @@ PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of call
 
 def main() -> None:
     """Run the command line and exit with its code; never returns."""
-    from walltime.cli.streams import settle
+    from walltime.cli.terminal.streams import settle
 
     settle()
     sys.exit(_end(_run()))
@@ -47,7 +47,7 @@ def _run() -> int:
 
 def _end(code: int) -> int:
     """The exit code, after a word about an answer that could not be printed."""
-    from walltime.cli.streams import unwritten
+    from walltime.cli.terminal.streams import unwritten
 
     if reason := unwritten():
         return _tell(f"standard output cannot be written: {reason}", code or 2)
@@ -69,10 +69,10 @@ def _tell(error: object, code: int) -> int:
         import traceback
 
         traceback.print_exception(error)
-    from walltime.cli.streams import harmless
+    from walltime.cli.terminal.streams import harmless
 
     if sys.stderr.isatty():
-        from walltime.cli.console import err
+        from walltime.cli.terminal.console import err
 
         err().print("Error: ", style="bold red", end="")
         err().print(str(error), soft_wrap=True)

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from walltime.cli.console import out, say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import out, say
 from walltime.core.errors import InputError
 
 WHAT = "What is shown"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.cli.console import emit, out, say
+from walltime.cli.terminal.console import emit, out, say
 
 if TYPE_CHECKING:
     from walltime.policy.registry import Entry

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from walltime.cli.console import emit, say
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import emit, say
 
 BINS = 10
 WIDTH = 40

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from walltime.cli.console import say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import say
 from walltime.core.errors import InputError
 
 JOBS = 50_000
@@ -46,7 +46,7 @@ def report(
     from pathlib import Path
 
     from walltime.analysis.report import check_report, write_report
-    from walltime.cli.plan import parse_seconds
+    from walltime.cli.run.plan import parse_seconds
 
     first, last = parse_seconds("--from", begin), parse_seconds("--to", end)
     if first is not None and last is not None and first >= last:

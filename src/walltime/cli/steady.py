@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from walltime.cli.console import emit, say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, parse_duration
 from walltime.core.time import seconds as in_seconds

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.cli.console import remark
+from walltime.cli.terminal.console import remark
 
 if TYPE_CHECKING:
     from walltime.core.workload import Workload

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from walltime.cli.console import emit, out, say
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.terminal.console import emit, out, say
 from walltime.core.time import format_duration
 
 DURATIONS = ("wait", "run", "turnaround", "between")

@@ -2,7 +2,7 @@
 before it, what was foreseen.
 
 It looks after every instant at which something happened, and changes nothing. What it notes is in microseconds; words
-are made of it in `walltime.analysis.explanation`.
+are made of it in `walltime.analysis.explain.explanation`.
 """
 
 from __future__ import annotations

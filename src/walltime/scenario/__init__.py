@@ -1,8 +1,7 @@
 """The scenario: its models, and the ways from and to YAML."""
 
+from walltime.scenario.brokering import Binding, Brokering, GlobalQueue, Migration
 from walltime.scenario.disruptions import Checkpoint, Draw, Failures, Reservation
-from walltime.scenario.grid import Binding, Brokering, GlobalQueue, Migration
-from walltime.scenario.loading import dump, load, load_cluster, parse, resolve
 from walltime.scenario.model import (
     Cluster,
     Execution,
@@ -13,8 +12,9 @@ from walltime.scenario.model import (
     Scheduler,
     WorkloadSpec,
 )
-from walltime.scenario.override import override, parse_setting
 from walltime.scenario.part import Part
+from walltime.scenario.reading.loading import dump, load, load_cluster, parse, resolve
+from walltime.scenario.reading.override import override, parse_setting
 from walltime.scenario.rules import Account, Caps, Limit, Queue, Route
 
 __all__ = [

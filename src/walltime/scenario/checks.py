@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from walltime.core.errors import InputError
-from walltime.scenario.grid import CRITERIA
+from walltime.scenario.brokering import CRITERIA
 from walltime.scenario.model import SHARING, Cluster, Scenario
 from walltime.scenario.names import place_error
 from walltime.scenario.outages import in_disruptions

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary, reader, reading
 from walltime.core.source import Source, parse_value, read_source
-from walltime.scenario.alea import is_alea, read_data_set
 from walltime.scenario.model import Cluster, Nodes, Scenario
-from walltime.scenario.problems import explain
+from walltime.scenario.reading.alea import is_alea, read_data_set
+from walltime.scenario.reading.problems import explain
 
 TABLE = ".csv"
 COLUMNS = ("cluster", *Nodes.model_fields)

@@ -63,7 +63,7 @@ def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, in
 def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
     """The workload with its workflows; a task that no machine is large enough for is told by file and task."""
     from walltime.workload.formats.workflows import read_workflow
-    from walltime.workload.presence import Mix, add_workflows
+    from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 
     sizes = [cluster.total_cores or workload.machine_cores or 0 for cluster in scenario.clusters]
     for number, spec in enumerate(scenario.workload.workflows):

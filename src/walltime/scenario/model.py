@@ -13,12 +13,13 @@ from pydantic_core import PydanticCustomError
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.scenario.brokering import Brokering
 from walltime.scenario.controller import Controller
+from walltime.scenario.dependencies import Cancellations, Dependencies
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
-from walltime.scenario.grid import Brokering
 from walltime.scenario.part import Part
+from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
-from walltime.scenario.shares import read_shares
 from walltime.scenario.start import Start
 from walltime.scenario.synthetic import Synthetic
 from walltime.scenario.values import (
@@ -38,7 +39,6 @@ from walltime.scenario.values import (
     Size,
     Speed,
 )
-from walltime.scenario.withdrawal import Cancellations, Dependencies
 from walltime.scenario.workflows import Workflows
 from walltime.workload.requests import How
 

@@ -13,8 +13,8 @@ from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
 from walltime.scenario.values import File, Model
-from walltime.workload.snapshot import read_snapshot, read_usage
-from walltime.workload.standing import Snapshot, Standing, read_time
+from walltime.workload.snapshot.files import read_snapshot, read_usage
+from walltime.workload.snapshot.system import Snapshot, Standing, read_time
 
 if TYPE_CHECKING:
     from walltime.scenario.model import Cluster, Scenario

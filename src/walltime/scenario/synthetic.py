@@ -23,7 +23,7 @@ def _random_number(value: Any) -> Any:
 
 
 def _arrival_process(value: Any) -> Any:
-    from walltime.workload.synthetic import parse_arrivals
+    from walltime.workload.synthesis.mix import parse_arrivals
 
     try:
         return parse_arrivals(value)
@@ -102,7 +102,7 @@ class Synthetic(Model):
 
     def draw(self, seed: int) -> Workload:
         """The jobs."""
-        from walltime.workload.synthetic import LABELS, JobType, synthesise
+        from walltime.workload.synthesis.mix import LABELS, JobType, synthesise
 
         kinds = []
         for name, kind in self.types.items():

@@ -22,30 +22,30 @@ from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.controller import FLAT
 from walltime.scenario.controller import Controller as ControllerOptions
-from walltime.slurm import conf
-from walltime.slurm.associations import Associations, make_equal, read_associations, read_qualities
-from walltime.slurm.conf_file import Conf, read_conf
+from walltime.slurm.conf import simulated
+from walltime.slurm.conf.associations import Associations, make_equal, read_associations, read_qualities
+from walltime.slurm.conf.file import Conf, read_conf
+from walltime.slurm.conf.options import WORDS, Words
+from walltime.slurm.conf.settings import change_lines
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
 from walltime.slurm.diagnostics import DAY, summarise
 from walltime.slurm.events import Event, find_reservations, read_events
-from walltime.slurm.options import WORDS, Words
-from walltime.slurm.outages import Outages
 from walltime.slurm.packages import USUAL, find_installation
+from walltime.slurm.protocol.savedstate import identify, save
 from walltime.slurm.record import LIMIT_SLACK, build_tables, count_disruptions
-from walltime.slurm.refusals import unsupported
-from walltime.slurm.routing import route
-from walltime.slurm.savedstate import identify, save
-from walltime.slurm.settings import change_lines
 from walltime.slurm.simulation import Progress, Simulation
 from walltime.slurm.site import Site
-from walltime.slurm.submission import Job, People, find_charges, make_jobs
-from walltime.slurm.translate import translate
-from walltime.slurm.workflows import prepare_aware, set_nice
-from walltime.slurm.writing import write_conf
-from walltime.workload.snapshot import read_usage
+from walltime.slurm.translate.outages import Outages
+from walltime.slurm.translate.refusals import unsupported
+from walltime.slurm.translate.routing import route
+from walltime.slurm.translate.scenario import translate
+from walltime.slurm.translate.submission import Job, People, find_charges, make_jobs
+from walltime.slurm.translate.workflows import prepare_aware, set_nice
+from walltime.slurm.translate.writing import write_conf
+from walltime.workload.snapshot.files import read_usage
 
 if TYPE_CHECKING:
-    from walltime.slurm.frozen import Frozen
+    from walltime.slurm.paused import Frozen
 
 NAME = "slurm"
 EPOCH = 1_704_067_200
@@ -201,7 +201,7 @@ def freeze(
 
     `stay` goes to `until` also where the trace ends before.
     """
-    from walltime.slurm.frozen import Frozen, ask_reasons
+    from walltime.slurm.paused import Frozen, ask_reasons
 
     given = scenario.slurm
     options = options or choose_options(scenario)
@@ -235,7 +235,7 @@ def _find_events(given: ControllerOptions | None, workload: Workload, options: O
 
 def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
     """Have an administrator do what a file says; what the commands print is kept."""
-    from walltime.slurm.frozen import Frozen
+    from walltime.slurm.paused import Frozen
 
     if not events:
         return
@@ -289,7 +289,7 @@ def find_base(workload: Workload) -> int:
 
 def _plan_outages(run: Run, scenario: Scenario, workload: Workload) -> None:
     """Have the scenario's failures and reservations happen, from before the first job on."""
-    from walltime.slurm.frozen import Frozen
+    from walltime.slurm.paused import Frozen
 
     cluster, simulation = scenario.clusters[0], run.simulation
     if not cluster.failures and not cluster.reservations:
@@ -329,7 +329,7 @@ def make_own_site(given: ControllerOptions, workload: Workload | None = None) ->
     assert given.conf is not None
     file = read_conf(given.conf, find_words(given))
     usage = {} if given.usage is None else read_usage(given.usage)
-    site = conf.make_site(
+    site = simulated.make_site(
         file, _find_associations(given, file, usage, workload), given.settings, given.drop_unknown, given.partitions,
         given.cloud,
     )  # fmt: skip

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from walltime.core.errors import InputError
-from walltime.slurm.dialect import Dialect
-from walltime.slurm.releases import DIALECTS, find_dialect, find_release
+from walltime.slurm.protocol.dialect import Dialect
+from walltime.slurm.protocol.releases import DIALECTS, find_dialect, find_release
 
 COMMON = ("slurmctld", "slurm-client", "slurm-wlm-basic-plugins", "libmunge2", "libhwloc15", "liblua5.1-0", "liblz4-1")
 PACKAGES = {

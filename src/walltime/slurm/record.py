@@ -20,7 +20,7 @@ from walltime.core.tables import (
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, encode_labels
 from walltime.slurm.site import Site
-from walltime.slurm.submission import Attempt, Job
+from walltime.slurm.translate.submission import Attempt, Job
 
 LIMIT_SLACK = 100.0
 """Seconds by which a job may outlive its request: limits are whole minutes, and looked at every half minute."""

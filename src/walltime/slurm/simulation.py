@@ -12,13 +12,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from walltime.core.time import SECOND
 from walltime.slurm.controller import Controller
-from walltime.slurm.dialect import Dialect, End, Launch, Registration, Request
-from walltime.slurm.errors import NO_RESERVATION, explain
-from walltime.slurm.hostlist import expand
-from walltime.slurm.link import Link
-from walltime.slurm.logbook import Logbook
+from walltime.slurm.controller_log import Logbook
+from walltime.slurm.protocol.dialect import Dialect, End, Launch, Registration, Request
+from walltime.slurm.protocol.errors import NO_RESERVATION, explain
+from walltime.slurm.protocol.hostlist import expand
+from walltime.slurm.protocol.link import Link
 from walltime.slurm.site import Node, Site
-from walltime.slurm.submission import MINUTE, Attempt, Job, group_arrays, task_of
+from walltime.slurm.translate.submission import MINUTE, Attempt, Job, group_arrays, task_of
 
 PATIENCE = 2 * 86_400 * SECOND
 """Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""

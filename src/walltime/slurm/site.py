@@ -7,8 +7,8 @@ import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from walltime.slurm.associations import Associations
-from walltime.slurm.gres import Gres
+from walltime.slurm.conf.associations import Associations
+from walltime.slurm.conf.gres import Gres
 
 FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugins}"
 """Marks that are replaced when the controller is started."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from handmade import allocation, job, outages, record
 
+from handmade import allocation, job, outages, record
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Clock, short_names, shorten
 from walltime.analysis.charts.gaps import find_gaps

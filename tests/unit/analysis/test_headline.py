@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from handmade import job, record
 
 import walltime
+from handmade import job, record
 from walltime.analysis.headline import FIGURES, compare_headlines, find_best, find_remarks, write_brief
 from walltime.analysis.noise import estimate
 from walltime.analysis.report.words import describe

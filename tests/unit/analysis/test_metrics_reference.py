@@ -9,7 +9,7 @@ from typing import Any
 import walltime
 from walltime.core.errors import InputError
 from walltime.slurm.packages import find_installation
-from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"

@@ -15,7 +15,7 @@ from walltime.analysis.plots import FORMATS, plot
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
 from walltime.core.time import format_duration
-from walltime.workload.presence import Mix, add_workflows
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 PAIRS = {"winners", "change", "difference", "schedule-diff"}

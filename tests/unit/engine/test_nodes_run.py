@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import walltime
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.errors import InputError, PolicyError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import dump, parse

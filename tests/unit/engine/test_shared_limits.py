@@ -3,7 +3,7 @@
 import pytest
 
 import walltime
-from walltime.analysis.audit import audit
+from walltime.analysis.audit.schedule import audit
 from walltime.core.errors import InputError
 
 

@@ -14,7 +14,7 @@ from walltime.core.errors import InputError
 from walltime.policy import registry
 from walltime.scenario import Part, Scenario, parse
 from walltime.scenario.names import CHECKED, DEFINED, PARAMETERS, check_names, find_strangers
-from walltime.scenario.problems import model_of
+from walltime.scenario.reading.problems import model_of
 
 JOBS = walltime.Workload.from_columns(
     submit=[0, 1, 2, 3],

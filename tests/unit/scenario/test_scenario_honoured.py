@@ -10,8 +10,8 @@ from walltime.engine import native
 from walltime.scenario import Scenario, parse
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.part import Part
-from walltime.scenario.problems import choices_of, model_of
-from walltime.slurm import refusals
+from walltime.scenario.reading.problems import choices_of, model_of
+from walltime.slurm.translate import refusals
 
 
 def check_names(model, honoured, key=""):
@@ -71,6 +71,6 @@ def test_what_a_controller_cannot_have_in_a_node_is_refused():
     [("Engine", "engine"), ("Overrun", "execution.overrun"), ("MissingRequest", "workload.missing_request")],
 )
 def test_the_help_of_the_command_line_has_the_choices_of_the_model(option, key):
-    from walltime.cli import run_options
+    from walltime.cli.run import options as run_options
 
     assert getattr(run_options, option).__metadata__[0].metavar == "|".join(choices_of(key))

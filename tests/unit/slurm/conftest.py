@@ -4,7 +4,7 @@ import pytest
 
 from walltime.core.errors import InputError
 from walltime.slurm.packages import find_installation
-from walltime.slurm.releases import DIALECTS
+from walltime.slurm.protocol.releases import DIALECTS
 
 
 def find_or_skip(release=None):

@@ -6,7 +6,7 @@ import pytest
 
 from walltime.core.errors import InputError
 from walltime.slurm.accounting import answer_sacct, answer_sacctmgr, read_jobs
-from walltime.slurm.associations import Association, Associations, Quality
+from walltime.slurm.conf.associations import Association, Associations, Quality
 from walltime.slurm.site import Node, Site
 
 NOW = datetime(2024, 1, 2, 1, 0, 0)

@@ -13,14 +13,15 @@ import pytest
 from walltime import Workload, simulate
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
-from walltime.slurm import engine, link, simulation
+from walltime.slurm import engine, simulation
 from walltime.slurm.controller import Controller, ControllerError, Setting
-from walltime.slurm.frozen import Frozen
-from walltime.slurm.refusals import unsupported
+from walltime.slurm.paused import Frozen
+from walltime.slurm.protocol import link
 from walltime.slurm.site import Node, Site
-from walltime.slurm.translate import translate
-from walltime.slurm.writing import write_conf
-from walltime.workload.presence import Mix, add_workflows
+from walltime.slurm.translate.refusals import unsupported
+from walltime.slurm.translate.scenario import translate
+from walltime.slurm.translate.writing import write_conf
+from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
 
 pytestmark = pytest.mark.usefixtures("slurm")

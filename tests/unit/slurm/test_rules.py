@@ -9,8 +9,8 @@ import pytest
 from walltime import Workload
 from walltime.core.time import SECOND
 from walltime.slurm import engine
-from walltime.slurm.associations import Association, Associations, Quality
-from walltime.slurm.frozen import Frozen
+from walltime.slurm.conf.associations import Association, Associations, Quality
+from walltime.slurm.paused import Frozen
 from walltime.slurm.site import Node, Site
 
 pytestmark = pytest.mark.usefixtures("slurm")

@@ -78,7 +78,7 @@ def test_cloud_nodes_are_capacity_where_they_are_taken_for_it():
 def ask(name, jobs, question, until, **more):
     """What a command of Slurm's says at an instant."""
     from walltime.scenario import parse
-    from walltime.slurm.frozen import Frozen
+    from walltime.slurm.paused import Frozen
 
     folder = SITES / name
     given = {"conf": str(folder / "slurm.conf"), "associations": "flat"} | more

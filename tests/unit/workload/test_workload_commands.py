@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from walltime import simulate
-from walltime.cli.workload import app
+from walltime.cli.workload.commands import app
 from walltime.core.errors import InputError
 from walltime.workload.formats import read, write
 from walltime.workload.generate import generate

@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 import polars as pl
 
-from walltime.analysis.audit_nodes import Placements
+from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.charts.chart import shorten
 from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
 from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of

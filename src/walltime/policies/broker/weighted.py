@@ -11,7 +11,7 @@ from walltime.core.time import NEVER, SECOND
 from walltime.kernel.jobs import JobTable
 from walltime.policy.api import Broker
 from walltime.policy.clusters import ClusterView
-from walltime.scenario.grid import CRITERIA
+from walltime.scenario.brokering import CRITERIA
 
 
 class Weighted(Broker):

@@ -1,0 +1,163 @@
+"""A run that is watched: the state of the system drawn in the terminal while it is simulated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from walltime.core.time import SECOND, format_duration, seconds
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from walltime.core.workload import Workload
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+PLAIN = " .:-=+*#%@"
+"""Levels of a curve, from nothing to full; the second for terminals that know ASCII only."""
+_EVERY = 0.04
+_LINE = 2.0
+"""Seconds between two drawings on a terminal, and between two lines in a pipe."""
+
+
+class Watching:
+    """How runs are watched: at which pace (simulated seconds for each real one, or None), and where it is drawn."""
+
+    def __init__(self, pace: float | None = None, console: Console | None = None) -> None:
+        self.pace = pace
+        self._console = console
+
+    @contextmanager
+    def show(self, label: str, workload: Workload) -> Iterator[Watch]:
+        """The observer of one run; its last state stays on the screen."""
+        from rich.live import Live
+
+        from walltime.cli.terminal.console import err
+
+        console = self._console or err()
+        watch = Watch(label, workload, console, self.pace)
+        if not console.is_terminal:
+            yield watch
+            watch.finish()
+            return
+        with Live(console=console, auto_refresh=False, transient=False) as live:
+            watch.draw = lambda picture: live.update(picture, refresh=True)
+            yield watch
+            watch.finish()
+
+
+class Watch:
+    """An engine's observer that keeps what it has seen, and draws it: a line for each curve, the past at the left."""
+
+    def __init__(self, label: str, workload: Workload, console: Console, pace: float | None = None) -> None:
+        self.label, self.console, self.pace = label, console, pace
+        self.jobs = len(workload)
+        self.first = int(workload.columns["submit"][0]) if self.jobs else 0
+        self.draw: Any = None
+        self.now, self.ended = self.first, 0
+        self.history: list[tuple[int, float, int, int]] = []  # time, share used, waiting, running
+        self._simulation: Any = None
+        self._began = self._drawn = time.perf_counter()
+
+    def attach(self, simulation: Any) -> None:
+        """The simulation to look at; it reports as often as it can, as most runs are over in a moment."""
+        self._simulation = simulation
+        simulation.every = 0.0
+
+    def progress(self, now_us: int, submitted: int, ended: int) -> None:
+        """Called by the engine: notes the state, waits where a pace was asked for, draws now and then."""
+        self.now, self.ended = now_us, ended
+        self.history.append((now_us, *self._state()))
+        if len(self.history) > 4000:
+            del self.history[1::2]
+        if self.pace is not None:
+            due = self._began + (now_us - self.first) / SECOND / self.pace
+            time.sleep(max(0.0, min(due - time.perf_counter(), 60.0)))
+        if time.perf_counter() - self._drawn >= (_EVERY if self.draw else _LINE):
+            self._drawn = time.perf_counter()
+            self._show()
+
+    def finish(self) -> None:
+        """Draws the last state, also of a run that was over before anything could be seen."""
+        if self._simulation is not None:
+            self.now, self.ended = int(self._simulation.now), int(self._simulation.ended)
+            self.history.append((self.now, *self._state()))
+        self._show()
+
+    def _state(self) -> tuple[float, int, int]:
+        """Share of the cores in use, jobs that wait, jobs that run."""
+        clusters = self._simulation.clusters if self._simulation is not None else []
+        capacity = sum(cluster.ledger.capacity for cluster in clusters)
+        used = capacity - sum(cluster.ledger.free for cluster in clusters)
+        waiting = sum(cluster.queue.size for cluster in clusters)
+        live = self._simulation.jobs.live if self._simulation is not None else 0
+        return (used / capacity if capacity else 0.0), waiting, max(live - waiting, 0)
+
+    def _show(self) -> None:
+        if self.draw is not None:
+            self.draw(self.picture())
+        else:
+            self.console.print(self.line(), soft_wrap=True)
+
+    def line(self) -> str:
+        """The state in one line, for a pipe."""
+        used, waiting, running = self.history[-1][1:] if self.history else (0.0, 0, 0)
+        return (
+            f"{self.label}: {self._clock()}, {self.ended:,} of {self.jobs:,} jobs done, {100 * used:.0f} % of the "
+            f"cores in use, {running:,} running, {waiting:,} waiting, {self._speed()}"
+        )
+
+    def picture(self) -> RenderableType:
+        """The state as a small table of curves."""
+        from rich.table import Table
+        from rich.text import Text
+
+        width = max(10, min(self.console.width - 34, 100))
+        used, waiting, running = self.history[-1][1:] if self.history else (0.0, 0, 0)
+        longest = max((sample[2] for sample in self.history), default=0)
+        busiest = max((sample[3] for sample in self.history), default=0)
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
+        table.add_row(Text(self.label, style="bold"), Text(f"{self._clock()} · {self._speed()}"), "")
+        table.add_row(
+            "jobs", self._bar(self.ended / self.jobs if self.jobs else 1.0, width), f"{self.ended:,} of {self.jobs:,}"
+        )
+        table.add_row("utilization", Text(self._curve(1, 1.0, width), style="cyan"), f"{100 * used:.0f} %")
+        table.add_row(
+            "waiting", Text(self._curve(2, longest, width), style="yellow"), f"{waiting:,} (at most {longest:,})"
+        )
+        table.add_row(
+            "running", Text(self._curve(3, busiest, width), style="green"), f"{running:,} (at most {busiest:,})"
+        )
+        for cluster in self._simulation.clusters if self._simulation and len(self._simulation.clusters) > 1 else []:
+            share = 1 - cluster.ledger.free / max(cluster.ledger.capacity, 1)
+            table.add_row(Text(cluster.name), self._bar(share, width), f"{100 * share:.0f} %")
+        return table
+
+    def _curve(self, column: int, top: float, width: int) -> str:
+        """The past of one figure in so many letters, each the mean of its part of the time so far."""
+        levels = BLOCKS if "utf" in self.console.encoding.lower() else PLAIN
+        sums, counts = [0.0] * width, [0] * width
+        span = max(self.now - self.first, 1)
+        for sample in self.history:
+            place = min(max((sample[0] - self.first) * width // span, 0), width - 1)
+            sums[place] += float(sample[column])
+            counts[place] += 1
+        letters, value = [], 0.0
+        for total, count in zip(sums, counts, strict=True):
+            value = total / count if count else value
+            share = min(value / top, 1.0) if top else 0.0
+            letters.append(levels[0 if share <= 0 else max(1, round(share * (len(levels) - 1)))])
+        return "".join(letters)
+
+    def _bar(self, share: float, width: int) -> str:
+        full = "█" if "utf" in self.console.encoding.lower() else "#"
+        return full * round(min(max(share, 0.0), 1.0) * width)
+
+    def _clock(self) -> str:
+        return f"{format_duration(seconds(max(self.now - self.first, 0)))} simulated"
+
+    def _speed(self) -> str:
+        elapsed = max(time.perf_counter() - self._began, 1e-9)
+        return f"{self.ended / elapsed:,.0f} jobs/s"

@@ -1,0 +1,227 @@
+"""Why did a job wait? The scenario of a result is simulated again, with a witness of the job."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from walltime import api
+from walltime.analysis.explain.explanation import Cause, Explanation, Foreseen, Overtaker, Standing
+from walltime.analysis.explain.holding import tell_holds
+from walltime.analysis.explain.wording import Words
+from walltime.core.errors import InputError
+from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
+from walltime.pipeline import prepare
+
+SAMPLES = 200
+"""How often the job's place and its foreseen start are noted over its wait."""
+
+
+def explain(
+    result: api.Result | str | Path, job: str | int, *, at: str | float | Sequence[str | float] = ()
+) -> Explanation:
+    """Why the job waited: simulates the result's scenario again and watches the job.
+
+    `result` is a Result or its folder, `job` the job's name or number; `at` are moments at which its place in the order
+    and every part of its priority is wanted, in seconds of the result. Raises InputError for a job that the result does
+    not have, one that did not wait then, or a result of another engine.
+    """
+    done = result if isinstance(result, api.Result) else api.load(result)
+    if done.scenario is None:
+        raise InputError("a result without a scenario cannot be simulated again")
+    if done.scenario.engine != "native":
+        raise InputError("only what the native engine simulated can be explained", value=done.scenario.engine)
+    row = _find_job(done, job)
+    moments = [at] if isinstance(at, str | int | float) else list(at)
+    times = tuple(parse_duration(moment) for moment in moments)
+    told = _account(done, row, _watch(done, row, times), times)
+    for time in times:
+        _check_moment(told, time / SECOND)
+    return told
+
+
+def _check_moment(told: Explanation, time: float) -> None:
+    """The job has been seen waiting at that time; else InputError."""
+    if any(one.time == time for one in told.asked):
+        return
+    spans = [(one.start, one.end) for one in told.causes if told.eligible is not None and one.start >= told.eligible]
+    waits = [f"{start:,.10g} s to {end:,.10g} s" for start, end in spans]
+    raise InputError(f"job {told.job} did not wait for the scheduler at", value=f"{time:,.10g} s", choices=waits)
+
+
+def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
+    """The row of the job in the result's table, by name or by number."""
+    import polars as pl
+
+    jobs, wanted = done.jobs, str(job).strip()
+    found = jobs.filter(pl.col("name").cast(pl.String) == wanted) if "name" in jobs.columns else jobs.clear()
+    if not found.height and wanted.lstrip("-").isdigit():
+        found = jobs.filter(pl.col("job_id") == int(wanted))
+    if found.height:
+        return dict(found.row(0, named=True))
+    known = [str(value) for value in jobs["job_id"].to_list()]
+    known += [str(value) for value in jobs["name"].drop_nulls().to_list()] if "name" in jobs.columns else []
+    near = difflib.get_close_matches(wanted, dict.fromkeys(known), n=5, cutoff=0.5) or known[:5]
+    raise InputError("the result has no such job", value=wanted, choices=near)
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """What the witness saw, the jobs that there were, the schedule as it came out again, and when it was over."""
+
+    witness: Any
+    workload: Any
+    again: api.Result
+    until: float
+
+
+def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Watched:
+    """Simulate again with a witness of the job."""
+    from walltime.engine.witness import Alarm, Witness
+
+    assert done.scenario is not None
+    prepared = prepare(done.scenario)
+    wait = row["wait"] if row["wait"] is not None else 86_400.0
+    witness = Witness(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
+    clock = _Clock(Alarm([time for time in times if time >= 0]))
+    record = prepared.run(clock, observers=[witness])
+    resolved = prepared.scenario
+    until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
+    witness.finish(until)
+    return _Watched(witness, prepared.workload, api.Result(resolved, record, done.label), until / SECOND)
+
+
+class _Clock:
+    """Keeps hold of the simulation, to know when it ended, and has an instant where one is wanted."""
+
+    def __init__(self, alarm: Any) -> None:
+        self.alarm = alarm
+        self.simulation: Any = None
+
+    def attach(self, simulation: Any) -> None:
+        from walltime.engine.loop import Rank
+
+        self.simulation = simulation
+        if self.alarm.times:
+            simulation.add_source(Rank.TIMERS, self.alarm)
+
+    def progress(self, now: int, submitted: int, ended: int) -> None:
+        pass
+
+
+def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
+    witness, again = watched.witness, watched.again
+    names = {int(number): str(name) for number, name in _names(again)}
+    words = Words(names, _node_names(again, row))
+    seen = [(time, start, "promised") for time, start in witness.promises]
+    first = seen[0][0] if seen else None
+    seen = [(time, start, "planned") for time, start in witness.plans if first is None or time < first] + seen
+    eligible = next((time / SECOND for time, state in witness.moves if state == "waiting"), None)
+    causes = (
+        *_holds(watched, row, eligible),
+        *(
+            Cause(one.kind, one.start / SECOND, one.end / SECOND, words.cause(one), _facts(one))
+            for one in witness.reasons
+        ),
+    )
+    runs = tuple(words.run(stay) for stay in witness.stays)
+    ends = [cause.end for cause in causes] + [run.end for run in runs if run.end is not None]
+    return Explanation(
+        str(row.get("name") or row["job_id"]),
+        _about(row),
+        float(row["submit"]),
+        eligible,
+        row["start"],
+        row["end"],
+        max(ends, default=eligible),
+        causes,
+        runs,
+        tuple(
+            Overtaker(
+                names.get(one.job_id, str(one.job_id)),
+                one.time / SECOND,
+                one.cores,
+                one.submit / SECOND,
+                one.estimate / SECOND,
+                one.behind,
+                one.later,
+            )
+            for one in witness.passed
+        ),
+        tuple(Foreseen(time / SECOND, start / SECOND, how) for time, start, how in seen),
+        tuple(_standing(one) for one in witness.samples),
+        tuple(_standing(one) for one in witness.samples if one.time in times),
+        tuple(_notes(done, again, seen, witness)),
+        dict(done.record.facts.get("origin") or {}),
+    )
+
+
+def _standing(sample: Any) -> Standing:
+    return Standing(sample.time / SECOND, sample.ahead, sample.waiting, sample.parts)
+
+
+def _about(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "user": row.get("user"),
+        "queue": row.get("queue"),
+        "cores": row["cores"],
+        "requested": format_duration(row["requested_time"]),
+        "state": row["state"],
+    }
+
+
+def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tuple[Cause, ...]:
+    """What the job waited for before it could wait for the scheduler."""
+    submit = float(row["submit"])
+    end = eligible if eligible is not None else row["end"] if row["end"] is not None else watched.until
+    workload, jobs, scenario = watched.workload, watched.again.jobs, watched.again.scenario
+    assert scenario is not None
+    if end <= submit or row["state"] == "rejected":
+        return ()
+    names = workload.column("name") if workload.has("name") else None
+    same = (workload.column("job_id") == row["job_id"]).nonzero()[0].tolist()
+    found = [number for number in same if names is None or not row.get("name") or names[number] == row["name"]]
+    if not found:
+        return (Cause("held", submit, end, "it was held"),)
+    return tell_holds(workload, jobs, found[0], (submit, end), scenario.dependencies)
+
+
+def _names(again: api.Result) -> list[tuple[int, str]]:
+    jobs = again.jobs
+    if "name" not in jobs.columns:
+        return []
+    return [(number, name) for number, name in jobs.select("job_id", "name").iter_rows() if name is not None]
+
+
+def _node_names(again: api.Result, row: dict[str, Any]) -> list[str]:
+    """The names of the nodes of the job's cluster; none where it has only cores."""
+    scenario = again.scenario
+    assert scenario is not None
+    several = len(scenario.clusters) > 1
+    cluster = next((one for one in scenario.clusters if several and one.name == row["cluster"]), scenario.clusters[0])
+    layout = cluster.layout()
+    return [] if layout is None else layout.names()
+
+
+def _facts(one: Any) -> dict[str, Any]:
+    facts = {name: value for name, value in one.detail.items() if name != "text"}
+    for name in ("promised", "begins", "ends", "room_by"):
+        if name in facts:
+            facts[name] = facts[name] / SECOND
+    return facts
+
+
+def _notes(done: api.Result, again: api.Result, seen: list[Any], witness: Any) -> list[str]:
+    notes = []
+    if again.digest != done.digest and not again.jobs.equals(done.jobs):
+        version = done.provenance.get("version")
+        notes.append(
+            f"simulated again, the schedule is another one than the result's (made by version {version}, digest "
+            f"{done.digest[:12]} then and {again.digest[:12]} now); this is the account of the new one"
+        )
+    if not seen and any(one.kind != "suspended" for one in witness.reasons):
+        notes.append("its start was not foreseen: nothing was promised, and the machine is divided into parts")
+    return notes

@@ -1,0 +1,128 @@
+"""slurm.conf as Slurm reads it: settings, and lines that describe one thing with several words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from walltime.core.errors import InputError
+from walltime.core.reading import reader
+from walltime.slurm.conf.associations import read_text
+from walltime.slurm.conf.options import WORDS, Words
+
+_PAIR = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*((?:\"[^\"]*\"|[^\s\"])+)")
+_NESTED = 20
+
+
+@dataclass(frozen=True)
+class Line:
+    """One logical line: its words in order, and where it stands."""
+
+    pairs: tuple[tuple[str, str], ...]
+    file: str
+    number: int
+
+    @property
+    def kind(self) -> str:
+        return self.pairs[0][0].lower()
+
+    @property
+    def name(self) -> str:
+        """What the line describes."""
+        return self.pairs[0][1]
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it describes what later lines of its kind begin with."""
+        return self.name.upper() == "DEFAULT"
+
+    def get(self, *names: str) -> str | None:
+        """The value of the first of the names that the line has."""
+        values = {key.lower(): value for key, value in self.pairs}
+        return next((values[name.lower()] for name in names if name.lower() in values), None)
+
+
+@dataclass
+class Conf:
+    """A whole configuration: single settings by name, and the lines for nodes, partitions and the like."""
+
+    file: str
+    words: Words
+    settings: dict[str, tuple[str, Line]] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    unknown: list[tuple[str, Line]] = field(default_factory=list)
+
+    def of_kind(self, kind: str) -> Iterator[Line]:
+        """The lines of a kind, in order."""
+        return (line for line in self.lines if line.kind == kind)
+
+    def resolve(self, kind: str) -> Iterator[tuple[Line, dict[str, str]]]:
+        """The lines of a kind with their words by name, in small letters, and those of DEFAULT lines before them."""
+        usual: dict[str, str] = {}
+        for line in self.of_kind(kind):
+            given = {key.lower(): value for key, value in line.pairs[1:]}
+            if line.is_default:
+                usual |= given
+            else:
+                yield line, usual | given
+
+
+@reader
+def read_conf(path: str | Path, words: Words = WORDS["22.05"]) -> Conf:
+    """The configuration of a file and of those it includes; raises InputError with file and line."""
+    conf = Conf(str(path), words)
+    for line in read_lines(Path(path)):
+        _add(conf, line)
+    if not any(conf.of_kind("nodename")):
+        raise InputError("describes no nodes (NodeName=...)", file=path)
+    if not any(conf.of_kind("partitionname")):
+        raise InputError("describes no partition (PartitionName=...)", file=path)
+    return conf
+
+
+def _add(conf: Conf, line: Line) -> None:
+    if line.kind in conf.words.lines:
+        known = {name.lower() for name in conf.words.lines[line.kind]}
+        conf.unknown += [(key, line) for key, _ in line.pairs if key.lower() not in known]
+        conf.lines.append(Line(tuple(pair for pair in line.pairs if pair[0].lower() in known), line.file, line.number))
+        return
+    for key, value in line.pairs:
+        name = conf.words.known.get(key.lower())
+        if name is None:
+            conf.unknown.append((key, line))
+        else:
+            conf.settings[name] = (value, line)
+
+
+def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
+    """Logical lines: comments gone, continued lines joined, included files in their place."""
+    if depth > _NESTED:
+        raise InputError("files include each other without end", file=path)
+    joined, begin = "", 0
+    for number, raw in enumerate(read_text(path).splitlines(), 1):
+        text = re.sub(r"(?<!\\)#.*", "", raw).replace("\\#", "#").rstrip()
+        begin = begin or number
+        if text.endswith("\\"):
+            joined += text[:-1]
+            continue
+        whole, at = (joined + text).strip(), begin
+        joined, begin = "", 0
+        if not whole:
+            continue
+        include = re.fullmatch(r"include\s+(\S+)", whole, re.IGNORECASE)
+        if include:
+            yield from read_lines(path.parent / include[1], depth + 1)
+        else:
+            yield Line(tuple(_read_pairs(whole, path, at)), str(path), at)
+
+
+def _read_pairs(text: str, path: Path, number: int) -> Iterator[tuple[str, str]]:
+    place = 0
+    while place < len(text):
+        match = _PAIR.match(text, place)
+        if not match:
+            raise InputError("not Key=Value", value=text[place:].strip(), file=path, line=number)
+        yield match[1], match[2].replace('"', "")
+        place = match.end()

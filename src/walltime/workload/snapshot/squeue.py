@@ -1,0 +1,347 @@
+"""What `squeue` prints: as it comes, with -l, with any -o/--format or -O/--Format that has a header, or as JSON.
+
+The one to use has bars between its fields, as it loses nothing; JSON (`squeue --json`) is as good:
+
+    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.reading import Reading, boundary
+from walltime.core.time import SECOND, parse_duration
+from walltime.core.workload import UNLIMITED
+from walltime.workload.snapshot.system import Snapshot, Standing, read_time
+
+HEADINGS = {
+    "JOBID": "id",
+    "STATE": "state",
+    "ST": "state",
+    "USER": "user",
+    "ACCOUNT": "account",
+    "PARTITION": "queue",
+    "QOS": "qos",
+    "CPUS": "cores",
+    "NODES": "nodes",
+    "TIME_LIMIT": "limit",
+    "TIME_LIMI": "limit",  # as -l cuts it off
+    "TIMELIMIT": "limit",
+    "SUBMIT_TIME": "submit",
+    "START_TIME": "start",
+    "TIME": "elapsed",
+    "TIME_LEFT": "left",
+    "PRIORITY": "priority",
+    "REASON": "reason",
+    "NODELIST(REASON)": "reason",
+    "END_TIME": "end",
+    "GROUP": "group",
+    "NAME": "title",
+    "NODELIST": "nodelist",
+}
+"""squeue's headings, and what they are here."""
+RUNNING = (
+    *("R", "RUNNING", "CG", "COMPLETING", "S", "SUSPENDED", "CF", "CONFIGURING", "ST", "STOPPED"),
+    *("RS", "RESIZING", "SI", "SIGNALING", "SO", "STAGE_OUT"),
+)
+WAITING = ("PD", "PENDING")
+OTHERS = (
+    *("BF", "BOOT_FAIL", "CA", "CANCELLED", "CD", "COMPLETED", "DL", "DEADLINE", "F", "FAILED", "NF", "NODE_FAIL"),
+    *("OOM", "OUT_OF_MEMORY", "PR", "PREEMPTED", "RD", "RESV_DEL_HOLD", "RF", "REQUEUE_FED", "RH", "REQUEUE_HOLD"),
+    *("RQ", "REQUEUED", "RV", "REVOKED", "SE", "SPECIAL_EXIT", "TO", "TIMEOUT"),
+)
+STATES = RUNNING + WAITING + OTHERS
+LEFT_OUT = {
+    "held": ("JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "launch failed requeued held"),
+    "waiting for other jobs": ("Dependency", "DependencyNeverSatisfied"),
+    "can never start": ("BadConstraints", "InvalidAccount", "InvalidQOS", "PartitionNodeLimit", "PartitionTimeLimit"),
+}
+"""Jobs that wait for a person, or for what is not in the snapshot, by the reason that squeue gives."""
+_UNEVEN = "heterogeneous, with parts that differ"
+BEGIN = "BeginTime"
+UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
+NO_LIMIT = ("INVALID", "PARTITION_LIMIT", "NOT_SET")
+_CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
+_PART = re.compile(r"(\d+)\+(\d+)")
+MOST_JOBS = 1_000_000
+"""Jobs of a snapshot, the tasks of its arrays counted one by one."""
+LAST_TASK = 4_000_000
+"""The largest number of a task that Slurm can be set up for."""
+_ARRAY = re.compile(r"(\d+)_\[([^\]]*)\]?")
+
+
+def read_squeue(lines: list[str], target: Path, zone: str | None) -> Snapshot:
+    """The jobs of a text; raises InputError with file and line."""
+    first = next((i for i, line in enumerate(lines) if re.search(r"\bJOBID\b", line.upper())), None)
+    if first is None:
+        if not any(line.strip() for line in lines):
+            raise InputError("the file is empty; it should be squeue's output with its header", file=target)
+        raise InputError("not squeue's output: there is no header with JOBID", file=target, line=1)
+    bars = "|" in lines[first]
+    names = [name.strip().upper() for name in (lines[first].split("|") if bars else lines[first].split())]
+    fields = [HEADINGS.get(name) for name in names]
+    for field, heading in (("id", "job's number (JOBID)"), ("state", "state (ST or STATE)")):
+        if field not in fields:
+            raise InputError(f"squeue's header has no {heading}", file=target, line=first + 1, choices=names)
+    rows = _rows(lines[first + 1 :], first + 2, fields, bars, target)
+    return _collect(rows, target, zone)
+
+
+def _rows(
+    lines: list[str], number: int, fields: list[str | None], bars: bool, target: Path
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The fields of each line, with its number."""
+    for place, line in enumerate(lines, number):
+        if not line.strip():
+            continue
+        values = line.split("|") if bars else _split(line, fields)
+        if len(values) != len(fields):
+            raise InputError(f"{len(values)} fields where the header has {len(fields)}", file=target, line=place)
+        yield place, {field: value.strip() for field, value in zip(fields, values, strict=True) if field is not None}
+
+
+def _split(line: str, fields: list[str | None]) -> list[str]:
+    """The words of a line without bars. A job's name may be several words, and so may the last field be."""
+    size = len(fields)
+    plain = line.split(None, size - 1)
+    if "title" not in fields or fields[-1] == "title":
+        return plain
+    title, words = fields.index("title"), line.split()
+    for more in range(len(words) - size + 1):
+        name = " ".join(words[title : title + more + 1])
+        values = [*words[:title], name, *words[title + more + 1 :]]
+        values = [*values[: size - 1], " ".join(values[size - 1 :])]
+        if _plausible(dict(zip(fields, values, strict=True))):
+            return values
+    return plain
+
+
+def _plausible(row: dict[str | None, str]) -> bool:
+    clock = row.get("elapsed", "0:00").upper()
+    return (
+        _state(row["state"]) in STATES
+        and (clock in (*UNKNOWN, *NO_LIMIT, "UNLIMITED") or _CLOCK.fullmatch(clock) is not None)
+        and row.get("nodes", "1")[:1].isdigit()
+    )
+
+
+def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Path, zone: str | None) -> Snapshot:
+    """The jobs that the rows stand for; whoever is left out is counted."""
+    jobs: list[Standing] = []
+    skipped: dict[str, int] = {}
+    place = Reading(target)
+    for place.line, row in rows:
+        with boundary(target, place):
+            found, reason = _job(row, zone)
+            if len(jobs) + len(found) > MOST_JOBS:
+                raise InputError(f"more than {MOST_JOBS:,} jobs with the tasks of", value=row["id"])
+        if reason is not None:
+            skipped[reason] = skipped.get(reason, 0) + 1
+        jobs += found
+    return Snapshot(tuple(_bind(_join_parts(jobs, skipped))), skipped, str(target))
+
+
+def _state(text: str) -> str:
+    """A state as Slurm spells it; -l cuts off the longer ones."""
+    upper = text.upper()
+    return next((state for state in STATES if len(upper) > 6 and state.startswith(upper)), upper)
+
+
+def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | None]:
+    """The jobs that one line stands for (a pending array is many), or why it is left out."""
+    state = _state(row["state"])
+    if state not in RUNNING + WAITING:
+        return [], f"state {state.lower()}"
+    running = state in RUNNING
+    reason = row.get("reason", "").strip("()")
+    for why, reasons in () if running else LEFT_OUT.items():
+        if reason.partition(",")[0].replace("_", " ") in reasons:
+            return [], why
+    start = _moment(row.get("start"), zone)
+    if not running and reason == BEGIN and start is None:
+        return [], "waiting for a begin time that is not told"
+    nodes = _number(row.get("nodes"))
+    one = Standing(
+        row["id"],
+        running,
+        _number(row.get("cores")) or nodes or 1,
+        _duration(row.get("limit")),
+        _moment(row.get("submit"), zone),
+        start if running else None,
+        _duration(row.get("elapsed")) if running else None,
+        nodes,
+        _number(row.get("priority")),
+        user=row.get("user") or None,
+        account=row.get("account") or None,
+        group=row.get("group") or None,
+        queue=row.get("queue") or None,
+        qos=row.get("qos") or None,
+        begin=start if not running and reason == BEGIN else None,
+    )
+    return _spread(one), None
+
+
+def _spread(one: Standing) -> list[Standing]:
+    """A pending array `12_[3-5,7%2]` as its tasks."""
+    match = _ARRAY.fullmatch(one.name)
+    if match is None:
+        return [one]
+    listed, _, most = match[2].partition("%")
+    if "..." in listed or not one.name.endswith("]"):
+        raise InputError(
+            "squeue has cut off the list of tasks; ask with -r, or with SLURM_BITSTR_LEN=0 in the environment",
+            value=one.name,
+        )
+    tasks: list[int] = []
+    for part in listed.split(","):
+        ends = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part.strip())
+        if ends is None:
+            raise InputError("not a list of tasks", value=one.name)
+        first, last, step = int(ends[1]), int(ends[2] or ends[1]), int(ends[3] or 1)
+        if not step or last > LAST_TASK:
+            raise InputError(f"a task is at most {LAST_TASK:,}, and the step at least 1", value=one.name)
+        if len(tasks) + (last - first) // step >= MOST_JOBS:
+            raise InputError(f"more than {MOST_JOBS:,} tasks in one list", value=one.name)
+        tasks += range(first, last + 1, step)
+    array = f"{match[1]}%{most}" if most.isdigit() else None
+    return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
+
+
+def _join_parts(jobs: list[Standing], skipped: dict[str, int]) -> list[Standing]:
+    """The jobs with one for the waiting parts (`12+0`, `12+1`) of each heterogeneous job, which start together.
+
+    Parts that run have started, each on its own nodes. Waiting ones whose nodes differ are left out and counted.
+    """
+    parts: dict[str, list[Standing]] = {}
+    for job in jobs:
+        if not job.running and (match := _PART.fullmatch(job.name)):
+            parts.setdefault(match[1], []).append(job)
+    made: list[Standing] = []
+    for job in jobs:
+        number = job.name.partition("+")[0]
+        if job.running or number not in parts or job not in parts[number]:
+            made.append(job)
+            continue
+        mine = parts[number]
+        if job is not mine[0]:
+            continue
+        if not _alike(mine):
+            skipped[_UNEVEN] = skipped.get(_UNEVEN, 0) + 1
+        else:
+            limits = [one.limit for one in mine if one.limit is not None]
+            nodes = None if mine[0].nodes is None else sum(one.nodes or 0 for one in mine)
+            cores = sum(one.cores for one in mine)
+            made.append(replace(job, name=number, cores=cores, nodes=nodes, limit=max(limits, default=None)))
+    return made
+
+
+def _alike(parts: list[Standing]) -> bool:
+    """Whether nodes of all parts have as many cores, in one queue."""
+    return len({(one.cores / one.nodes if one.nodes else None, one.queue) for one in parts}) == 1
+
+
+def _bind(jobs: list[Standing]) -> list[Standing]:
+    """Tasks that run count for the limit of their array, which squeue tells with those that wait."""
+    limits = {job.array.partition("%")[0]: job.array for job in jobs if job.array is not None}
+    return [replace(job, array=limits.get(job.name.partition("_")[0])) if "_" in job.name else job for job in jobs]
+
+
+def _number(text: str | None) -> int | None:
+    """A count; of a range such as 2-4 the lower end, and 1K is 1024."""
+    match = re.match(r"(\d+)(K?)", text or "")
+    if match is None:
+        return None
+    if len(match[1].lstrip("0")) > 12:
+        raise InputError("a number out of range", value=text)
+    return int(match[1]) * (1024 if match[2] else 1)
+
+
+def _duration(text: str | None) -> float | None:
+    """Seconds of [days-][hours:]minutes:seconds, a year for UNLIMITED; None where nothing is told."""
+    value = (text or "").strip().upper()
+    if value == "UNLIMITED":
+        return UNLIMITED / SECOND
+    if value in UNKNOWN + NO_LIMIT:
+        return None
+    match = _CLOCK.fullmatch(value)
+    if match is not None:
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return parse_duration(days * 86_400 + hours * 3600 + minutes * 60 + seconds) / 1e6
+    return parse_duration(value) / 1e6
+
+
+def _moment(text: str | None, zone: str | None) -> float | None:
+    value = (text or "").strip()
+    return None if value.upper() in UNKNOWN else read_time(value, zone)
+
+
+# --------------------------------------------------------------------------------------------------------- JSON
+
+
+def read_json(data: Any, target: Path, zone: str | None) -> Snapshot:
+    """The jobs of `squeue --json`; raises InputError with the file."""
+    listed = data.get("jobs") if isinstance(data, dict) else None
+    if not isinstance(listed, list):
+        raise InputError("not the output of squeue --json: it has no list of jobs", file=target)
+    rows = []
+    for number, job in enumerate(listed, 1):
+        if not isinstance(job, dict) or "job_id" not in job or not job.get("job_state"):
+            what = f"job {number} of squeue --json is not a mapping with job_id and job_state"
+            raise InputError(what, value=job, file=target)
+        rows.append((None, _from_json(job)))
+    return _collect(rows, target, zone)
+
+
+def _from_json(job: dict[str, Any]) -> dict[str, str]:
+    """A job as a line would tell it."""
+    state = job["job_state"]
+    limit = _value(job.get("time_limit"))
+    array, task = _value(job.get("array_job_id")), _value(job.get("array_task_id"))
+    name = str(job["job_id"])
+    if whole := _value(job.get("het_job_id")):
+        name = f"{whole}+{_value(job.get('het_job_offset')) or 0}"
+    if job.get("array_task_string"):
+        name = f"{array}_[{job['array_task_string']}]"
+    elif array and task is not None:
+        name = f"{array}_{task}"
+    row = {
+        "id": name,
+        "state": str(state[0] if isinstance(state, list) else state),
+        "limit": _limit_text(job.get("time_limit"), limit),
+        "reason": str(job.get("state_reason") or ""),
+        "cores": _text(job.get("cpus")),
+        "nodes": _text(job.get("node_count")),
+        "priority": _text(job.get("priority")),
+    }
+    moments = {"submit": "submit_time", "start": "start_time"}
+    row |= {field: _text(_value(job.get(key)) or None) for field, key in moments.items()}  # 0 is no moment
+    people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
+    return row | {field: str(job.get(key) or "") for field, key in people.items()}
+
+
+def _limit_text(told: Any, minutes: int | None) -> str:
+    """A limit as a line would tell it; one that is not set is its partition's."""
+    if minutes is not None:
+        return f"{minutes}:00"
+    return "NOT_SET" if isinstance(told, dict) and not told.get("infinite") else "UNLIMITED"
+
+
+def _value(told: Any) -> int | None:
+    """A number, which newer versions wrap up with whether it is set and finite."""
+    if isinstance(told, dict):
+        told = told.get("number") if told.get("set", True) and not told.get("infinite") else None
+    if told is None:
+        return None
+    if isinstance(told, bool) or not isinstance(told, int | float | str):
+        raise InputError("a number was expected in squeue --json", value=told)
+    return int(told)
+
+
+def _text(told: Any) -> str:
+    value = _value(told)
+    return "" if value is None else str(value)

@@ -1,0 +1,209 @@
+"""Workflows in a workload: how each is submitted, and how many of them there are.
+
+Three ways, with ScSF's names (Rodrigo et al., JSSPP 2017, sections 3.2 and 4.2):
+
+- `single`, a pilot: one job with the cores of the widest moment for the length of the critical path;
+- `multi`, chained: each task a job of its own that waits for those it needs (`afterok`);
+- `manifest`, workflow-aware: the same jobs, but each is ordered as its workflow, from the workflow's submission on.
+
+They are present once every so often, when a trigger says so, or as a share of the core-hours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.random import stream, uniforms
+from walltime.core.time import SECOND
+from walltime.core.workload import Workload
+from walltime.workload.joining import join_workloads
+from walltime.workload.numbering import find_free
+from walltime.workload.synthesis.insertion import Trigger, fire
+from walltime.workload.workflow import Workflow
+
+WAYS = ("single", "multi", "manifest")
+_MOST = 100_000  # workflows that one mix may submit
+_SIGNS = re.compile(r"[\s:,?+()%_]")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Workflows by their weights, a way to submit them, and how many: once `every` seconds, a `share` of the work, or
+    whenever a `trigger` of insertions says so.
+
+    With a share, ordinary jobs are left out, drawn by their numbers, so that the core-hours stay what they were.
+    """
+
+    workflows: Sequence[Workflow]
+    way: str = "manifest"
+    every: float | None = None
+    share: float | None = None
+    weights: Sequence[float] | None = None
+    first: float = 0.0
+    columns: dict[str, Any] = field(default_factory=dict)
+    """Other columns of all their jobs, such as user, account, queue and priority."""
+    trigger: Trigger | None = None
+    name: str = "workflows"
+    """Keys its random numbers."""
+
+    def __post_init__(self) -> None:
+        if self.way not in WAYS:
+            raise InputError("workflows: no such way to submit", value=self.way, choices=WAYS)
+        if sum(one is not None for one in (self.every, self.share, self.trigger)) != 1:
+            raise InputError("workflows: give every (a period), share (of the core-hours) or a trigger, one of them")
+        if self.every is not None and not self.every > 0:
+            raise InputError("workflows: every must be longer than zero", value=self.every)
+        if self.share is not None and not 0 < self.share <= 1:
+            raise InputError("workflows: share must be above 0 and at most 1", value=self.share)
+        weights = self.weights
+        if not self.workflows or (weights is not None and len(weights) != len(self.workflows)):
+            raise InputError("workflows: a weight for each workflow, and one workflow at least")
+        if weights is not None and (min(weights) < 0 or not sum(weights) > 0):
+            raise InputError("workflows: no weight below zero, and not all zero", value=list(weights))
+
+    def choices(self, random: np.random.Generator) -> Iterator[Workflow]:
+        """Workflows by their weights, without end."""
+        weights = np.array(self.weights if self.weights is not None else [1.0] * len(self.workflows), np.float64)
+        while True:
+            yield self.workflows[int(random.choice(len(weights), p=weights / weights.sum()))]
+
+
+def add_workflows(
+    workload: Workload, mix: Mix, seed: int = 0, name: str | None = None, spare: set[int] | None = None
+) -> Workload:
+    """The workload with the workflows of a mix among its jobs; raises InputError for a task that cannot run.
+
+    They come while jobs are submitted, in the experiment where jobs have phases. `notes["workflows"]` tells of each, by
+    its label in the column `workflow`: its name, way, tasks, critical path (seconds) and work (core-seconds).
+    `name` keys the random numbers in the place of the mix's own; with a share, only jobs with the numbers in `spare`
+    are left out, where these are given.
+    """
+    if workload.machine_cores is not None:
+        for workflow in mix.workflows:
+            workflow.check_machine(workload.machine_cores)
+    random = stream(seed, "workflows", name or mix.name)
+    chosen = _by_share(mix, random, workload) if mix.share is not None else _by_time(mix, random, *_find_span(workload))
+    number = find_free(workload.column("job_id"))
+    known = dict(workload.notes.get("workflows", {}))
+    rows: list[dict[str, Any]] = []
+    for time, workflow in chosen:
+        label = f"{workflow.name}-{len(known) + 1}"
+        known[label] = describe(workflow, mix.way)
+        rows += [mix.columns | row for row in jobs_of(workflow, mix.way, time, label, number + len(rows))]
+    if mix.share is not None:
+        work = sum(known[label]["work"] for label in {row["workflow"] for row in rows})
+        workload = _make_room(workload, work, seed, spare)
+    added = Workload.from_columns(**{key: [row.get(key) for row in rows] for key in dict.fromkeys(_keys(rows))})
+    if workload.has("phase"):
+        codes = np.full(len(added), workload.label_names("phase").index("experiment"), np.int32)
+        labels = added.labels | {"phase": workload.labels["phase"]}
+        added = added.replace(dict(added.columns) | {"phase": codes}, labels=labels)
+    joined = join_workloads(workload, added)
+    return joined.replace(joined.columns, notes=workload.notes | {"workflows": known})
+
+
+def _keys(rows: list[dict[str, Any]]) -> Iterator[str]:
+    return itertools.chain.from_iterable(rows) if rows else iter(("submit", "run_time"))
+
+
+def describe(workflow: Workflow, way: str) -> dict[str, Any]:
+    """What is known of a workflow before any scheduling: seconds, and core-seconds of work."""
+    return {
+        "name": workflow.name,
+        "way": way,
+        "tasks": len(workflow.tasks),
+        "critical_path": workflow.critical_path,
+        "work": workflow.work,
+    }
+
+
+def jobs_of(workflow: Workflow, way: str, submit: float, label: str, number: int) -> list[dict[str, Any]]:
+    """The jobs of one workflow as rows of a workload, numbered from `number` on; times in seconds."""
+    common = {"submit": submit, "workflow": label}
+    if way == "single":
+        return [common | {
+            "job_id": number, "name": label, "cores": workflow.widest, "run_time": workflow.critical_path,
+            "requested_time": workflow.requested_path,
+        }]  # fmt: skip
+    numbers = {key: number + place for place, key in enumerate(workflow.tasks)}
+    rows = []
+    for key, task in workflow.tasks.items():
+        needs = ":".join(str(numbers[needed]) for needed in dict.fromkeys(task.needs))
+        rows.append(common | {
+            "job_id": numbers[key], "name": f"{label}/{_SIGNS.sub('-', key)}", "cores": task.cores,
+            "run_time": task.run_time, "requested_time": task.requested_time or task.run_time,
+            "memory": task.memory, "dependencies": f"afterok:{needs}" if needs else "", "aware": int(way == "manifest"),
+        })  # fmt: skip
+    return rows
+
+
+def _find_span(workload: Workload) -> tuple[float, float]:
+    """From when to when workflows are submitted, in seconds."""
+    if "experiment" in workload.notes.get("phases", {}):
+        begin, end = workload.notes["phases"]["experiment"]
+        return float(begin), float(end)
+    submit = workload.column("submit") / SECOND
+    if workload.has("phase") and "experiment" in workload.label_names("phase"):
+        submit = submit[workload.column("phase") == workload.label_names("phase").index("experiment")]
+    return (float(submit.min()), float(submit.max())) if len(submit) else (0.0, 0.0)
+
+
+def _by_time(mix: Mix, random: np.random.Generator, begin: float, end: float) -> list[tuple[float, Workflow]]:
+    if mix.trigger is not None:
+        times = fire(mix.trigger, begin, end, random, mix.name)
+    else:
+        times = np.arange(begin + mix.first, max(end, begin + mix.first) + 1e-9, mix.every or 1.0).tolist()
+    if len(times) > _MOST:
+        raise InputError(f"workflows: more than {_MOST:,} of them; a longer period", value=mix.every)
+    return list(zip(times, mix.choices(random), strict=False))
+
+
+def _by_share(mix: Mix, random: np.random.Generator, workload: Workload) -> list[tuple[float, Workflow]]:
+    """As many as come nearest to the share of the work of the jobs that are submitted while they come."""
+    begin, end = _find_span(workload)
+    target = (mix.share or 0.0) * float(_work(workload, begin, end).sum())
+    chosen: list[Workflow] = []
+    done = 0.0
+    for workflow in mix.choices(random):
+        if done + workflow.work / 2 > target:
+            break
+        chosen.append(workflow)
+        done += workflow.work
+        if len(chosen) > _MOST:
+            raise InputError(f"workflows: more than {_MOST:,} of them; a smaller share", value=mix.share)
+    if not chosen:
+        raise InputError("workflows: the share is less than half a workflow's work", value=mix.share)
+    times = np.sort(begin + random.random(len(chosen)) * (end - begin))
+    return list(zip(times.tolist(), chosen, strict=True))
+
+
+def _work(workload: Workload, begin: float, end: float) -> np.ndarray:
+    """Core-seconds of each job that is submitted in the span; of others none."""
+    submit = workload.column("submit") / SECOND
+    run = np.maximum(workload.column("run_time"), 0) / SECOND
+    return np.asarray(np.where((submit >= begin) & (submit <= end), workload.column("cores") * run, 0.0))
+
+
+def _make_room(workload: Workload, work: float, seed: int, spare: set[int] | None) -> Workload:
+    """The workload without as many jobs as have that much work, to a hundredth; which, is drawn by their numbers. Tasks
+    of other workflows stay."""
+    mine = np.where(workload.column("workflow") >= 0, 0.0, _work(workload, *_find_span(workload)))
+    if spare is not None:
+        mine = np.where(np.isin(workload.column("job_id"), list(spare)), mine, 0.0)
+    order = np.argsort(uniforms(seed, "room for workflows", workload.column("job_id")), kind="stable")
+    kept = np.ones(len(workload), np.bool_)
+    left = work
+    for row in order[mine[order] > 0].tolist():
+        if left < work / 100:
+            break
+        if mine[row] <= left:  # a larger one would make too much room
+            kept[row] = False
+            left -= mine[row]
+    return workload.select(kept)
