@@ -232,6 +232,56 @@ def test_core_minutes_wake_also_for_a_job_that_does_not_fit(schedule):
     assert got.starts == [0, 18, 0, 4, 56]
 
 
+LARGEST_FACTOR = {"order": "expansion", "backfill": "none"}
+"""By (wait + estimate) / estimate: which job is first changes while nothing happens."""
+
+
+def test_core_minutes_do_not_wake_for_a_job_that_another_limit_refuses(schedule):
+    """4 cores; ann may have one job, and 240 core-seconds. A (ann) has 200 of these, on 2 cores until 100.
+
+    C (ann, 140 core-seconds) would be let in at 50 by them, but is not before 100. So there is no pass at 50. At 40 B
+    (factor 1.4) is before D (1.0); at 50 D would be before B. At 100 D starts, then B, and C behind them.
+    """
+    got = schedule(
+        site(4, {"user": "ann", "running_core_minutes": 4, "running_jobs": 1}, scheduler=LARGEST_FACTOR),
+        job(0, 100, 2, user="ann"),
+        job(0, 100, 4, user="bo"),
+        job(0, 140, 1, user="ann"),
+        job(40, 10, 2, user="bo"),
+    )
+    assert got.starts == [0, 110, 210, 100]
+
+
+def test_core_minutes_do_not_wake_for_a_job_that_has_gone(schedule):
+    """The same without the limit of one job. C was to be let in at 50, and is withdrawn at 42: then B (1.42) is still
+    before D (1.2), and there is no pass at 50."""
+    got = schedule(
+        site(4, {"user": "ann", "running_core_minutes": 4}, scheduler=LARGEST_FACTOR),
+        job(0, 100, 2, user="ann"),
+        job(0, 100, 4, user="bo"),
+        job(0, 140, 1, user="ann", cancel=42),
+        job(40, 10, 2, user="bo"),
+    )
+    assert got.starts == [0, 110, None, 100]
+
+
+def test_core_minutes_wake_earlier_when_a_job_ends_elsewhere(schedule):
+    """ann may have 240 core-seconds: A (60) and B (180) have them, in one queue. C (1 core, 110 s) waits in another,
+    which shares no node with the first, until 27.5: then 4 x 27.5 = 110 are gone.
+
+    A ends early, at 10. Of B's 180 there are 150 left, so C is 20 too many, and let in 20 / 3 s later.
+    """
+    nodes = [{"name": "a", "cores": 4, "count": 1}, {"name": "b", "cores": 4, "count": 1}]
+    queues = {"left": {"nodes": "a"}, "right": {"nodes": "b"}}
+    got = schedule(
+        {"nodes": nodes, "queues": queues, "limits": [{"user": "ann", "running_core_minutes": 4}]},
+        job(0, 60, 1, user="ann", queue="left", run_time=10),
+        job(0, 60, 3, user="ann", queue="left"),
+        job(0, 110, 1, user="ann", queue="right"),
+    )
+    assert got.starts == [0, 0, 16.666667]
+
+
 def test_a_limit_by_name_takes_the_place_of_one_for_each(schedule):
     """Every user may have 1 job, ann 2: A and B run, C waits. bo may not have more for it: his limit says less.
 
@@ -333,3 +383,27 @@ def test_a_promise_is_lost_at_a_limit(schedule):
     )
     assert got.starts == [0, 10, 20, 13, 12]
     assert got.backfilled == [False, False, False, False, True]  # D waits before E
+
+
+def test_a_promise_is_lost_at_the_pass_after_a_start_elsewhere(schedule):
+    """Conservative; ann may have 5 cores. `right` and `left` share no node, and `right` is looked at first.
+
+    A and B wait in `left`, 4 cores: A (ann, 2 cores) runs to 4, and B (ann, 3 cores) is promised 4. At 3 D (ann, 2
+    cores) starts in `right`. So B is at the limit in the pass of `left` that follows, and C (bo, 2 cores) starts at 3.
+    At 4 ann has 2 cores, and B is promised the end of C.
+    """
+    nodes = [{"name": "a", "cores": 4, "count": 1}, {"name": "b", "cores": 4, "count": 1}]
+    queues = {"right": {"nodes": "b"}, "left": {"nodes": "a"}}
+    got = schedule(
+        {
+            "nodes": nodes,
+            "queues": queues,
+            "limits": [{"user": "ann", "running_cores": 5}],
+            "scheduler": {"backfill": "conservative"},
+        },
+        job(0, 4, 2, user="ann", queue="left"),
+        job(0, 9, 3, user="ann", queue="left"),
+        job(3, 7, 2, user="bo", queue="left"),
+        job(3, 8, 2, user="ann", queue="right"),
+    )
+    assert got.starts == [0, 10, 3, 3]

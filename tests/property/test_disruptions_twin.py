@@ -7,6 +7,7 @@ from disruption_runs import Run, differences, numbers, run_fast, run_slowly
 from disruption_scenarios import draw_disrupted
 from site_record import audited_slowly
 from site_scenarios import KINDS
+from test_fairshare_twin import give_order
 
 from twin.reference_site_outages import make_booking
 from twin.reference_site_preempt import Preemption
@@ -18,6 +19,15 @@ ENDED = ("completed", "timeout", "failed", "cancelled", "rejected")
 
 def scenario_of(seed: int, kind: str) -> Scenario:
     site, workload = draw_disrupted(seed, kind)
+    return parse(site | {"workload": {"table": workload}})
+
+
+def ordered_scenario_of(seed: int, kind: str) -> Scenario:
+    """The same under fair share or multifactor, in one order for all queues."""
+    site, workload = draw_disrupted(seed, kind)
+    give_order(seed, site["cluster"])
+    for queue in site["cluster"].get("queues", {}).values():
+        queue.pop("order", None)
     return parse(site | {"workload": {"table": workload}})
 
 
@@ -222,9 +232,11 @@ def test_the_engine_agrees_with_its_twin(kind):
         (1472, "cores"),
         (1527, "plain"),
         (1581, "vectors"),
+        (2259, "vectors"),
         (2407, "vectors"),
         (2514, "plain"),
         (2654, "vectors"),
+        (2815, "plain"),
         (2857, "cores"),
         (3069, "vectors"),
         (3322, "plain"),
@@ -240,4 +252,21 @@ def test_the_engine_agrees_with_its_twin(kind):
 def test_they_agree_where_they_once_did_not(seed, kind):
     """On nodes that are shut, on jobs in a reservation, on pauses, on victims' times, on limits that time moves."""
     scenario = scenario_of(seed, kind)
+    assert differences(run_fast(scenario), run_slowly(scenario)) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_they_agree_under_orders_that_change(kind):
+    for seed in range(30):
+        scenario = ordered_scenario_of(seed, kind)
+        assert differences(run_fast(scenario), run_slowly(scenario)) == [], seed
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind"),
+    [(1890, "cores"), (2259, "vectors"), (2542, "cores"), (2939, "cores"), (3712, "plain")],
+)
+def test_they_agree_under_orders_where_they_once_did_not(seed, kind):
+    """On promises and claims at limits, and on passes for a limit that has not moved."""
+    scenario = ordered_scenario_of(seed, kind)
     assert differences(run_fast(scenario), run_slowly(scenario)) == []

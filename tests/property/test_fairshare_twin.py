@@ -40,17 +40,21 @@ def draw_order(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return order, {"shares": shares}
 
 
-def draw_shared(seed: int, kind: str) -> tuple[dict[str, Any], Workload]:
-    """A site with such an order, and its jobs."""
-    site, workload = draw_site(seed, kind)
+def give_order(seed: int, cluster: dict[str, Any]) -> None:
+    """Have the cluster schedule in such an order, with shares and priorities for those that it names."""
     order, extra = draw_order(seed)
-    cluster = site["cluster"]
     cluster["scheduler"] = {**cluster.get("scheduler", {}), "order": order}
     cluster |= extra
     for number, account in enumerate(cluster.get("accounts", {}).values()):
         account |= {"shares": 1.0 + (seed + number) % 3, "priority": (seed * number) % 4}
     for number, queue in enumerate(cluster.get("queues", {}).values()):
         queue["job_factor"] = (seed + 2 * number) % 5
+
+
+def draw_shared(seed: int, kind: str) -> tuple[dict[str, Any], Workload]:
+    """A site with such an order, and its jobs."""
+    site, workload = draw_site(seed, kind)
+    give_order(seed, site["cluster"])
     return site, workload
 
 

@@ -62,8 +62,10 @@ class FairShare:
         self.dampening: float = parameters.get("dampening", 1.0)
         self.cluster = cluster
         self.runs: list[Run] = []
-        self.events: list[tuple[int, Person, float | None]] = []  # starts with what the job may use, and ends, in order
+        self.events: list[tuple[int, Person, Run | None]] = []  # starts with their runs, and ends, in order
         self.people: list[Person] = []
+        self.known: dict[Person, list[float]] = {}  # what runs count for, at a time and after so many events
+        self.known_at = (-1, 0)
         self.time = -1
         self.grown: int | None = 0
         self.counts = True  # whether anybody asks for the factors; else only for the time of the renewals
@@ -88,7 +90,7 @@ class FairShare:
         cores = sum(cores for _, cores in job.shares) or job.cores
         rate = round(cores * 2.0**20) / 2.0**20
         self.runs.append(Run(self.who(job), job, rate, job.requested, now))
-        self.events.append((now, self.who(job), rate * job.requested / SECOND))
+        self.events.append((now, self.who(job), self.runs[-1]))
 
     def stopped(self, job: Any, now: int) -> None:
         for run in self.runs:
@@ -115,22 +117,32 @@ class FairShare:
         return run.rate * half / math.log(2) * since * -math.expm1(-math.log(2) * seconds / half)
 
     def use(self, people: list[Person], time: int) -> float:
-        used = [self.used(run, time) for run in self.runs if run.who in people and run.start <= time]
+        used = [amount for person in people for amount in self.uses(person, time)]
         if self.formula == "alea" and self.brief is not None:
             used += [self.charged_briefly(person, time, self.brief) for person in people]
         return math.fsum(used)
 
+    def uses(self, person: Person, time: int) -> list[float]:
+        """What each run of the person counts for; kept until something happens, as all above the person ask for it."""
+        if self.known_at != (time, len(self.events)):
+            self.known_at, self.known = (time, len(self.events)), {}
+        if person not in self.known:
+            mine = [run for run in self.runs if run.who == person and run.start <= time]
+            self.known[person] = [self.used(run, time) for run in mine]
+        return self.known[person]
+
     def charged_briefly(self, person: Person, time: int, brief: int) -> float:
         """What the person's last starts may use, each no later than `brief` after the one before; nothing once a job of
-        theirs has ended since, or the last is longer ago. Ends come before the starts of their instant."""
+        theirs has ended since, or the last is longer ago. Ends come before the starts of their instant; a run of no
+        length does not count."""
         charge, last = 0.0, None
-        for when, who, amount in sorted(self.events, key=lambda event: (event[0], event[2] is not None)):
-            if who != person or when > time:
+        for when, who, run in sorted(self.events, key=lambda event: (event[0], event[2] is not None)):
+            if who != person or when > time or (run is not None and run.end == when):
                 continue
-            if amount is None:
+            if run is None:
                 charge = 0.0
                 continue
-            charge = amount + (charge if last is not None and when - last <= brief else 0.0)
+            charge = run.rate * run.limit / SECOND + (charge if last is not None and when - last <= brief else 0.0)
             last = when
         return charge if last is not None and time - last <= brief else 0.0
 

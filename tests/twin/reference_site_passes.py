@@ -58,10 +58,17 @@ class Island:
 
     def lost(self, job: Job) -> bool:
         """Whether the job's reservation is in a queue where it is at a limit now, or for a time that has gone by."""
-        hold = next((hold for hold in self.site.ledger.holds if hold.job is job), None)
-        if hold is None:
-            return not self.site.admitting(job)
-        return hold.queue not in self.site.admitting(job) or hold.start < self.site.now
+        hold = self.hold_of(job)
+        return self.at_limit(job) or (hold is not None and hold.start < self.site.now)
+
+    def at_limit(self, job: Job) -> bool:
+        """Whether the job may not start now in the queue that its reservation is for; without one, in none."""
+        hold = self.hold_of(job)
+        admitting = self.site.admitting(job)
+        return not admitting if hold is None else hold.queue not in admitting
+
+    def hold_of(self, job: Job) -> Any:
+        return next((hold for hold in self.site.ledger.holds if hold.job is job), None)
 
     def holders(self) -> list[Job]:
         """Who waits here and has a reservation, in order; claims are not the policy's."""
@@ -115,10 +122,13 @@ def _at_the_end(island: Island, line: list[Job], blocked: list[Job]) -> bool:
 
 
 def _keep_promises(island: Island, only_arrivals: bool) -> None:
-    """Everybody has a reservation and keeps or betters it: those who have one are placed anew one by one if something
-    ended or left, then those who have none are placed, then what is due starts, and who is at a limit now loses it.
-    Where the machine has changed all of them are placed anew."""
+    """Every job has a reservation and keeps or betters it: first those at a limit lose theirs; those that have one are
+    placed again one by one if something ended or left, then those that have none are placed, then what is due starts,
+    and those at a limit now lose theirs. Where the machine has changed all of them are placed again."""
     site = island.site
+    for job in island.holders():
+        if island.at_limit(job):
+            site.ledger.drop(job)
     holders = island.holders()
     if island.upset:
         for job in holders:

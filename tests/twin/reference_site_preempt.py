@@ -69,7 +69,7 @@ class Preemption:
 
     def act(self, island: Any, only_arrivals: bool) -> bool:
         """Displace, start and resume; whether there was a question of it: then all is planned anew."""
-        self.claims = [claim for claim in self.claims if self.stands(claim)]
+        self.claims = [claim for claim in self.claims if claim.job.island != island.number or self.stands(claim)]
         if self.by is None:
             return False
         seekers = self.seekers(island, only_arrivals)

@@ -73,6 +73,7 @@ cdef class Cluster(ClusterView):
     cdef Changes changes
     cdef bint touched
     cdef bint stirred
+    cdef bint moved
     cdef bint idle
     cdef bint closed
     cdef bint target

@@ -230,6 +230,7 @@ class Cluster(ClusterView):
         self.changes = None  # where there are several clusters
         self.touched = False
         self.stirred = False
+        self.moved = False  # whether something has happened since it was last looked at what time alone will do
         self.idle = False  # whether the last timer was asked for by a plan that has changed since
         self.closed = False  # until its pass, to jobs that are held until they can start
         self.target = False  # of migration, at this moment
@@ -268,6 +269,7 @@ class Cluster(ClusterView):
         island: Island = self.sole
         order: Order = self.order
         size: cython.Py_ssize_t = 0
+        self.moved = True
         if island is None:
             island = self.islands[jobs.at[slot].island]
             order = self.orders[jobs.at[slot].lane]
@@ -299,6 +301,7 @@ class Cluster(ClusterView):
     def changed(self, slot, cause):
         """Something happened to a job of this cluster."""
         island: Island
+        self.moved = True
         if self.changes is not None:
             self.stir()
         if self.sole is not None:
@@ -311,8 +314,9 @@ class Cluster(ClusterView):
         return 0
 
     def changed_all(self, cause):
-        """Something happened that concerns everybody who waits here."""
+        """Something happened that concerns all that wait here."""
         island: Island
+        self.moved = True
         if self.changes is not None:
             if cause != TIMER or (self.quotas is not None and self.quotas.timed):
                 self.stir()

@@ -4,7 +4,7 @@ from walltime.engine.cluster cimport Changes, Cluster, Island
 from walltime.engine.dependencies cimport Dependencies, TaskLimits
 from walltime.engine.dispatch cimport Dispatch, GlobalQueue
 from walltime.engine.recorder cimport Recorder
-from walltime.engine.sources cimport Cancellations, Expiries, Interruptions, Limits, Releases, Timers
+from walltime.engine.sources cimport Cancellations, Expiries, Interruptions, Limits, Openings, Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, FUTURE, HELD, OUTSIDE, PREEMPTED, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING,
@@ -31,6 +31,7 @@ cdef class Simulation(Engine):
     cdef readonly TaskLimits task_limits
     cdef readonly Releases releases
     cdef readonly Timers timers
+    cdef readonly Openings openings
     cdef readonly Recorder recorder
     cdef readonly list sources
     cdef list sourced
@@ -73,6 +74,7 @@ cdef class Simulation(Engine):
     cdef bint is_amid(self) noexcept
     cdef int ask_again(self, Cluster c, Island island) except -1
     cdef int run_pass(self, Cluster c, Island island) except -1
+    cdef int foresee_openings(self, Cluster c) except -1
     cdef int commit(self, Cluster c, Pass view) except -1
     cdef int reject(self, Py_ssize_t slot, str reason) except -1
     cdef int start(self, Py_ssize_t slot) except -1

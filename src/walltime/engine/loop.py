@@ -22,7 +22,7 @@ from walltime.engine.ending import CHANCES as _CHANCES
 from walltime.engine.ending import Ending
 from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
-from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Releases, Timers
+from walltime.engine.sources import Cancellations, Expiries, Interruptions, Limits, Openings, Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Outcome, Place, State, done_in, seal, time_for
 from walltime.kernel.ledger import Ledger
@@ -134,7 +134,8 @@ class Simulation(Engine):
         self.drop_late = drop_late
         self.releases = Releases()
         self.timers = Timers()
-        self.timers.background = self.timers.endless = True
+        self.openings = Openings()
+        self.timers.background = self.timers.endless = self.openings.background = self.openings.endless = True
         self.recorder = Recorder()
         self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
@@ -159,6 +160,7 @@ class Simulation(Engine):
             (Rank.CANCELLATIONS, self.impatience),
             (Rank.RELEASES, self.releases),
             (Rank.ARRIVALS, arrivals),
+            (Rank.TIMERS, self.openings),
             (Rank.TIMERS, self.timers),
             *sources,
         ]
@@ -364,6 +366,8 @@ class Simulation(Engine):
             again |= island.unsettled(self.now)
             if island.rhythm is not None:
                 self.ask_again(cluster, island)
+        if cluster.moved and cluster.quotas is not None and cluster.quotas.timed:
+            self.foresee_openings(cluster)
         return again
 
     def ask_again(self, c: Cluster, island: Island):
@@ -371,17 +375,26 @@ class Simulation(Engine):
         time: cython.longlong = island.next_look(self.now)
         if time < NEVER:
             self.timers.plan(c.index, time)
-        if island.causes != 0 and c.quotas is not None and c.quotas.timed:  # somebody may have come to a limit
-            time = island.lines.next_opening()
-            if self.now < time < NEVER:
-                self.timers.plan(c.index, time)
         return 0
+
+    def foresee_openings(self, c: Cluster):
+        """Have a pass when a limit on core-minutes will let in a job if nothing else happens."""
+        island: Island
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        c.moved = False
+        c.quotas.set_time(self.now)
+        for island in c.islands:
+            time = island.lines.next_opening()
+            if time < first:
+                first = time
+        return self.openings.plan(c.index, first)
 
     def run_pass(self, c: Cluster, island: Island):
         view: Pass = island.view
         causes: cython.int
-        time: cython.longlong
         c.passes += 1
+        c.moved = True
         c.set_time(self.now)
         if c.several:
             c.ledger.island = view.number
@@ -418,10 +431,6 @@ class Simulation(Engine):
             c.passed(island)
         if c.quotas is not None and island.displacer is not None:
             island.displacer.park_refused(island.lines)
-        if c.quotas is not None and c.quotas.timed:
-            time = island.lines.next_opening()
-            if time < NEVER:
-                self.timers.plan(c.index, time)
         return 0
 
     def commit(self, c: Cluster, view: Pass):

@@ -34,6 +34,11 @@ cdef class Releases(Planned):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
+cdef class Openings(Source):
+    cdef dict times
+    cdef int plan(self, int cluster, long long time) except -1
+    cpdef fire(self, long long now)
+
 cdef class Timers(Source):
     cdef EventHeap due
     cdef int plan(self, int cluster, long long time) except -1

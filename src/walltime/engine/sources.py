@@ -158,6 +158,32 @@ class Releases(Planned):
 
 @cython.final
 @cython.cclass
+class Openings(Source):
+    """In each cluster, the time at which a limit on core-minutes lets a job in with nothing else happening: one time,
+    as it was told last."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.times = {}
+
+    def plan(self, cluster, time):
+        """Wake the cluster's scheduler at that time, and not when it was told before; NEVER for not at all."""
+        if time >= NEVER:
+            self.times.pop(cluster, None)
+        else:
+            self.times[cluster] = time
+        self.next = min(self.times.values(), default=NEVER)
+        return 0
+
+    def fire(self, now):
+        for cluster in sorted(self.times):
+            if self.times[cluster] <= now:
+                self.plan(cluster, NEVER)
+                self.engine.wake(cluster)
+
+
+@cython.final
+@cython.cclass
 class Timers(Source):
     """Passes that a policy asked for."""
 

@@ -80,5 +80,4 @@ cdef class LinesQueue(Queue):
     cdef bint refresh(self) except? -1
     cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *
-    cdef long long choice_opens(self, Py_ssize_t slot) except *
     cdef long long opens(self, Py_ssize_t slot) except *

@@ -327,12 +327,7 @@ class LinesQueue(Queue):
         first: cython.longlong = NEVER
         if self.quotas is None or not self.quotas.timed:
             return NEVER
-        for line in self.lots.values():
-            for slot in line.queue.slots():
-                time = self.quotas.when(line.counter, self.quotas.work_of(slot))
-                if time < first:
-                    first = time
-        for line in self.lane_line.values():
+        for line in self.lines:
             for slot in line.queue.slots():
                 time = self.opens(slot)
                 if time < first:
@@ -341,28 +336,20 @@ class LinesQueue(Queue):
         return first
 
     def opens(self, slot):
-        """When time alone may let in this job; NEVER where it does not, or where nothing refuses it."""
-        counter: cython.Py_ssize_t
-        if self.jobs.at[slot].choice >= 0:
-            return self.choice_opens(slot)
-        counter = self.quotas.refuser(slot)
-        return NEVER if counter < 0 else self.quotas.when(counter, self.quotas.work_of(slot))
-
-    def choice_opens(self, slot):
-        """When time alone may let in a job that has a choice of queues; NEVER for another, or one that none refuses."""
+        """When time alone will let in this job, in one of its queues; NEVER where it does not, or where nothing
+        refuses it."""
         k: cython.Py_ssize_t
-        counter: cython.Py_ssize_t
         time: cython.longlong
         first: cython.longlong = NEVER
         choice: cython.longlong = self.jobs.at[slot].choice
         if choice < 0:
+            return self.quotas.opens(slot, self.jobs.at[slot].rules)
+        if self.refuser(slot) < 0:
             return NEVER
         for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
-            counter = self.quotas.refuser_as(slot, self.choices.rules[k])
-            if counter >= 0:
-                time = self.quotas.when(counter, self.quotas.work_of(slot))
-                if time < first:
-                    first = time
+            time = self.quotas.opens(slot, self.choices.rules[k])
+            if time < first:
+                first = time
         return first
 
     # ---- looking

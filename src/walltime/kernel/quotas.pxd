@@ -48,7 +48,7 @@ cdef class Quotas:
     cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long kind) noexcept
     cdef long long work_of(self, Py_ssize_t slot) noexcept
     cdef int hold(self, Py_ssize_t c, long long change) noexcept
-    cdef long long when(self, Py_ssize_t c, long long work) noexcept
+    cdef long long opens(self, Py_ssize_t slot, long long kind) noexcept
     cdef long long room(self, Py_ssize_t c) noexcept
     cpdef int set_time(self, long long now) noexcept
     cdef int count(self, Py_ssize_t slot, long long sign) noexcept

@@ -170,12 +170,28 @@ class Quotas:
             return 0
         return NEVER if self.at[c].most_cores >= NEVER else self.at[c].most_cores - self.at[c].cores
 
-    def when(self, c, work):
-        """When the passing of time alone will let so much more work in; NEVER if it does not."""
-        over: cython.longlong = self.work(c) + work - self.at[c].most_work
-        if over <= 0 or self.at[c].most_work >= NEVER or self.at[c].cores <= 0:
+    def opens(self, slot, kind):
+        """When the passing of time alone will let the job in as one of this kind; NEVER where it does not, or where
+        nothing refuses it."""
+        k: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        cores: cython.longlong = self.jobs.at[slot].cores
+        work: cython.longlong = self.work_of(slot)
+        over: cython.longlong
+        last: cython.longlong = -1
+        if kind < 0:
             return NEVER
-        return self.now + (over + self.at[c].cores - 1) // self.at[c].cores
+        for k in range(self.first[kind], self.first[kind + 1]):
+            c = self.member[k]
+            if self.admits(c, cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work):
+                continue
+            over = self.work(c) + work - self.at[c].most_work
+            if self.at[c].cores <= 0 or not self.admits(
+                c, cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work - over
+            ):
+                return NEVER
+            last = max(last, self.now + (over + self.at[c].cores - 1) // self.at[c].cores)
+        return NEVER if last < 0 else last
 
     # ---- counting
 

@@ -172,7 +172,7 @@ class Steps(Usage):
     A running job counts for all that it may use, its rate times its limit, from its start on (`temporary`), or for what
     it has used so far. Neither is multiplied. With `brief` microseconds it counts for what it has used so far and, as
     AleaNG has it, all that it may use is added for so long after its start: further starts within that time add to it
-    and prolong it, an end puts an end to it; ends come before the starts of their instant.
+    and prolong it, an end puts an end to it; ends come before the starts of their instant, but for a job's own.
     """
 
     def __init__(self, factor, every, temporary=True, width=1, brief=0) -> None:
@@ -227,6 +227,10 @@ class Steps(Usage):
             self.recent[who * self.width + k] = 0.0
             if self.last[who] < now:
                 self.latest[who * self.width + k] = 0.0
+            elif start == now:  # it had no length
+                self.latest[who * self.width + k] -= (
+                    cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
+                )
             if self.running[who] == 0:
                 self.live[who * self.width + k] = 0.0
         return 0

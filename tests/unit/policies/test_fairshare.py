@@ -97,6 +97,17 @@ def test_an_end_takes_a_brief_charge_away_but_not_that_of_a_start_at_its_instant
     assert usage.read(0, 0, 16 * SECOND) == 16
 
 
+def test_a_job_of_no_length_leaves_no_brief_charge():
+    """Job 0 starts and ends at 10, beside job 1, which starts then, too: 50 core-seconds may be used, and 2 are."""
+    usage = Steps(0.5, HOUR, False, 1, 5 * SECOND)
+    usage.add()
+    run(usage, 0, 0, 1.0, 10 * SECOND, None, limit=100 * SECOND)
+    run(usage, 0, 1, 1.0, 10 * SECOND, None, limit=50 * SECOND)
+    assert usage.read(0, 0, 10 * SECOND) == 150
+    usage.stop(0, 10 * SECOND, 10 * SECOND)
+    assert usage.read(0, 0, 12 * SECOND) == 52
+
+
 def test_alea_without_temporary_charges_counts_what_has_been_used_so_far():
     usage = Steps(0.5, 48 * HOUR, False)
     who = usage.add()
