@@ -1,6 +1,7 @@
 """How true is the slurm engine? Measurements that take minutes, each a command that prints its figures.
 
 python tools/slurm_fidelity.py real --traces 2 --runs 5     virtual time against the same controller in real time
+python tools/slurm_fidelity.py real --slurmd                the same with genuine nodes in real time
 python tools/slurm_fidelity.py repeat --runs 5              the same trace again and again, on thirteen configurations
 python tools/slurm_fidelity.py native                       the six configurations on both engines
 """
@@ -8,246 +9,30 @@ python tools/slurm_fidelity.py native                       the six configuratio
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import hashlib
 import os
 import random
-import statistics
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from slurm_real import measure_real
 
 from walltime import Result, simulate
 from walltime.analysis.audit.schedule import audit
 from walltime.core.tables import Record
 from walltime.core.time import SECOND
-from walltime.core.workload import Origin, Workload
+from walltime.core.workload import Workload
 from walltime.scenario import parse
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm import engine
 from walltime.slurm.conf.associations import make_flat
-from walltime.slurm.controller import SLACK, Controller, Setting
-from walltime.slurm.packages import find_installation
-from walltime.slurm.protocol.dialect import Request
-from walltime.slurm.protocol.link import Call, Link
-from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Node, Site
-from walltime.slurm.translate.submission import Job, People, make_jobs
-from walltime.slurm.translate.writing import write_conf
-
-LEAD, STEP = 10, 13
-"""Seconds between a real controller's start and the first submission, and by how many more each run has than the last.
-
-The backfill scheduler beats every five seconds from its start and rounds times to whole minutes of the day. Neither has
-any relation to the users' clock, so the runs are spread over a minute. Real runs that start together round alike, and
-agree with each other by that alone.
-"""
-
-
-class RealLink(Link):
-    """A controller that lives in real time: nothing waits for anybody."""
-
-    @property
-    def now(self) -> int:
-        return int(time.time() * SECOND)
-
-    def start(self) -> None:
-        """Nothing to wait for: the nodes are asked to report when the controller is up."""
-
-    def advance(self, until: int) -> None:
-        served = self.served
-        while self.now < until and self.served == served:
-            self._pump_once(min(0.2, max(0.0, (until - self.now) / SECOND)))
-
-    def call(self, kind: int, body: bytes, user: int = 0) -> Request:
-        call: Call = self.send(kind, body, user)
-        while call.answer is None:
-            self._pump_once(0.2)
-        return self.dialect.unpack(call.answer) if call.answer else Request(0, b"", None, 0)
-
-
-def make_trace(seed: int, jobs: int = 30, nodes: int = 10) -> Workload:
-    """A few minutes of short jobs on a small machine, more than it can take at once."""
-    draw = random.Random(seed)
-    submit, at = [], 0
-    for _ in range(jobs):
-        at += draw.randrange(0, 6)
-        submit.append(at)
-    run = [draw.randrange(4, 45) for _ in range(jobs)]
-    size = [draw.choice([1, 1, 2, 2, 4, 6, nodes]) for _ in range(jobs)]
-    limit = [draw.choice([60, 60, 120]) for _ in range(jobs)]
-    return Workload.from_columns(
-        submit=submit, run_time=run, requested_time=limit, cores=[4 * n for n in size], nodes=size
-    )
-
-
-def small_site() -> Site:
-    """Ten nodes of four cores, backfilling every five seconds so that it matters in a few minutes."""
-    return Site(
-        "fidelity",
-        (
-            "SelectType=select/cons_tres",
-            "SelectTypeParameters=CR_Core",
-            "PriorityType=priority/basic",
-            "SchedulerType=sched/backfill",
-            "SchedulerParameters=bf_interval=5,bf_continue",
-            "NodeName=n[1-10] NodeAddr=127.0.0.1 CPUs=4 CoresPerSocket=4 State=UNKNOWN",
-            "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
-        ),
-        tuple(Node(f"n{i}", 4, cores=4) for i in range(1, 11)),
-    )
-
-
-def hurry(process: int) -> None:
-    """Let a process and its session go before the others, where one may say so."""
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{process}/autogroup").write_text("-20")
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, process, -20)
-
-
-def run_real(site: Site, workload: Workload, lead: int) -> list[Job]:
-    """The same nodes and users, the same controller, without the library; before all others, where one may.
-
-    On a machine that is busy otherwise, a controller that waits for a processor would be what is measured.
-    """
-    with contextlib.suppress(PermissionError):
-        os.setsid()
-    hurry(os.getpid())
-    installation = find_installation()
-    base = (int(time.time()) + lead) * SECOND
-    people = People(workload.label_names("user"))
-    jobs = make_jobs(workload, site, installation.dialect, base, people)
-    setting = Setting(conf=write_conf(site), people=people.lines(), virtual=False)
-    with Controller(installation, setting) as controller:
-        hurry(controller.process)
-        time.sleep(2)
-        simulation = Simulation(controller, site, jobs, base, link=RealLink)
-        simulation.report_nodes(base - 3 * SECOND)  # a controller that came up slowly may have missed the first time
-        simulation.run(base + 3600 * SECOND)
-        if any(not job.attempts for job in jobs):
-            raise SystemExit(f"a real controller left jobs waiting:\n{controller.log()[-2000:]}")
-    return jobs
-
-
-def run_virtual(site: Site, workload: Workload, options: engine.Options | None = None) -> list[Job]:
-    started = engine.start(site, workload, options=options)
-    with started.controller:
-        started.simulation.run()
-        return started.jobs
-
-
-def starts(jobs: list[Job]) -> np.ndarray:
-    base = jobs[0].submit
-    return np.array([(job.attempts[0].start - base) / SECOND for job in jobs])
-
-
-def compare(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]:
-    """(mean distance of starts, difference of the means, pairs of jobs that start in another order)."""
-    order = np.sign(np.round(first[:, None]) - np.round(first[None, :]))
-    other = np.sign(np.round(second[:, None]) - np.round(second[None, :]))
-    swapped = int(((order * other) < 0).sum() // 2)
-    return float(np.abs(first - second).mean()), float(abs(first.mean() - second.mean())), swapped
-
-
-def measure_real(traces: int, runs: int, first: int) -> None:
-    """All real runs at once: they wait more than they compute. Then each in virtual time, with the same clock."""
-    seeds = range(first, first + traces)
-    found = []
-    with ProcessPoolExecutor(traces * runs) as pool:
-        waiting = {seed: [pool.submit(run_real_trace, seed, LEAD + STEP * i) for i in range(runs)] for seed in seeds}
-        for seed in seeds:
-            real = [one.result() for one in waiting[seed]]
-            late = statistics.mean(lateness for _, lateness, _, _ in real)
-            print(f"sleeps were late by {1e3 * late:.2f} ms on average (virtual: {SLACK / 1e3:.2f} ms)")
-            virtual = [run_virtual_trace(seed, epoch, lead, late) for _, late, epoch, lead in real]
-            found.append(report_real(seed, virtual, [one for one, _, _, _ in real]))
-    report_all(found)
-
-
-class Lateness(threading.Thread):
-    """How late the machine wakes whoever sleeps a tenth of a second; a controller's beat is made of such sleeps."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.done = threading.Event()
-        self.late: list[float] = []
-
-    def run(self) -> None:
-        while not self.done.is_set():
-            began = time.monotonic()
-            time.sleep(0.1)
-            self.late.append(time.monotonic() - began - 0.1)
-
-
-def run_real_trace(seed: int, lead: int) -> tuple[np.ndarray, float, int, float]:
-    """The starts, the mean lateness of sleeps meanwhile in seconds, the trace's zero, and the controller's lead."""
-    clock = Lateness()
-    clock.start()
-    began = time.time()
-    jobs = run_real(small_site(), make_trace(seed), lead)
-    clock.done.set()
-    zero = jobs[0].submit - round(float(make_trace(seed).column("submit")[0]))
-    return starts(jobs), statistics.mean(clock.late), zero // SECOND, jobs[0].submit / SECOND - began
-
-
-def run_virtual_trace(seed: int, epoch: int, lead: float, late: float) -> np.ndarray:
-    """At the same time of day, with sleeps that are as late, by a controller that started as long before."""
-    jobs = make_trace(seed)
-    jobs = jobs.replace(jobs.columns, origin=Origin(float(epoch), "UTC"))
-    options = engine.Options(warm_up=round(lead * SECOND), slack=max(SLACK, round(late * SECOND)))
-    return starts(run_virtual(small_site(), jobs, options))
-
-
-MEASURES = ("starts apart", "means apart", "swapped")
-
-
-def report_real(seed: int, virtual: list[np.ndarray], real: list[np.ndarray]) -> np.ndarray:
-    """How far virtual runs are from real ones, and these from each other; for each measure whether virtual holds.
-
-    Every real run has a mean distance to the other real runs. Its virtual twin, with the same clock, has one to these
-    same others. Virtual time holds on a trace if the twins' mean is not above the largest of the real runs' own: it is
-    no farther from the rest than a real run can be. Returns the distances: twins and real runs, by measure and run.
-    """
-    means = [float(np.mean([one.mean() for one in group])) for group in (virtual, real)]
-    print(f"trace {seed}: {len(real[0])} jobs; mean start: virtual {means[0]:.2f} s, real {means[1]:.2f} s")
-    size = range(len(real))
-    own, twins = (
-        np.array([np.mean([compare(runs[i], real[j]) for j in size if j != i], axis=0) for i in size]).T
-        for runs in (real, virtual)
-    )
-    same = np.array([compare(a, b) for a, b in zip(virtual, real, strict=True)]).T
-    for name, theirs, ours, near in zip(MEASURES, own, twins, same, strict=True):
-        verdict = "holds" if ours.mean() <= theirs.max() else "does not hold"
-        told = (f"{one.mean():6.2f} ({one.min():6.2f} to {one.max():6.2f})" for one in (theirs, ours))
-        print(f"  {name:13s} real {next(told)}   virtual {next(told)}   to its twin {near.mean():6.2f}   {verdict}",
-              flush=True)  # fmt: skip
-    return np.array([twins, own])
-
-
-def report_all(found: list[np.ndarray]) -> None:
-    """Over all traces: is a virtual twin farther from the others than the real run is? With the chance of as much.
-
-    If virtual and real are alike, each twin could as well be the real run: signs of the differences are random.
-    """
-    draw = np.random.default_rng(0)
-    for i, name in enumerate(MEASURES):
-        apart = np.concatenate([twins[i] - own[i] for twins, own in found])
-        signs = draw.choice([-1, 1], (20_000, len(apart)))
-        chance = float(np.mean((signs * np.abs(apart)).mean(axis=1) >= apart.mean()))
-        held = sum(twins[i].mean() <= own[i].max() for twins, own in found)
-        ours, theirs = (np.mean([pair[k][i] for pair in found]) for k in (0, 1))
-        print(f"{name:13s} holds on {held} of {len(found)} traces; virtual {ours:.2f}, real {theirs:.2f}, difference "
-              f"{apart.mean():+.2f} (by chance as large: {chance:.2f})")  # fmt: skip
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:
@@ -484,6 +269,11 @@ def main() -> None:
     real.add_argument("--traces", type=int, default=2)
     real.add_argument("--runs", type=int, default=5)
     real.add_argument("--first", type=int, default=100, help="the first seed")
+    real.add_argument("--slurmd", action="store_true", help="genuine nodes: a slurmd for each, jobs that sleep")
+    real.add_argument("--at-once", type=int, help="real runs beside each other; all")
+    real.add_argument(
+        "--results", type=Path, help="keep what real runs find in this file; what it holds is not run again"
+    )
     repeat = commands.add_parser("repeat")
     repeat.add_argument("--runs", type=int, default=5)
     repeat.add_argument("--busy", type=int, default=2, help="processes that compute beside it")
@@ -494,7 +284,8 @@ def main() -> None:
     native.add_argument("--fine", action="store_true", help="on a controller that plans as finely as it can")
     options = parser.parse_args()
     if options.command == "real":
-        measure_real(options.traces, options.runs, options.first)
+        seeds = range(options.first, options.first + options.traces)
+        measure_real(seeds, options.runs, options.slurmd, options.at_once, options.results)
     elif options.command == "native":
         measure_native(options.days, options.fine, options.only)
     else:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -175,12 +176,16 @@ def install(release: str = USUAL) -> Path:
     for tool in ("apt-get", "dpkg"):
         if shutil.which(tool) is None:
             raise InputError("the packages are Debian's, and this machine lacks", value=tool)
-    suite, packages = PACKAGES[release]
-    target = cache_folder(release)
+    _, packages = PACKAGES[release]
+    return fetch(packages, cache_folder(release), release)
+
+
+def fetch(packages: Iterable[str], target: Path, release: str = USUAL) -> Path:
+    """Unpack Debian's packages, of the suite that has a release, into a folder, in place of what was there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="slurm-", dir=target.parent) as work:
         unpacked = Path(work) / "root"
-        settings = {} if _offers(release) else _point_to(suite, Path(work))
+        settings = {} if _offers(release) else _point_to(PACKAGES[release][0], Path(work))
         _run(["apt-get", "download", "-q", *packages], work, settings)
         for package in sorted(Path(work).glob("*.deb")):
             _run(["dpkg", "-x", str(package), str(unpacked)], work)
