@@ -11,7 +11,6 @@ import random
 import re
 import socket
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +39,7 @@ OWN = {
 """What a controller with genuine nodes is told otherwise."""
 FILES = {"cgroup.conf": "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n"}
 _STARTED = re.compile(r"^\[(\S+)\] sched(?:/backfill: _start_job: Started|: Allocate) JobId=(\d+)", re.MULTILINE)
+_BEGUN = re.compile(r"^\[(\S+)\] Running as primary controller", re.MULTILINE)
 _ENDED = re.compile(r"^\[(\S+)\] _job_complete: JobId=(\d+) WEXITSTATUS", re.MULTILINE)
 
 
@@ -92,9 +92,8 @@ class Slurmds:
             (programs / name).symlink_to(self.sleepers / f"{name}-wlm")
         each = "".join(f"{programs}/slurmd -D -N {node.name} -d {programs}/slurmstepd & " for node in self.site.nodes)
         self._pipe, other = socket.socketpair()
-        command = [sys.executable, "-I", "-S", warden.__file__, str(folder), str(other.fileno())]
-        command += ["/usr/bin/env", "-i", *(f"{key}={value}" for key, value in self._environment().items())]
-        command += ["/bin/sh", "-c", f"{each}wait"]
+        words = ["/usr/bin/env", "-i", *(f"{key}={value}" for key, value in self._environment().items())]
+        command = warden.command(str(folder), other.fileno(), [*words, "/bin/sh", "-c", f"{each}wait"])
         with other:
             self._warden = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
         return self
@@ -135,7 +134,13 @@ def give_scripts(jobs: list[Job]) -> None:
 
 def read_times(log: str, ended: bool = False) -> dict[int, int]:
     """When the controller says that it started each job, or heard of its end, in microseconds since 1970."""
-    return {
-        int(number): round(datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp() * SECOND)
-        for stamp, number in (_ENDED if ended else _STARTED).findall(log)
-    }
+    return {int(number): _read_stamp(stamp) for stamp, number in (_ENDED if ended else _STARTED).findall(log)}
+
+
+def read_begin(log: str) -> int:
+    """When the controller says that it has come up, from which on its threads beat; microseconds since 1970."""
+    return _read_stamp(_BEGUN.findall(log)[0])
+
+
+def _read_stamp(text: str) -> int:
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * SECOND)

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from slurm_nodes import FILES, Slurmds, choose_ports, find_slurmd, give_scripts, read_times, rewrite
+from slurm_nodes import FILES, Slurmds, choose_ports, find_slurmd, give_scripts, read_begin, read_times, rewrite
 
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
@@ -48,9 +48,9 @@ LONGEST = 3600
 class RealRun:
     """What one run in real time found: seconds, from the first submission on where they are times.
 
-    `late` is by how much sleeps of a tenth of a second were too long meanwhile; `lead` the time from the controller's
-    start to the first job, which comes at `epoch`, as a count of seconds since 1970; `extra` what each job held its
-    nodes for beyond its run time.
+    `late` is by how much sleeps of a tenth of a second were too long meanwhile; `lead` the time from when the
+    controller says that it runs to the first job; `epoch` the trace's zero, as a count of seconds since 1970; `extra`
+    what each job held its nodes for beyond its run time.
     """
 
     seed: int
@@ -133,19 +133,25 @@ def run_real(seed: int, turn: int, genuine: bool) -> RealRun:
     with contextlib.suppress(PermissionError):
         os.setsid()
     hurry(os.getpid())
-    clock, began, load = Lateness(), time.time(), os.getloadavg()[0]
+    clock, load = Lateness(), os.getloadavg()[0]
     clock.start()
     workload = make_trace(seed)
-    base = (int(began) + LEAD + STEP * turn) * SECOND
-    found = (run_genuine if genuine else run_emulated)(small_site(), workload, base)
+    base = (int(time.time()) + LEAD + STEP * turn) * SECOND
+    found, began = (run_genuine if genuine else run_emulated)(small_site(), workload, base)
     clock.done.set()
     first = found[0][0]
     starts, extra = [(start - first) / SECOND for _, start, _ in found], [held / SECOND for _, _, held in found]
-    return RealRun(seed, turn, starts, extra, statistics.mean(clock.late), base // SECOND, first / SECOND - began, load)
+    late, lead = statistics.mean(clock.late), (first - began) / SECOND
+    return RealRun(seed, turn, starts, extra, late, base // SECOND, lead, load)
 
 
-def run_emulated(site: Site, workload: Workload, base: int) -> list[tuple[int, int, int]]:
-    """With our nodes: of each job when it came, when it started, what it held its nodes for beyond its run time."""
+Found = tuple[list[tuple[int, int, int]], int]
+"""Of each job when it came, when it started, and what it held its nodes for beyond its run time; and since when the
+controller ran. Microseconds."""
+
+
+def run_emulated(site: Site, workload: Workload, base: int) -> Found:
+    """With our nodes."""
     installation = find_installation()
     people = People(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
@@ -158,15 +164,16 @@ def run_emulated(site: Site, workload: Workload, base: int) -> list[tuple[int, i
         simulation.run(base + LONGEST * SECOND)
         if any(not job.attempts for job in jobs):
             raise SystemExit(f"a real controller left jobs waiting:\n{controller.log()[-2000:]}")
+        began = read_begin(controller.log())
     attempts = [job.attempts[0] for job in jobs]
     return [
         (job.submit, one.start, (one.end or one.start) - one.start - (job.run or 0))
         for job, one in zip(jobs, attempts, strict=True)
-    ]
+    ], began
 
 
-def run_genuine(site: Site, workload: Workload, base: int) -> list[tuple[int, int, int]]:
-    """With genuine nodes: the same, by the controller's own log."""
+def run_genuine(site: Site, workload: Workload, base: int) -> Found:
+    """With genuine nodes, by the controller's own log."""
     installation, programs = find_installation(), find_slurmd()
     people = People(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
@@ -188,7 +195,7 @@ def run_genuine(site: Site, workload: Workload, base: int) -> list[tuple[int, in
     return [
         (job.submit, started[number], ended[number] - started[number] - (job.run or 0))
         for job, number in zip(jobs, numbers, strict=True)
-    ]
+    ], read_begin(log)
 
 
 class Silent:
@@ -225,12 +232,18 @@ class Lateness(threading.Thread):
             self.late.append(time.monotonic() - began - 0.1)
 
 
-def run_twin(real: RealRun) -> np.ndarray:
-    """The starts in virtual time: at the same time of day, with sleeps that are as late, by a controller that started
-    as long before."""
+def run_twin(real: RealRun, delay: float | None = None) -> np.ndarray:
+    """The starts in virtual time: at the same time of day, with sleeps that are as late and jobs that hold their nodes
+    as much longer in the median, by a controller that started as long before."""
     jobs = make_trace(real.seed)
     jobs = jobs.replace(jobs.columns, origin=Origin(float(real.epoch), "UTC"))
-    options = engine.Options(warm_up=round(real.lead * SECOND), slack=max(SLACK, round(real.late * SECOND)))
+    delay = delay if delay is not None else max(0.0, statistics.median(real.extra))
+    options = engine.Options(
+        warm_up=round(real.lead * SECOND),
+        slack=max(SLACK, round(real.late * SECOND)),
+        launch=round(delay * SECOND),
+        completion=0,
+    )
     started = engine.start(small_site(), jobs, options=options)
     with started.controller:
         started.simulation.run()

@@ -155,12 +155,16 @@ def test_two_configurations_are_compared_by_their_effect(command: Command, tmp_p
 
 
 def test_a_killed_run_goes_on_from_its_checkpoint(command: Command, jobs: Path, tmp_path: Path) -> None:
-    """The checkpoint is the result of a run that was cut off there, and going on gives that of one never stopped."""
+    """The checkpoint is the result of a run that was cut off there, and going on gives that of one never stopped.
+
+    It ends where the run that was killed was to end.
+    """
     site = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES)
-    command(*site, "--output", "whole", "-q").done()
-    command(*site, "--output", "whole2", "--checkpoint", "10m", "-q").done()
+    end = ("--until", "50m")
+    command(*site, *end, "--output", "whole", "-q").done()
+    command(*site, *end, "--output", "whole2", "--checkpoint", "10m", "-q").done()
     (tmp_path / "events").write_text("35m sh touch reached; while [ ! -e go ]; do sleep 0.01; done\n")
-    stopped = (*site, "--output", "out", "--checkpoint", "10m", "-q", "--events", "events", "--allow-commands")
+    stopped = (*site, *end, "--output", "out", "--checkpoint", "10m", "-q", "--events", "events", "--allow-commands")
     process = start(tmp_path, *stopped)
     while not (tmp_path / "reached").exists():
         assert process.poll() is None, process.communicate()
@@ -172,6 +176,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(command: Command, jobs: Path, 
     assert read_digest(tmp_path / "out") == read_digest(tmp_path / "cut")
     command("slurm", "continue", "out", "--output", "on", "--allow-commands", "-q").done()
     assert read_digest(tmp_path / "on") == read_digest(tmp_path / "whole") == read_digest(tmp_path / "whole2")
+    command("slurm", "continue", "out", "--until", "20m", "--output", "back").refused("--until")
     command(*site, "--checkpoint", "10m").refused("--output")
     command(*site, "--checkpoint", "0", "--output", "x").refused("--checkpoint")
 

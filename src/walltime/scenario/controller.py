@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from walltime.scenario.values import Duration, File, Flag, Model, Name
+from walltime.scenario.values import Duration, File, Flag, Model, Moment, Name
 
 LEAST_LEAD = 5
 FLAT = "flat"
@@ -92,6 +92,13 @@ class Controller(Model):
         default=120.5,
         description="From the controller's start to the first job. It says where the controller's beats fall: another "
         "one is another day with the same jobs, and shows how much of a difference is chance.",
+    )
+    launch: Moment = Field(
+        default=0.02, description="From a job's start to the first line of its script; a job holds its nodes meanwhile."
+    )
+    completion: Moment = Field(
+        default=0.005,
+        description="From the end of a job's script until the controller hears of it; a job holds its nodes meanwhile.",
     )
     cost: Annotated[float, BeforeValidator(_cost)] = Field(
         default=0.0,

@@ -11,7 +11,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 from walltime.core.errors import EngineError, InputError
 from walltime.slurm import warden
 from walltime.slurm.packages import Installation, find_library
+from walltime.slurm.processor import Processor
 
 START_UP = 60.0
 """Real seconds within which a controller has to say its first word."""
@@ -81,6 +81,7 @@ class Controller:
         self._warden: subprocess.Popen[bytes] | None = None
         self._pipe: socket.socket | None = None
         self._clock: mmap.mmap | None = None
+        self.processor = Processor() if setting.virtual else None
         try:
             self.nodes = _listen()
             self.port = _choose_port(setting.port)
@@ -166,6 +167,8 @@ class Controller:
             except subprocess.TimeoutExpired:
                 self._warden.kill()
                 self._warden.wait()
+        if self.processor is not None:
+            self.processor.release()
         warden.remove(str(self.folder))
 
     def _write_files(self) -> None:
@@ -209,9 +212,10 @@ class Controller:
         with server, other:
             server.bind(str(self.folder / "control"))
             server.listen(1)
-            command = [sys.executable, "-I", "-S", warden.__file__, str(self.folder), str(other.fileno())]
-            command += ["/usr/bin/env", "-i", *(f"{key}={value}" for key, value in self._own_environment().items())]
+            command = ["/usr/bin/env", "-i", *(f"{key}={value}" for key, value in self._own_environment().items())]
             command += [str(self.folder / "bin" / "slurmctld"), "-D"]  # the environment is for it, not for the warden
+            number = None if self.processor is None else self.processor.number
+            command = warden.command(str(self.folder), other.fileno(), command, number)
             self._warden = subprocess.Popen(command, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL)
             other.close()
             self.process = int(self._pipe.recv(32).split()[0])

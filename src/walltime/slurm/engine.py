@@ -57,6 +57,9 @@ The half second: traces count whole seconds, and a controller's beat has no rela
 """
 SETTLED = 60 * SECOND
 """After this time from its start a controller has all of its nodes."""
+LAUNCH, COMPLETION = 20 * SECOND // 1000, 5 * SECOND // 1000
+"""From a job's start to its script's first line, and from the script's end until the controller hears of it: as
+measured with genuine nodes on a quiet machine."""
 TRIES = 5
 MOST_PRINTED = 65_536
 """Letters that are kept of what a command of an event prints."""
@@ -71,13 +74,16 @@ __all__ = [
 class Options:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
     where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
-    late to wake a sleeper; `cost` makes deciding take time; `any_command` lets events run any program; `keep` is given
-    what has happened so far `every` so many simulated microseconds."""
+    late to wake a sleeper; `launch` and `completion` are the microseconds from a job's start to that of its script, and
+    from the script's end until the controller hears of it; `cost` makes deciding take time; `any_command` lets events
+    run any program; `keep` is given what has happened so far `every` so many simulated microseconds."""
 
     cost: float = 0.0
     port: int | None = None
     warm_up: int = WARM_UP
     slack: int = SLACK
+    launch: int = LAUNCH
+    completion: int = COMPLETION
     release: str | None = None
     slurmctld: str | None = None
     any_command: bool = False
@@ -90,7 +96,16 @@ def choose_options(scenario: Scenario, port: int | None = None, any_command: boo
     given = scenario.slurm
     if given is None:
         return Options(port=port)
-    return Options(given.cost, port, microseconds(given.lead), SLACK, given.release, given.slurmctld, any_command)
+    return Options(
+        cost=given.cost,
+        port=port,
+        warm_up=microseconds(given.lead),
+        launch=microseconds(given.launch),
+        completion=microseconds(given.completion),
+        release=given.release,
+        slurmctld=given.slurmctld,
+        any_command=any_command,
+    )
 
 
 @dataclass
@@ -154,7 +169,7 @@ class Run:
             "overrun": scenario.execution.overrun,
             "rounded_cores": True,
             "own_places": True,
-            "limit_slack": LIMIT_SLACK + 60 * min(self.site.overtime, 1e9),
+            "limit_slack": LIMIT_SLACK + 60 * min(self.site.overtime, 1e9) + self.simulation.delay / SECOND,
             "until": scenario.until,
             "waiting_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "waiting" and job.reason)),
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
@@ -276,7 +291,10 @@ def _plan_checkpoints(run: Run, scenario: Scenario, options: Options) -> None:
 
     def act(at: int) -> None:
         cut = scenario.model_copy(update={"until": at / SECOND})
-        keep(cut, run.record(cut, began))
+        record = run.record(cut, began)
+        if scenario.until is not None:
+            record.facts["planned_until"] = scenario.until
+        keep(cut, record)
         plan(at + every)
 
     plan((max(run.simulation.link.now - run.base, 0) // every + 1) * every)
@@ -410,7 +428,7 @@ def start(
     for attempt in range(TRIES):
         controller = Controller(installation, setting)
         try:
-            simulation = Simulation(controller, site, jobs, base, observer)
+            simulation = Simulation(controller, site, jobs, base, observer, delay=options.launch + options.completion)
             simulation.start()
             return Run(controller, simulation, site, jobs, workload, base, people)
         except ControllerError as error:

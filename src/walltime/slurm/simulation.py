@@ -60,7 +60,10 @@ class QueueProgress(Progress, Protocol):
 
 
 class Simulation:
-    """One run. `base` is the trace's zero in microseconds since 1970."""
+    """One run. `base` is the trace's zero in microseconds since 1970.
+
+    `delay` is how much longer than its script runs a job holds its nodes: launching it and telling its end take time.
+    """
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class Simulation:
         base: int,
         progress: Progress | None = None,
         link: type[Link] = Link,
+        delay: int = 0,
     ) -> None:
         self.site = site
         self.jobs = jobs
@@ -84,6 +88,7 @@ class Simulation:
         self.entered = 0
         self.left = 0
         self.patience = PATIENCE
+        self.delay = delay
         self.expects: Callable[[], bool] = lambda: False  # whether waiting jobs may yet be helped by what will happen
         self.running = 0
         self._halted: set[int] = set()
@@ -293,9 +298,9 @@ class Simulation:
             self._stop(attempt)
 
     def _plan_end(self, job: Job, attempt: Attempt) -> None:
-        """The script's end, if it has one: after its run time and all the time for which it is stopped."""
+        """When the script's end is told, if it has one: after its run time and all the time for which it is stopped."""
         if job.run is not None:
-            at = attempt.start + job.run + attempt.stopped
+            at = attempt.start + job.run + self.delay + attempt.stopped
             self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
 
     def _find(self, launch: Launch) -> Job:

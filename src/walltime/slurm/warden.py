@@ -1,9 +1,10 @@
 """The parent of a simulated controller: whatever happens, it leaves no process and no file behind.
 
-A program of its own, run as `python -I -S warden.py FOLDER PIPE COMMAND...`: it starts COMMAND with its output going to
-FOLDER/output, and writes the process's number to PIPE. When the command ends or the other end of PIPE is closed, which
-the kernel does for a process that is killed, it ends everything that descends from it; once PIPE is closed, it removes
-FOLDER. Standard library only, and as little of it as possible: this is part of the cost of every start.
+A program of its own, run as `python -I -S warden.py FOLDER PIPE PROCESSOR COMMAND...`: it starts COMMAND on that
+processor (`any`: wherever there is room) with its output going to FOLDER/output, and writes the process's number to
+PIPE. When the command ends or the other end of PIPE is closed, which the kernel does for a process that is killed, it
+ends everything that descends from it; once PIPE is closed, it removes FOLDER. Standard library only, and as little of
+it as possible: this is part of the cost of every start.
 """
 
 import contextlib
@@ -15,6 +16,13 @@ import sys
 
 SET_CHILD_SUBREAPER = 36
 NO_RANDOM_ADDRESSES = 0x0040000
+ANY = "any"
+
+
+def command(folder: str, pipe: int, words: list[str], processor: int | None = None) -> list[str]:
+    """The words that start a warden of some words."""
+    number = ANY if processor is None else str(processor)
+    return [sys.executable, "-I", "-S", __file__, folder, str(pipe), number, *words]
 
 
 def remove(folder: str) -> None:
@@ -33,7 +41,7 @@ def remove(folder: str) -> None:
         os.rmdir(folder)
 
 
-def start(folder: str, command: list[str]) -> int:
+def start(folder: str, processor: str, words: list[str]) -> int:
     """The process, with the same addresses every time."""
     process = os.fork()
     if process:
@@ -43,8 +51,11 @@ def start(folder: str, command: list[str]) -> int:
     os.dup2(output, 1)
     os.dup2(output, 2)
     ctypes.CDLL(None).personality(NO_RANDOM_ADDRESSES)
+    if processor != ANY:
+        with contextlib.suppress(OSError):  # it may have been taken away from this process meanwhile
+            os.sched_setaffinity(0, {int(processor)})
     try:
-        os.execv(command[0], command)
+        os.execv(words[0], words)
     finally:
         os._exit(127)
 
@@ -70,10 +81,10 @@ def wait_for_end(pipe: int) -> None:
 
 
 def main() -> None:
-    folder, pipe, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    folder, pipe, processor, words = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     os.setsid()  # Ctrl-C on the terminal is for the person who waits, not for us
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    process = start(folder, command)
+    process = start(folder, processor, words)
     ended = os.pidfd_open(process)
     os.write(pipe, b"%d\n" % process)
     ready, _, _ = select.select([pipe, ended], [], [])

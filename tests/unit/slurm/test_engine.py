@@ -96,9 +96,26 @@ def test_an_array_is_submitted_as_one_and_runs_as_many():
         started.simulation.run()
     assert [job.handle for job in started.jobs[:5]] == ["1_1", "1_2", "1_7", "1_8", "2"]
     assert [job.state for job in started.jobs] == ["completed"] * 3 + ["cancelled", "completed", "completed"]
-    lengths = [(job.attempts[0].end - job.attempts[0].start) / 1e6 for job in started.jobs if job.attempts]
-    assert lengths == [100, 200, 300, 100, 50]
+    held = [job.attempts[0].end - job.attempts[0].start for job in started.jobs if job.attempts]
+    extra = engine.LAUNCH + engine.COMPLETION  # nodes are held while a job is launched, and until its end is told
+    assert held == [1_000_000 * run + extra for run in (100, 200, 300, 100, 50)]
     assert started.jobs[5].attempts[0].start >= started.jobs[2].end
+
+
+def test_launching_and_telling_the_end_take_their_time():
+    """The job holds its nodes meanwhile, and its run time is its script's."""
+    jobs = Workload.from_columns(submit=[0, 0], run_time=[100, 50], requested_time=[600, 600], cores=[32, 32])
+    first, second = (
+        run(jobs, nodes="4x8", slurm={"launch": launch, "completion": completion})
+        for launch, completion in ((0, 0), ("150s", 7.5))
+    )
+    for result, extra in ((first, 0), (second, 157.5)):
+        assert result.jobs["held_time"].to_list() == [100 + extra, 50 + extra]
+        assert result.jobs["run_time"].to_list() == [100, 50]
+        assert result.jobs["end"][0] <= result.jobs["start"][1]
+        assert not result.audit()
+    with pytest.raises(InputError, match="launch"):
+        run(jobs, nodes="4x8", slurm={"launch": -1})
 
 
 def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():

@@ -121,7 +121,18 @@ LEAD = typer.Option(
     "[dim](default: 120.5 s)[/]",
     rich_help_panel=SITE,
 )
+LAUNCH = typer.Option(
+    metavar="T",
+    help="From a job's start to the first line of its script. [dim](default: 0.02 s, as measured)[/]",
+    rich_help_panel=SITE,
+)
+COMPLETION = typer.Option(
+    metavar="T",
+    help="From the end of a job's script until the controller hears of it. [dim](default: 0.005 s, as measured)[/]",
+    rich_help_panel=SITE,
+)
 UNTIL = typer.Option(metavar="T", help="Stop at this time after the trace's zero: seconds, 12h, 30d.")
+FURTHER = "Stop at this time after the trace's zero. [dim](default: where a run that left a checkpoint was to stop)[/]"
 CHECKPOINT = typer.Option(
     metavar="T",
     help="Write the result so far every T of simulated time (6h, 1d): `slurm continue` goes on with a run that was "
@@ -185,6 +196,8 @@ def run(
     slurmctld: Annotated[str | None, OWN] = None,
     cost: Annotated[float | None, COST] = None,
     lead: Annotated[str | None, LEAD] = None,
+    launch: Annotated[str | None, LAUNCH] = None,
+    completion: Annotated[str | None, COMPLETION] = None,
     until: Annotated[str | None, UNTIL] = None,
     missing_request: Annotated[
         str | None, typer.Option(metavar="exact|max|model", help="For jobs without a requested time.")
@@ -216,7 +229,8 @@ def run(
         "events": events,
         "cloud": cloud,
     }
-    given |= {"drop_unknown": drop_unknown, "cost": cost, "lead": lead, "release": release, "slurmctld": slurmctld}
+    given |= {"drop_unknown": drop_unknown, "cost": cost, "release": release, "slurmctld": slurmctld}
+    given |= {"lead": lead, "launch": launch, "completion": completion}
     scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
     every = parse_seconds("--checkpoint", checkpoint)
@@ -345,7 +359,7 @@ def go_on(
         ),
     ],
     output: Annotated[str, typer.Option(metavar="DIR", help="Write the result folder DIR.")],
-    until: Annotated[str | None, UNTIL] = None,
+    until: Annotated[str | None, typer.Option(metavar="T", help=FURTHER)] = None,
     commands: Annotated[bool, COMMANDS] = False,
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,

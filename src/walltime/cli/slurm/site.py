@@ -248,7 +248,7 @@ def continue_run(
     cut = before.scenario.until
     if cut is None:
         raise InputError("this run came to its end; there is nothing to go on with", file=folder)
-    end = parse_seconds("--until", until)
+    end = before.record.facts.get("planned_until") if until is None else parse_seconds("--until", until)
     if end is not None and end <= cut:
         raise InputError(f"--until is not after {cut:g} s, where the run was cut off", value=until)
     scenario = before.scenario.model_copy(update={"until": end})

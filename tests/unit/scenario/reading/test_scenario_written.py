@@ -157,6 +157,8 @@ SLURM = {
         "events": "events.txt",
         "drop_unknown": True,
         "lead": 200,
+        "launch": 0.5,
+        "completion": 0.25,
         "cost": 0.5,
     },
 }
