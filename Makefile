@@ -3,9 +3,10 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-services longest lint build checked browser releases recipes wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-services longest lint build develop checked browser releases recipes wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
+	@echo "make develop   set up all that tests and checks need"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
 	@echo "make test-services   the tests that need a browser, Slurm's controller or a wheel"
 	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
@@ -19,50 +20,54 @@ help:
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
-test: build lint checked recipes
+test: develop lint checked recipes
 	$(TEST) -m "not service" --ignore tests/property tests
 	PYTHONPATH=build/checked/lib $(TEST) -m "not service" $(COMPILED) tests/property tests/oracle tests/guards
-test-services: build checked browser releases
+test-services: develop checked browser releases
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
-longest: build
+longest: develop
 	rm -f build/cpu.txt
 	$(TEST) --cpu build/cpu.txt tests
 	$(PY) tests/longest.py build/cpu.txt
-lint: build
+lint: develop
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 build: .venv/.installed
 	@$(PY) setup.py -q build_ext --inplace
+develop: build .venv/.developing
 checked: build
 	@echo "building the checked core (bounds checks on)"
 	@WALLTIME_CHECKED=1 $(PY) setup.py -q build --build-base build/checked --build-lib build/checked/lib
 browser:
 	@tools/bootstrap browser
-releases: build
+releases: develop
 	@tools/bootstrap releases
-recipes: build
+recipes: develop
 	@tools/bootstrap recipes
 wheels: build
 	@$(PY) tools/wheels.py
-guards: build
+guards: develop
 	@$(PY) tests/guards/regenerate.py --reason "$(REASON)"
-pictures: build validation
+pictures: develop validation
 	$(PY) tools/pictures.py
 	$(PY) examples/workstations.py docs/pictures/workstations.png
 	$(PY) examples/fairness_study/study.py docs/pictures/fairness-study.png
-validation: build
+validation: develop
 	$(PY) tools/validation.py
-bench: build
+bench: develop
 	$(PY) -m benchmarks
-soak: build
+soak: develop
 	nice -n 19 $(PY) tests/property/soak_mixtures.py
 	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
-	find src -name '*.so' -delete
-.venv/.installed: pyproject.toml tools/bootstrap
+	find src \( -name '*.so' -o -name '*.part' \) -delete
+.venv/.installed: pyproject.toml tools/bootstrap tools/installed.py
 	@tools/bootstrap
+	@touch $@
+.venv/.developing: .venv/.installed | build
+	@tools/bootstrap dev
 	@touch $@

@@ -1,12 +1,17 @@
 """The compiled modules. All else is in pyproject.toml, which cannot say "compile these .py files with Cython"."""
 
+import contextlib
 import glob
 import os
+import shutil
 import sys
+import sysconfig
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 
-from Cython.Build import cythonize
-from Cython.Compiler import Options
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 COMPILED = [
     "workload.formats.swf_scan",
@@ -110,15 +115,18 @@ COMPILED = [
     "engine.loop",
     "engine.arrivals",
 ]
+LATER = os.environ.get("WALLTIME_COMPILE") == "0"  # the set-up of a clone: installed first, compiled by `make build`
 LIMITED = os.environ.get("WALLTIME_ABI3") == "1"  # one wheel for every Python from 3.11 on, a fifth slower
 CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds, overflow and None are checked
 SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module
+ROOT = Path(__file__).resolve().parent
+TRANSLATED = Path("build/c-checked" if CHECKED else "build/c")
 JOBS = os.cpu_count() or 1
-Options.warning_errors = True  # Cython's warnings; the C compiler's are its own business
 DIRECTIVES = {
     "language_level": 3,
     "infer_types": True,
     "embedsignature": True,
+    "show_performance_hints": False,
     "binding": False,  # a method that is called with a wrong self is refused, and not believed
     "boundscheck": CHECKED,
     "wraparound": CHECKED,
@@ -129,27 +137,117 @@ DIRECTIVES = {
 }
 
 
+class Build(build_ext):
+    """Compiles the largest modules first, says how far it is, and puts each in its place when it is whole.
+
+    A linker that is killed leaves half a file, which is newer than its source: it would be taken for current.
+    """
+
+    def build_extensions(self) -> None:
+        self.extensions.sort(key=lambda extension: -sum(map(os.path.getsize, extension.sources)))
+        stale = sum(map(self._is_stale, self.extensions))
+        if stale:
+            print(f"walltime: compiling {stale} modules on {JOBS} cores", flush=True)
+            told = _Progress(stale)
+            link = self.compiler.link_shared_object
+
+            def link_whole(objects: list[str], path: str, *rest: object, **named: object) -> None:
+                with _whole(path) as part:
+                    link(objects, part, *rest, **named)
+                told.step()
+
+            self.compiler.link_shared_object = link_whole
+        super().build_extensions()
+
+    def copy_file(self, source: str, target: str, **named: object) -> tuple[str, bool]:
+        """The copy beside the sources, from which a clone runs."""
+        if os.path.exists(target) and os.path.getmtime(source) <= os.path.getmtime(target):
+            return target, False
+        with _whole(target) as part:
+            super().copy_file(source, part, **named)
+        return target, True
+
+    def _is_stale(self, extension: Extension) -> bool:
+        """As setuptools sees it: there is no such module, or one that is older than what it is made of."""
+        made = Path(self.get_ext_fullpath(extension.name))
+        sources = [*extension.sources, *extension.depends]
+        return self.force or not made.exists() or any(os.path.getmtime(name) > made.stat().st_mtime for name in sources)
+
+
+@contextlib.contextmanager
+def _whole(path: str) -> Iterator[str]:
+    """Another name to write a file under, until all of it is there."""
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+class _Progress:
+    """Says how many of the modules are done, a few times."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.lock = total, 0, threading.Lock()
+
+    def step(self) -> None:
+        with self.lock:
+            before, self.done = self.done * 5 // self.total, self.done + 1
+            if self.done * 5 // self.total > before and self.done < self.total:
+                print(f"walltime: {self.done} of {self.total}", flush=True)
+
+
 def extension(name: str, source: str) -> Extension:
+    # The kernel has the inner loops. Elsewhere more than -O1 gains nothing measurable, and takes twice as long.
+    level = "-O2" if ".kernel." in name and not CHECKED else "-O1"
     return Extension(
         name,
         [source],
         define_macros=[("Py_LIMITED_API", "0x030B0000"), ("CYTHON_LIMITED_API", "1")] if LIMITED else [],
         py_limited_api=LIMITED,
         # No fused multiply-add: keys that are computed must round alike on every machine, and in plain Python.
-        extra_compile_args=["-O1" if CHECKED else "-O3", "-g0", "-ffp-contract=off", "-Werror=int-conversion"],
+        extra_compile_args=[level, "-g0", "-ffp-contract=off", "-Werror=int-conversion"],
     )
 
 
-modules = [extension(f"walltime.{name}", f"src/walltime/{name.replace('.', '/')}.py") for name in COMPILED]
-modules.append(extension(SHARED, "src/walltime/_cyutility.c"))
-extensions = cythonize(
-    modules,
-    compiler_directives=DIRECTIVES,
-    include_path=["src"],
-    shared_utility_qualified_name=SHARED,
-    build_dir="build/c-checked" if CHECKED else "build/c",
-    nthreads=JOBS if sys.platform == "linux" else 0,
-)
+def translate() -> list[Extension]:
+    """The modules as C. Where the last translation was cut off, all of it is made again: a file may be half written."""
+    from Cython.Build import cythonize
+    from Cython.Compiler import Options
+
+    Options.warning_errors = True  # Cython's warnings; the C compiler's are its own business
+    modules = [extension(f"walltime.{name}", f"src/walltime/{name.replace('.', '/')}.py") for name in COMPILED]
+    modules.append(extension(SHARED, "src/walltime/_cyutility.c"))
+    unfinished = TRANSLATED / ".unfinished"
+    cut_off = unfinished.exists()
+    if cut_off or not TRANSLATED.exists():
+        print(f"walltime: translating {len(modules)} modules to C", flush=True)
+    TRANSLATED.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
+    made = cythonize(
+        modules,
+        compiler_directives=DIRECTIVES,
+        include_path=["src"],
+        shared_utility_qualified_name=SHARED,
+        build_dir=str(TRANSLATED),
+        nthreads=JOBS if sys.platform == "linux" else 0,
+        force=cut_off or None,
+        quiet=True,
+    )
+    unfinished.unlink()
+    return list(made)
+
+
+def use_ccache() -> None:
+    """Compile through ccache where it is installed; clones in different folders share what it keeps."""
+    if "CC" not in os.environ and shutil.which("ccache"):
+        os.environ["CC"] = f"ccache {sysconfig.get_config_var('CC') or 'cc'}"
+        os.environ.setdefault("CCACHE_BASEDIR", str(ROOT))
+        os.environ.setdefault("CCACHE_NOHASHDIR", "1")
+
+
+use_ccache()
 # Not a module: a shared library that is preloaded into Slurm's controller. Built as one so that wheels carry it.
 vtime = Extension(
     "walltime.slurm.libvtime",
@@ -158,4 +256,4 @@ vtime = Extension(
     extra_compile_args=["-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
 )
 options = {"build_ext": {"parallel": JOBS}} | ({"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {})
-setup(ext_modules=[*extensions, vtime], options=options)
+setup(ext_modules=[] if LATER else [*translate(), vtime], cmdclass={"build_ext": Build}, options=options)

@@ -1,4 +1,7 @@
-"""Exits with 0 where the environment has what pyproject.toml asks for: then nothing need be installed again."""
+"""What pyproject.toml asks for: `installed.py [dev]` exits with 0 where the environment has it, `--list` prints it.
+
+Without `dev` it is what Walltime is compiled with and what it runs on; with it, what it is tested with as well.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,13 @@ import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+
+def requirements(dev: bool) -> list[str]:
+    """The packages, as pip takes them."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+    found = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    return [*found, *project["dependency-groups"]["dev"]] if dev else found
 
 
 def is_there(requirement: str) -> bool:
@@ -16,15 +26,17 @@ def is_there(requirement: str) -> bool:
     return wanted.specifier.contains(version(wanted.name), prereleases=True)
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     """1 where something is missing or too old."""
-    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], "walltime"]
+    wanted = requirements("dev" in words)
+    if "--list" in words:
+        print("\n".join(wanted))
+        return 0
     try:
-        return 0 if all(map(is_there, wanted)) else 1
+        return 0 if all(map(is_there, [*wanted, "walltime"])) else 1
     except (ImportError, PackageNotFoundError):
         return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
