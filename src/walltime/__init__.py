@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
+    from walltime.experiments.definition import load_experiment
+    from walltime.experiments.store import Store
+    from walltime.experiments.sweep import sweep
     from walltime.explaining import explain
     from walltime.policy.api import Policy
     from walltime.prediction import predict
@@ -48,6 +51,9 @@ _WHERE = {
     "InputError": "walltime.core.errors:InputError",
     "WalltimeError": "walltime.core.errors:WalltimeError",
     "allow_plugins": "walltime.core.plugins:allow_plugins",
+    "Store": "walltime.experiments.store:Store",
+    "load_experiment": "walltime.experiments.definition:load_experiment",
+    "sweep": "walltime.experiments.sweep:sweep",
     "Workload": "walltime.core.workload:Workload",
     "Policy": "walltime.policy.api:Policy",
     "Scenario": "walltime.scenario:Scenario",
@@ -66,6 +72,7 @@ __all__ = [
     "Policy",
     "Result",
     "Scenario",
+    "Store",
     "WalltimeError",
     "Workload",
     "__version__",
@@ -78,11 +85,13 @@ __all__ = [
     "fit_model",
     "generate_workload",
     "load",
+    "load_experiment",
     "load_model",
     "plot",
     "predict",
     "read_workload",
     "simulate",
+    "sweep",
     "tune_workload",
     "write_report",
     "write_workload",

@@ -18,6 +18,8 @@ from walltime.cli.app import app
 from walltime.core.errors import WalltimeError
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGE_KINDS, OUTAGES, OUTCOMES, SERIES, STATES
 from walltime.core.workload import COLUMNS
+from walltime.experiments.definition import Experiment
+from walltime.experiments.schema import metadata
 from walltime.policy import registry
 from walltime.policy.signatures import parameters_of
 from walltime.scenario import Part, Scenario
@@ -53,7 +55,17 @@ ERRORS = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
 
 def lines() -> list[str]:
     """The contract, sorted."""
-    sections = (python_names, policy_interface, scenario_keys, parts, command_line, tables, summary_keys, exit_codes)
+    sections = (
+        python_names,
+        policy_interface,
+        scenario_keys,
+        experiment_keys,
+        parts,
+        command_line,
+        tables,
+        store_tables,
+    )
+    sections += (summary_keys, exit_codes)
     return sorted({line for section in sections for line in section()})
 
 
@@ -110,6 +122,15 @@ def _choices(annotation: Any) -> Iterator[Any]:
     else:
         for inner in typing.get_args(annotation):
             yield from _choices(inner)
+
+
+def experiment_keys() -> Iterator[str]:
+    yield from (line.replace("scenario", "experiment", 1) for line in _keys(Experiment, ""))
+
+
+def store_tables() -> Iterator[str]:
+    for table in metadata.sorted_tables:
+        yield from (f"store {table.name}.{column.name}" for column in table.columns)
 
 
 def parts() -> Iterator[str]:

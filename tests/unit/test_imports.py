@@ -16,7 +16,7 @@ import walltime
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "walltime"
 DECLARATIONS = sorted(SOURCE.rglob("*.pxd"))
-HEAVY = ("polars", "pydantic", "typer", "rich", "yaml", "numpy", "matplotlib")
+HEAVY = ("polars", "pydantic", "typer", "rich", "yaml", "numpy", "matplotlib", "sqlalchemy", "alembic")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

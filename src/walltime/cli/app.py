@@ -9,6 +9,8 @@ import typer
 from walltime.cli.audit import audit
 from walltime.cli.compare import compare
 from walltime.cli.demo import demo
+from walltime.cli.experiments.store import app as store_app
+from walltime.cli.experiments.sweep import sweep
 from walltime.cli.explain import explain
 from walltime.cli.plot import plot
 from walltime.cli.policies import policies
@@ -32,12 +34,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, compare, explain, predict, report, plot, workflows, steady, policies, audit, demo):
+for command in (run, sweep, compare, explain, predict, report, plot, workflows, steady, policies, audit, demo):
     app.command()(command)
 for modelling in (fit, generate, tune, recipe, anonymise):
     workload_app.command()(modelling)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
+app.add_typer(store_app, name="store")
 app.add_typer(slurm_app, name="slurm")
 
 

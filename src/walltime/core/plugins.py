@@ -74,6 +74,24 @@ def allow_plugins(*places: str | Path) -> None:
             raise InputError("plug-ins are a folder or a package; there is neither of this name", value=name)
 
 
+def permissions() -> dict[str, list[str]]:
+    """What this process may import, and where it looks: for a worker that is to be allowed the same."""
+    return {
+        "targets": sorted(_allowed.targets),
+        "packages": sorted(_allowed.packages),
+        "folders": list(_allowed.folders),
+        "path": [place for place in sys.path if place],
+    }
+
+
+def permit(given: Mapping[str, list[str]]) -> None:
+    """Allow what another process may import, in this one."""
+    sys.path.extend(place for place in given["path"] if place not in sys.path)
+    _allowed.targets.update(given["targets"])
+    _allowed.packages.update(given["packages"])
+    _allowed.folders.extend(folder for folder in given["folders"] if folder not in _allowed.folders)
+
+
 def is_allowed(target: str) -> bool:
     """Whether `module:attribute` may be imported; imports nothing to find out."""
     module = target.partition(":")[0]

@@ -211,6 +211,15 @@ def preset(name: str) -> dict[str, Any]:
     raise InputError("unknown policy", value=name, choices=known)
 
 
+def policy_settings(data: Mapping[str, Any], policy: str) -> list[tuple[str, Any]]:
+    """The (dotted key, value) pairs by which a preset replaces its parts in every cluster of a scenario's data; the
+    other parts stay. Raises InputError with the choices."""
+    clusters = data.get("clusters")
+    count = len(clusters) or 1 if isinstance(clusters, list | tuple) else 1
+    prefixes = ["cluster"] if count == 1 else [f"clusters.{index}" for index in range(count)]
+    return [(f"{prefix}.scheduler.{kind}", part) for prefix in prefixes for kind, part in preset(policy).items()]
+
+
 def build(kind: str, part: Part, key: str = "") -> Any:
     """The object that a part names, made with its parameters; raises InputError naming what is accepted.
 

@@ -266,16 +266,13 @@ def _has_scheduler(data: Any, options: Options) -> bool:
 
 def _policy_settings(data: Any, policy: str | None, data_set: DataSet | None = None) -> list[tuple[str, Any]]:
     """A preset replaces its parts in every cluster; the other parts of a scenario stay."""
-    from walltime.policy.registry import preset
+    from walltime.policy.registry import policy_settings, preset
 
     if policy is None:
         return []
-    parts = preset(policy)
     if data_set is not None and data_set.several:
-        return data_set.schedule(parts)
-    count = len(_clusters(data))
-    prefixes = ["cluster"] if count == 1 else [f"clusters.{index}" for index in range(count)]
-    return [(f"{prefix}.scheduler.{kind}", part) for prefix in prefixes for kind, part in parts.items()]
+        return data_set.schedule(preset(policy))
+    return policy_settings(data if isinstance(data, dict) else {}, policy)
 
 
 def _clusters(data: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,18 @@ def join_files(data: dict[str, Any], folder: Path, replaced: Collection[str]) ->
     """
     joined: dict[str, Any] = _join(data, Scenario, folder, replaced, [""])
     return joined
+
+
+def find_files(model: Model, key: str = "") -> Iterator[tuple[str, str]]:
+    """The files that a scenario, or a part of one, names: (dotted key, path), in the order of the keys."""
+    for name, field in type(model).model_fields.items():
+        value, inside = getattr(model, name), f"{key}.{name}".lstrip(".")
+        if is_file(field, value):
+            yield inside, value
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
+        for step, item in [("", value), *items]:
+            if isinstance(item, Model):
+                yield from find_files(item, f"{inside}.{step}".rstrip("."))
 
 
 def _join(data: Any, model: type[Model], folder: Path, replaced: Collection[str], places: list[str]) -> Any:

@@ -70,6 +70,13 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
     return scenario
 
 
+def read_data(source: Source) -> dict[str, Any]:
+    """A file's data with every path in full, so that it means the same wherever it is read again; raises InputError."""
+    if not isinstance(source.data, dict):
+        raise InputError("a scenario is a mapping of keys and values", file=source.file, line=1)
+    return join_files(_with_clusters(source), Path(source.file or "").absolute().parent, ())
+
+
 def _with_clusters(source: Source) -> dict[str, Any]:
     """The data, with the clusters of another file where `clusters` names one; a broker of its own has the last word."""
     data: dict[str, Any] = source.data

@@ -1,0 +1,1 @@
+"""One file a migration; `schema.REVISION` names the last."""
