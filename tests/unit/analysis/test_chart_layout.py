@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import allocation, job, outages, record, simulated, workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handmade import allocation, job, outages, record, simulated, workloads
 from walltime.analysis.charts.layout import Schedule, lay_out, read_ranges
 from walltime.analysis.intervals import find_held
 from walltime.core.tables import Record

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from handmade import job, record
 
+from handmade import job, record
 from walltime.analysis.compare import compare, compare_by, distinct_labels
 from walltime.analysis.headline import find_remarks
 from walltime.api import Result

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from handmade import allocation, job, record, simulated, workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handmade import allocation, job, record, simulated, workloads
 from walltime.analysis.metrics import SIZES, by, find_window, jain, jain_index, starvation, summarise
 from walltime.analysis.statistics import Groups, exact_product_sum, exact_sum, group_means
 from walltime.core.errors import InputError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from handmade import allocation, job, record, simulated, workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handmade import allocation, job, record, simulated, workloads
 from walltime.analysis.series import NAMES, choose_interval, series
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES

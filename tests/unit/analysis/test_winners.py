@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import job, record
 
+from handmade import job, record
 from walltime.analysis.noise import estimate
 from walltime.analysis.winners import find_winners
 from walltime.api import Result
