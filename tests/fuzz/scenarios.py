@@ -23,7 +23,6 @@ from disruption_scenarios import draw_disrupted
 
 SITES = 60
 MOST_JOBS = 60
-LATEST = 100_000.0
 MOST_CORES = 2000
 PARTS = {
     "order": ["fcfs", "sjf", "wfp3", "fairshare", "multifactor", {"name": "formula", "formula": "wait / cores"}],
@@ -71,10 +70,6 @@ def _run(scenario: walltime.Scenario) -> None:
     if sum(cluster.total_cores or 0 for cluster in scenario.clusters) > MOST_CORES:
         return
     if scenario.engine != "native":
-        return
-    drawn = [failure for cluster in scenario.clusters for failure in cluster.failures or () if failure.between]
-    if drawn and scenario.until is None:  # failures for as long as a reservation of decades lasts
-        walltime.simulate(scenario.model_copy(update={"until": LATEST}))
         return
     result = walltime.simulate(scenario)
     if violations := result.audit():

@@ -9,6 +9,9 @@ from __future__ import annotations
 import pytest
 from site_schedule import job
 
+from twin import reference_site_outages
+from walltime.engine import outages
+
 DAY = 86_400
 TWO_NODES = [{"count": 2, "cores": 4, "name": "n"}]
 
@@ -90,6 +93,22 @@ def test_a_window_recurs(tell):
     window = {"name": "weekly", "start": 4, "length": 2, "every": 8, "times": 3}
     got = tell(pool(4, "none", reservations=[window]), job(0, 6, 4), job(0, 6, 4), job(0, 6, 4), job(0, 6, 4))
     assert [spans[0][0] for spans in got.spans] == [6, 14, 22, 28]
+
+
+@pytest.mark.parametrize("backfill", ["easy", "conservative"])
+def test_of_a_window_that_recurs_often_only_the_next_are_known(tell, backfill, monkeypatch):
+    """4 cores, [0, 2) and every 8 s from day 10 on, 12 times; of these the scheduler knows the next 3.
+
+    A (4 cores, 1 day), half a day before, would reach into the first: it waits for the end of the last, 90 s after day
+    10. B (1 core, 6 s) comes at 9 s and fits between two of them, from 10 to 16 s; C (1 core, 7 s) does not.
+    """
+    for module in (outages, reference_site_outages):
+        monkeypatch.setattr(module, "AHEAD", 3)
+    window = {"name": "often", "start": 10 * DAY, "length": 2, "every": 8, "times": 12}
+    jobs = job(9.5 * DAY, DAY, 4), job(10 * DAY + 9, 6), job(10 * DAY + 9, 7)
+    got = tell(pool(4, backfill, reservations=[window]), *jobs)
+    last = 10 * DAY + 11 * 8 + 2
+    assert [spans[0][0] for spans in got.spans] == [last, 10 * DAY + 10, last + DAY]
 
 
 def test_a_window_far_away_is_seen_in_time(tell):

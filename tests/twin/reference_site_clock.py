@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from twin.reference_gates import Gates
-from twin.reference_site_courses import CHANCES, Course
+from twin.reference_site_courses import CHANCES, MOST, Course
 from twin.reference_site_jobs import Accounts, Job, read_jobs
 from twin.reference_site_limits import Limits
 from twin.reference_site_outages import Failing, Outages
@@ -128,7 +128,8 @@ class Site:
 
         Something is to happen to a job by itself, unless it runs only to be interrupted as so often before; or it waits
         where it may still be let in. The latter is believed for a while: for `CHANCES` changes of the machine, all that
-        will end of itself, and twice the longest pause between reservations that go on for ever.
+        will end of itself, and twice the longest pause between reservations that go on for ever; but for no more than
+        `MOST` changes.
         """
         if any(self.due(job) and not (job.state == "running" and job.course.is_fruitless) for job in self.jobs):
             self.idle, self.active = 0, self.now
@@ -138,6 +139,8 @@ class Site:
         if self.outages.will_end(self.now):
             self.active = self.now
         if self.idle > CHANCES and self.now - self.active > 2 * self.outages.longest_pause():
+            return []
+        if self.idle > MOST:
             return []
         return self.outages.next() if hopeful else []
 

@@ -20,6 +20,9 @@ from walltime.core.time import microseconds
 CHANCES = 1000
 """So often in a row a job is interrupted without getting further before nobody believes that it will end."""
 
+MOST = 20_000
+"""Changes of the machine in a row that start no job, whatever is still to come."""
+
 
 @dataclass(frozen=True)
 class Interval:

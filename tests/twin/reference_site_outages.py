@@ -19,6 +19,7 @@ from walltime.scenario.outages import exposed_cores, told_failures
 
 DAY = 86_400_000_000
 FAR = 30 * DAY
+AHEAD = 100  # occurrences of a reservation that are known of at most
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Booking:
         self.cores = cores
         self.start, self.length = microseconds(rule.start), microseconds(rule.length)
         self.every = None if rule.every is None else microseconds(rule.every)
+        self.far = FAR  # how long before its start the first occurrence is known of
         self.island: int | None = None  # of the jobs that are bound to it
 
     def occurrence(self, number: int) -> tuple[int, int] | None:
@@ -62,6 +64,19 @@ class Booking:
             if times[1] > first:
                 yield times
             number += 1
+
+    def known_from(self, start: int) -> int:
+        """From when on the occurrence that begins at `start` is known of: the first from afar, further ones as far
+        ahead as `AHEAD` of them reach, if that is less."""
+        ahead = self.far if self.every is None or start == self.start else min(self.far, AHEAD * self.every)
+        return start - ahead
+
+    def known(self, now: int) -> Iterator[tuple[int, int]]:
+        """Occurrences that are not over and known of now."""
+        for start, end in self.occurrences(now, 1 << 62):
+            if self.known_from(start) > now:
+                return
+            yield start, end
 
     def open_at(self, now: int) -> bool:
         return any(start <= now for start, _ in self.occurrences(now, now))
@@ -133,7 +148,8 @@ class Outages:
         for group in self.failing:
             group.advance()
         longest = max((job.requested_time or 0 for job in site.jobs), default=0)
-        self.far = max(FAR, longest)
+        for booking in self.bookings:
+            booking.far = max(FAR, longest)
         self.record: list[tuple[str, str | None, int, int | None, frozenset[int], int]] = []
 
     def booking(self, name: str | None) -> Booking | None:
@@ -147,7 +163,7 @@ class Outages:
         found = self.down_blocks()
         for booking in self.bookings:
             if booking.name != job.reservation:
-                for start, end in booking.occurrences(now, now + self.far):
+                for start, end in booking.known(now):
                     found.append(Block(start, end, booking.nodes, booking.cores))
         return found
 
@@ -169,8 +185,7 @@ class Outages:
     def openings(self, job: Job) -> list[int]:
         """When the job's own reservation opens, as far as is known."""
         mine = self.booking(job.reservation)
-        now = self.site.now
-        return [] if mine is None else [start for start, _ in mine.occurrences(now, now + self.far)]
+        return [] if mine is None else [start for start, _ in mine.known(self.site.now)]
 
     def down_cores(self) -> int:
         return sum(group.cores for group in self.failing if group.state == "down")
@@ -194,8 +209,8 @@ class Outages:
         times = [time for group in self.failing if (time := group.next()) is not None]
         for booking in self.bookings:
             for start, end in booking.occurrences(unseen - 1, 1 << 62):
-                times += [time for time in (start - self.far, start, end) if time >= unseen]
-                if start - self.far >= unseen:
+                times += [time for time in (booking.known_from(start), start, end) if time >= unseen]
+                if booking.known_from(start) >= unseen:
                     break
         return times
 
@@ -213,10 +228,10 @@ class Outages:
                 if end == now:
                     self.close(booking)
         for booking in self.bookings:
-            for start, end in booking.occurrences(now, now + self.far):
+            for start, end in booking.known(now):
                 if start == now:
                     self.open(booking, end)
-                elif start == now + self.far:
+                elif booking.known_from(start) == now:
                     self.site.upset()
 
     def change(self, group: Failing) -> None:

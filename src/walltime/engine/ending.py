@@ -3,8 +3,9 @@
 Failures, repairs and reservations go on whether or not there are jobs, some of them for ever. Once nothing else is to
 come, a job can get on if it runs or is suspended, or waits where it may still be let in. One that is held cannot, as
 only other jobs could release it; nor one bound to a reservation that will never be again. Whether the machine will ever
-leave room for one that waits cannot always be told: such jobs have `CHANCES` changes of the machine. A job that is
-interrupted again and again has as many attempts in which it gets no further.
+leave room for one that waits cannot always be told: such jobs have `CHANCES` changes of the machine, and all that will
+end of itself, but no more than `MOST`. A job that is interrupted again and again has `CHANCES` attempts in which it
+gets no further.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ from walltime.kernel.jobs import State
 CHANCES = 1000
 """Changes of the machine in a row that start no job; interruptions of a job in a row that leave it no further."""
 
+MOST = 20_000
+"""Changes of the machine in a row that start no job, whatever is still to come: of failures each minute for the years
+of a closing there is no end to be seen."""
+
 HELD = "held until other jobs have started or ended, which they never will"
 GONE = "bound to a reservation that will never be again"
 FRUITLESS = f"interrupted {CHANCES:,} times in a row without getting further"
 BEYOND = "it would end later than the clock can count (146,000 years)"
 NO_ROOM = "the machine never had room for it between its failures and reservations"
+TOO_LONG = f"the machine had no room for it in {MOST:,} changes by failures and reservations"
 NOT_STARTED = "its scheduler never started it"
 
 
@@ -87,6 +93,8 @@ class Ending:
             return BEYOND
         if self._is_stranded(slot):
             return GONE
+        if simulation.idle > MOST:
+            return TOO_LONG
         return NO_ROOM if simulation.machines else NOT_STARTED
 
     def _there(self) -> list[int]:

@@ -39,7 +39,7 @@ cdef class Simulation(Engine):
     cdef bint ranked
     cdef bint attended
     cdef readonly object ending
-    cdef long long idle
+    cdef readonly long long idle
     cdef long long active
     cdef public long long patience
     cdef public bint checkpointed

@@ -19,6 +19,7 @@ from walltime.engine.cluster import Changes, Cluster, Island
 from walltime.engine.dependencies import Dependencies, TaskLimits  # noqa: F401 - as in loop.pxd
 from walltime.engine.dispatch import Dispatch, GlobalQueue
 from walltime.engine.ending import CHANCES as _CHANCES
+from walltime.engine.ending import MOST as _MOST
 from walltime.engine.ending import Ending
 from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
@@ -32,6 +33,7 @@ from walltime.policy.api import Cause, Decision, Pass
 NEVER = cython.declare(cython.longlong, _NEVER)
 NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 CHANCES = cython.declare(cython.longlong, _CHANCES)
+MOST = cython.declare(cython.longlong, _MOST)
 
 if not cython.compiled:
     FUTURE, HELD, WAITING, RUNNING, SUSPENDED, ENDING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
@@ -276,7 +278,8 @@ class Simulation(Engine):
         if self.idle == 0 or not endless:
             self.active = time
         self.idle += 1
-        return (self.idle <= CHANCES or time - self.active <= self.patience) and self.ending.hopes()
+        patient: cython.bint = time - self.active <= self.patience and self.idle <= MOST
+        return (self.idle <= CHANCES or patient) and self.ending.hopes()
 
     def is_over(self):
         """Whether nothing is left to come but passes over nobody."""

@@ -29,6 +29,8 @@ from walltime.scenario.outages import (
 Array = np.ndarray[Any, Any]
 REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
 MONTH = 30 * 86_400 * SECOND
+AHEAD = 100
+"""So many occurrences of a reservation are known of at most."""
 
 
 @dataclass
@@ -273,7 +275,8 @@ class ReservationSource(Source):
     END, START, ANNOUNCE = range(3)
 
     def __init__(self, machine: Machine, islands: dict[int, int], horizon: int) -> None:
-        """`islands` are those of the reservations that jobs may use, by the reservation's number."""
+        """`islands` are those of the reservations that jobs may use, by the reservation's number; `horizon` is how long
+        before its start the first occurrence of one is known of, at least as long as any job may run."""
         Source.__init__(self)
         self.background = True
         self.machine = machine
@@ -283,6 +286,7 @@ class ReservationSource(Source):
         self.nodes = [reserved_nodes(one, machine.cluster) for one in self.reservations]
         self.cores = [reserved_cores(one, machine.cluster) for one in self.reservations]
         self.futures = [occurrences(one) for one in self.reservations]
+        self.ahead = [horizon] * len(self.reservations)  # how long before its start the next occurrence is known of
         self.heap: list[tuple[int, int, int, int]] = []  # time, kind, reservation, end
         self.announced: dict[tuple[int, int], int] = {}  # the ghosts of those that are to come, by number and start
         self.open: dict[int, Any] = {}
@@ -301,12 +305,16 @@ class ReservationSource(Source):
         self.fire(0)
 
     def _follow(self, number: int) -> None:
-        """The next occurrence, known from the horizon before its start on."""
+        """The next occurrence. The first is known from the horizon before its start on, further ones no more than
+        `AHEAD` before it: a job that would reach into one of these would reach into the first already."""
         start, _ = next(self.futures[number], (NEVER, NEVER))
+        ahead, every = self.ahead[number], self.reservations[number].every
+        if every is not None:
+            self.ahead[number] = min(self.horizon, AHEAD * microseconds(every))
         if start >= NEVER and number in self.gates:
             self.gates[number].last = True
         if start < NEVER:
-            heapq.heappush(self.heap, (max(start - self.horizon, 0), self.ANNOUNCE, number, start))
+            heapq.heappush(self.heap, (max(start - ahead, 0), self.ANNOUNCE, number, start))
             self.finite += not self._recurs(number)
 
     def _recurs(self, number: int) -> bool:

@@ -98,6 +98,14 @@ def test_what_will_end_is_waited_for():
     assert "left" not in result.record.facts
 
 
+def test_what_has_no_end_to_be_seen_is_not():
+    """All is shut for thirty years, in which cores fail every minute."""
+    closing = {"name": "closing", "start": 0, "length": 1e9, "cores": 4}
+    result = simulate({"cores": 5, "failures": [RANDOM | {"cores": 1}], "reservations": [closing]}, job(10, 5, cores=4))
+    assert left(result) == {ending.TOO_LONG: [1]}
+    assert 0.4 * ending.MOST < result.record.outages.height < 0.6 * ending.MOST
+
+
 def test_the_twin_says_the_same():
     often = {"name": "often", "start": 50, "length": 10, "every": 3600}
     rows = (job(0, 20, run_time=30), job(0, 5, dependencies="afterok:1"), job(60, 5))
