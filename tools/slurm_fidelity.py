@@ -32,6 +32,7 @@ from walltime.scenario import parse
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm import engine
 from walltime.slurm.conf.associations import make_flat
+from walltime.slurm.conf.gres import Gres
 from walltime.slurm.site import Node, Site
 
 
@@ -59,7 +60,7 @@ def configurations() -> dict[str, tuple[Site, Workload]]:
         "PriorityDecayHalfLife=1-0",
         "AccountingStorageEnforce=associations,limits",
     )
-    gpus = tuple(replace(node, gres=(("gpu", None, 4),) if i < 4 else ()) for i, node in enumerate(nodes))
+    gpus = tuple(replace(node, gres=(Gres("gpu", None, 4),) if i < 4 else ()) for i, node in enumerate(nodes))
     gpu_lines = (
         "GresTypes=gpu",
         "NodeName=n[1-4] NodeAddr=127.0.0.1 CPUs=8 CoresPerSocket=8 Gres=gpu:4 State=UNKNOWN",
@@ -115,10 +116,11 @@ def make_day(seed: int, jobs: int = 150, queues: bool = False, gpus: bool = Fals
     return Workload.from_columns(**columns)
 
 
-def measure_repeat(runs: int, busy_with: int, release: str | None) -> None:
+def measure_repeat(runs: int, busy_with: int, release: str | None, only: list[str]) -> None:
     """Every run from the start; from the second on beside so many processes that keep the machine busy."""
     failed = False
-    for name, (run, workload) in (repeated_sites(release) | repeated_configurations(release)).items():
+    cases = repeated_sites(release) | repeated_configurations(release)
+    for name, (run, workload) in ((name, cases[name]) for name in only or cases):
         found, wrong, waits = set(), 0, 0.0
         for turn in range(runs):
             busy = [
@@ -278,6 +280,7 @@ def main() -> None:
     repeat.add_argument("--runs", type=int, default=5)
     repeat.add_argument("--busy", type=int, default=2, help="processes that compute beside it")
     repeat.add_argument("--release", help="of Slurm")
+    repeat.add_argument("--only", action="append", default=[], help="one of the configurations; may be repeated")
     native = commands.add_parser("native")
     native.add_argument("--days", type=int, default=5)
     native.add_argument("--only", choices=list(native_cases(0)), help="one of the configurations")
@@ -289,7 +292,7 @@ def main() -> None:
     elif options.command == "native":
         measure_native(options.days, options.fine, options.only)
     else:
-        measure_repeat(options.runs, options.busy, options.release)
+        measure_repeat(options.runs, options.busy, options.release, options.only)
 
 
 if __name__ == "__main__":

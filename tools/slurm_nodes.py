@@ -7,6 +7,7 @@ none is left behind.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import socket
@@ -126,10 +127,14 @@ class Slurmds:
 
 
 def give_scripts(jobs: list[Job]) -> None:
-    """Have each job sleep for its run time. They are root's: a genuine node has to know whom it runs a job for."""
+    """Have each job sleep for its run time. They are ours: a genuine node has to know the user of a job."""
     for job in jobs:
         assert job.run is not None
-        job.request |= {"user": 0, "group": 0, "script": f"#!/bin/sh\nexec sleep {job.run / SECOND}\n"}
+        job.request |= {
+            "user": os.getuid(),
+            "group": os.getgid(),
+            "script": f"#!/bin/sh\nexec sleep {job.run / SECOND}\n",
+        }
 
 
 def read_times(log: str, ended: bool = False) -> dict[int, int]:

@@ -192,6 +192,8 @@ def run_genuine(site: Site, workload: Workload, base: int) -> Found:
             time.sleep(0.5)
         log = controller.log()
     started, ended = read_times(log), read_times(log, ended=True)
+    if missing := [number for number in numbers if number not in ended]:
+        raise SystemExit(f"jobs {missing} did not end well (a folder with a long name?):\n{log[-2000:]}")
     return [
         (job.submit, started[number], ended[number] - started[number] - (job.run or 0))
         for job, number in zip(jobs, numbers, strict=True)

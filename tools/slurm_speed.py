@@ -4,6 +4,7 @@ python tools/slurm_speed.py linear      the seed's case: 3,000 jobs, 1,000 nodes
 python tools/slurm_speed.py cons_tres   the same with select/cons_tres
 python tools/slurm_speed.py quiet       one job, ten nodes, a day
 python tools/slurm_speed.py edison      5,576 nodes of 24 cores, a day of 2,000 jobs
+python tools/slurm_speed.py gpus        400 nodes of 32 cores and 4 GPUs, a day of 2,000 jobs on which a queue forms
 python tools/slurm_speed.py backlog     a full machine and a queue that does not move, 300 s of it: a row for each size,
                                         with a digest of what the controller expects of every job
 """
@@ -34,7 +35,7 @@ EVERY = 6 * 3600
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=("linear", "cons_tres", "quiet", "edison", "backlog"))
+    parser.add_argument("case", choices=("linear", "cons_tres", "quiet", "edison", "gpus", "backlog"))
     parser.add_argument("--jobs", type=int, default=3000, help="of the seed's case")
     parser.add_argument("--sizes", default="1000x100,1000x400,5000x100", help="of the backlog: nodes and waiting jobs")
     parser.add_argument("--release", help="of Slurm")
@@ -50,7 +51,8 @@ def main() -> None:
 
 def make_case(case: str, count: int) -> tuple[Scenario, Workload]:
     """The scenario and its jobs; backfilling as Slurm has it by default, and at Edison as its operators had it."""
-    sharing, nodes, parameters = "shared", "1000x4", "bf_continue"
+    sharing, parameters = "shared", "bf_continue"
+    nodes: Any = "1000x4"
     until = None
     if case == "quiet":
         jobs, nodes = Workload.from_columns(submit=[0], run_time=[DAY], requested_time=[DAY + 600], cores=[4]), "10x4"
@@ -58,6 +60,8 @@ def make_case(case: str, count: int) -> tuple[Scenario, Workload]:
         jobs = seed_jobs(2000, 5576, days=1.0, load=0.8)
         jobs = jobs.replace(jobs.columns | {"cores": jobs.column("nodes") * 24})
         sharing, nodes, parameters, until = "whole", "5576x24", "bf_continue,bf_max_job_test=50,bf_interval=30", DAY
+    elif case == "gpus":
+        jobs, nodes, until = make_cards(2000, 400), [{"count": 400, "cores": 32, "gpus": 4}], DAY
     else:
         jobs = seed_jobs(count)
         sharing = "whole" if case == "linear" else "shared"
@@ -69,6 +73,23 @@ def make_case(case: str, count: int) -> tuple[Scenario, Workload]:
         "slurm": {"settings": {"SchedulerParameters": parameters}},
     }
     return parse(data), jobs
+
+
+def make_cards(count: int, nodes: int, load: float = 1.15) -> Workload:
+    """A day of jobs with GPUs, eight cores with each, that ask for more than the machine has: a queue forms."""
+    draw = random.Random(count + nodes)
+    cards = [draw.choice([1, 1, 1, 2, 4, 4, 8, 16, 32, 64]) for _ in range(count)]
+    run = [min(draw.lognormvariate(8.5, 1.2), 2 * DAY) for _ in range(count)]
+    stretch = load * DAY * 4 * nodes / sum(k * t for k, t in zip(cards, run, strict=True))
+    length = [round(t * stretch) + 1 for t in run]
+    return Workload.from_columns(
+        submit=sorted(draw.randrange(DAY) for _ in range(count)),
+        run_time=length,
+        requested_time=[60 * (int(t * draw.choice([1.1, 1.5, 2, 4])) // 60 + 1) for t in length],
+        cores=[8 * k for k in cards],
+        nodes=[-(-k // 4) for k in cards],
+        gpus=cards,
+    )
 
 
 BACKLOG = 300

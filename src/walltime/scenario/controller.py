@@ -100,6 +100,10 @@ class Controller(Model):
         default=0.005,
         description="From the end of a job's script until the controller hears of it; a job holds its nodes meanwhile.",
     )
+    epilog: Moment = Field(
+        default=0.0,
+        description="How long every node of a job that has ended is kept from other jobs, as a site's epilog keeps it.",
+    )
     cost: Annotated[float, BeforeValidator(_cost)] = Field(
         default=0.0,
         description="Simulated seconds that a second of the controller's own computing takes; 0: none, and the same "

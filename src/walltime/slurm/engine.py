@@ -75,8 +75,9 @@ class Options:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
     where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
     late to wake a sleeper; `launch` and `completion` are the microseconds from a job's start to that of its script, and
-    from the script's end until the controller hears of it; `cost` makes deciding take time; `any_command` lets events
-    run any program; `keep` is given what has happened so far `every` so many simulated microseconds."""
+    from the script's end until the controller hears of it, `epilog` for how long nodes are kept then; `cost` makes
+    deciding take time; `any_command` lets events run any program; `keep` is given what has happened so far `every` so
+    many simulated microseconds."""
 
     cost: float = 0.0
     port: int | None = None
@@ -84,6 +85,7 @@ class Options:
     slack: int = SLACK
     launch: int = LAUNCH
     completion: int = COMPLETION
+    epilog: int = 0
     release: str | None = None
     slurmctld: str | None = None
     any_command: bool = False
@@ -102,6 +104,7 @@ def choose_options(scenario: Scenario, port: int | None = None, any_command: boo
         warm_up=microseconds(given.lead),
         launch=microseconds(given.launch),
         completion=microseconds(given.completion),
+        epilog=microseconds(given.epilog),
         release=given.release,
         slurmctld=given.slurmctld,
         any_command=any_command,
@@ -428,7 +431,8 @@ def start(
     for attempt in range(TRIES):
         controller = Controller(installation, setting)
         try:
-            simulation = Simulation(controller, site, jobs, base, observer, delay=options.launch + options.completion)
+            delay = options.launch + options.completion
+            simulation = Simulation(controller, site, jobs, base, observer, delay=delay, epilog=options.epilog)
             simulation.start()
             return Run(controller, simulation, site, jobs, workload, base, people)
         except ControllerError as error:

@@ -63,6 +63,7 @@ class Simulation:
     """One run. `base` is the trace's zero in microseconds since 1970.
 
     `delay` is how much longer than its script runs a job holds its nodes: launching it and telling its end take time.
+    `epilog` is for how long each node is kept after that, or after the controller has ended the job.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Simulation:
         progress: Progress | None = None,
         link: type[Link] = Link,
         delay: int = 0,
+        epilog: int = 0,
     ) -> None:
         self.site = site
         self.jobs = jobs
@@ -89,6 +91,7 @@ class Simulation:
         self.left = 0
         self.patience = PATIENCE
         self.delay = delay
+        self.epilog = epilog
         self.expects: Callable[[], bool] = lambda: False  # whether waiting jobs may yet be helped by what will happen
         self.running = 0
         self._halted: set[int] = set()
@@ -255,8 +258,12 @@ class Simulation:
         elif kind == dialect.BATCH_LAUNCH:
             self._launch(dialect.read_launch(request.body))
         elif kind in (dialect.TERMINATE_JOB, dialect.KILL_TIME_LIMIT, dialect.KILL_PREEMPTED, dialect.ABORT_JOB):
-            self._terminate(dialect.read_end(request.body))
-            code = dialect.ALREADY_COMPLETE
+            end = dialect.read_end(request.body)
+            self._terminate(end)
+            if self.epilog and kind != dialect.ABORT_JOB:
+                self._plan(self.link.now + self.epilog, Rank.END, self._finish_epilog, end)
+            else:
+                code = dialect.ALREADY_COMPLETE
         elif kind == dialect.SUSPEND:
             self._suspend(*dialect.read_suspension(request.body))
         body = dialect.pack_return_code(code)
@@ -349,6 +356,11 @@ class Simulation:
         self._close(job, attempt, "requeued" if again else "preempted" if name == "PREEMPTED" else OUTCOMES[name])
         if not again:
             self._leave(job, OUTCOMES[name])
+
+    def _finish_epilog(self, end: End) -> None:
+        """Every node of a job that has ended says that it is free."""
+        for node in expand(end.nodes):
+            self.link.call(self.dialect.EPILOG_COMPLETE, self.dialect.pack_epilog(end.job, node))
 
     def _is_at_limit(self, job: Job, attempt: Attempt) -> bool:
         return self.link.now - attempt.start - attempt.stopped >= int(job.request["time_limit"]) * MINUTE

@@ -118,6 +118,27 @@ def test_launching_and_telling_the_end_take_their_time():
         run(jobs, nodes="4x8", slurm={"launch": -1})
 
 
+def test_an_epilog_keeps_the_nodes(each):
+    """Of a job that ended and of one that was ended; on the node of another job nothing waits for it."""
+    jobs = Workload.from_columns(
+        submit=[0, 5, 5, 10],
+        run_time=[100, 1000, 50, 50],
+        requested_time=[600, 600, 600, 600],
+        cores=[16, 16, 16, 16],
+        nodes=[2, 2, 2, 2],
+        cancel=[None, 300, None, None],
+    )
+    plain, kept = (
+        run(jobs, nodes="4x8", slurm={"release": each.dialect.release, "epilog": epilog}) for epilog in (0, 40)
+    )
+    for result, epilog in ((plain, 0), (kept, 40)):
+        assert not result.audit()
+        assert result.jobs["state"].to_list() == ["completed", "cancelled", "completed", "completed"]
+        start, end = result.jobs["start"], result.jobs["end"]
+        assert epilog <= start[2] - end[0] < epilog + 35  # the first one's nodes; the second one's stay taken
+        assert epilog <= start[3] - end[2] < epilog + 35
+
+
 def test_a_job_that_no_machine_holds_is_rejected_with_its_reason():
     jobs = Workload.from_columns(submit=[0, 0], run_time=[5, 5], requested_time=[60, 60], cores=[64, 1])
     result = run(jobs, nodes="4x8")

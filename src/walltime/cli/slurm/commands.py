@@ -131,6 +131,11 @@ COMPLETION = typer.Option(
     help="From the end of a job's script until the controller hears of it. [dim](default: 0.005 s, as measured)[/]",
     rich_help_panel=SITE,
 )
+EPILOG = typer.Option(
+    metavar="T",
+    help="How long the nodes of a job that has ended are kept, as a site's epilog keeps them. [dim](default: 0)[/]",
+    rich_help_panel=SITE,
+)
 UNTIL = typer.Option(metavar="T", help="Stop at this time after the trace's zero: seconds, 12h, 30d.")
 FURTHER = "Stop at this time after the trace's zero. [dim](default: where a run that left a checkpoint was to stop)[/]"
 CHECKPOINT = typer.Option(
@@ -198,6 +203,7 @@ def run(
     lead: Annotated[str | None, LEAD] = None,
     launch: Annotated[str | None, LAUNCH] = None,
     completion: Annotated[str | None, COMPLETION] = None,
+    epilog: Annotated[str | None, EPILOG] = None,
     until: Annotated[str | None, UNTIL] = None,
     missing_request: Annotated[
         str | None, typer.Option(metavar="exact|max|model", help="For jobs without a requested time.")
@@ -230,7 +236,7 @@ def run(
         "cloud": cloud,
     }
     given |= {"drop_unknown": drop_unknown, "cost": cost, "release": release, "slurmctld": slurmctld}
-    given |= {"lead": lead, "launch": launch, "completion": completion}
+    given |= {"lead": lead, "launch": launch, "completion": completion, "epilog": epilog}
     scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
     hidden = quiet or as_json
     every = parse_seconds("--checkpoint", checkpoint)

@@ -124,6 +124,7 @@ class Dialect:
     SUBMITTED = 4004
     BATCH_COMPLETE = 5018
     KILL_JOB = 5032
+    EPILOG_COMPLETE = 6012
     # answers
     PING_ANSWER = 1016
     RETURN_CODE = 8001
@@ -228,6 +229,10 @@ class Dialect:
 
     def pack_completion(self, job: int, host: str) -> bytes:
         return u8(0) + u32(job) + u32(0) + u32(0) + u32(0) + text(host)
+
+    def pack_epilog(self, job: int, node: str) -> bytes:
+        """What a node says when its epilog for a job is over; nothing is answered to it."""
+        return u32(job) + u32(0) + text(node)
 
     def pack_kill(self, job: str, signal: int = 9) -> bytes:
         """For a job by its number or, as a task of an array, by `12_3`."""

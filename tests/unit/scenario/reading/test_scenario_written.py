@@ -159,6 +159,7 @@ SLURM = {
         "lead": 200,
         "launch": 0.5,
         "completion": 0.25,
+        "epilog": 3.0,
         "cost": 0.5,
     },
 }
