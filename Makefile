@@ -3,7 +3,7 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-services longest lint build develop checked browser releases recipes wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-services longest lint build develop checked browser releases recipes database wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make develop   set up all that tests and checks need"
@@ -23,7 +23,7 @@ demo: build
 test: develop lint checked recipes
 	$(TEST) -m "not service" --ignore tests/property tests
 	PYTHONPATH=build/checked/lib $(TEST) -m "not service" $(COMPILED) tests/property tests/oracle tests/guards
-test-services: develop checked browser releases
+test-services: develop checked browser releases database
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 longest: develop
@@ -47,6 +47,8 @@ releases: develop
 	@tools/bootstrap releases
 recipes: develop
 	@tools/bootstrap recipes
+database: develop
+	@tools/bootstrap database
 wheels: build
 	@$(PY) tools/wheels.py
 guards: develop

@@ -17,7 +17,7 @@ import walltime
 
 SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 ROOT = pathlib.Path(__file__).parent.parent
-SERVICES = {"slurm", "browser"}
+SERVICES = {"slurm", "browser", "postgres"}
 MEMORY = 6 << 30  # of one process of a test; more is a fault, and must not end the whole run
 OUTCOMES = ("passed", "failed", "error", "skipped")
 
@@ -102,3 +102,16 @@ def external():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of our own, on the loopback interface."""
+    from database_server import Server
+
+    server = Server.find()
+    if server is None:
+        pytest.skip("no PostgreSQL, or no psycopg (make test-services installs both as root)")
+    server.start()
+    yield server
+    server.end()

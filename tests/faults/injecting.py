@@ -40,8 +40,18 @@ JUMPING = (
 class Disturbed:
     """A sweep in a folder, and what is done to it; everything random comes from `seed`."""
 
-    def __init__(self, folder: Path, seed: int, *, jobs: int = 1500, repetitions: int = 6, workers: int = 2) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        *,
+        jobs: int = 1500,
+        repetitions: int = 6,
+        workers: int = 2,
+        place: str = "walltime-store",
+    ) -> None:
         self.folder = folder
+        self.place = place if "://" in place else str(folder / place)
         self.random = random.Random(seed)
         self.workers = workers
         self.total = 4 * repetitions
@@ -54,11 +64,9 @@ class Disturbed:
 
     @property
     def store(self) -> Store:
-        return Store(self.folder / "walltime-store")
+        return Store(self.place, results=self.folder / "results")
 
     def counts(self) -> dict[str, int]:
-        if not (self.folder / "walltime-store" / "store.sqlite").exists():
-            return {}
         with contextlib.suppress(walltime.InputError), self.store as store:
             return next((own.counts for own in store.experiments()), {})
         return {}
@@ -73,11 +81,11 @@ class Disturbed:
     def live(self) -> list[subprocess.Popen[str]]:
         """The runners that are running; what ended ones said is kept."""
         for runner in [one for one in self.runners if one.poll() is not None]:
+            self.runners.remove(runner)
             _, err = runner.communicate()
             self.said.append(err)
             assert runner.returncode in (0, 2, 3, 130, -9), (runner.returncode, err)
             assert "Traceback" not in err, err
-            self.runners.remove(runner)
         return self.runners
 
     # What is done
@@ -85,6 +93,7 @@ class Disturbed:
     def start(self, *, jumping: bool = False) -> None:
         """One more runner."""
         arguments = ["sweep", "e.yaml", "--workers", str(self.workers), "--quiet"]
+        arguments += ["--store", self.place, "--results", "results"]
         path = os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH", "")]))
         self.runners.append(
             subprocess.Popen(
@@ -106,7 +115,8 @@ class Disturbed:
         return bool(runners) and self._signal(self.random.choice(runners).pid, signal.SIGKILL)
 
     def interrupt_runner(self) -> bool:
-        runners = self.live()
+        """Ctrl-C, once the runner has begun to work: before that, Python itself may say so."""
+        runners = [runner for runner in self.live() if children(runner.pid)]
         return bool(runners) and self._signal(self.random.choice(runners).pid, signal.SIGINT)
 
     def start_another(self) -> bool:
@@ -165,7 +175,7 @@ class Disturbed:
                 if self.random.random() < 0.3 and self.damage_a_file():
                     self.faults["damage_a_file"] += 1
                 self.start()
-            time.sleep(self.random.expovariate(1.0))
+            time.sleep(self.random.expovariate(0.4))
             kind = self.random.choice(kinds)
             if kind():
                 self.faults[kind.__name__] += 1
@@ -190,8 +200,9 @@ class Disturbed:
     def end(self) -> None:
         """End the runners that this one started."""
         for runner in self.runners:
-            runner.kill()
-            runner.communicate()
+            if runner.poll() is None:
+                runner.kill()
+                runner.wait()
 
 
 def fill(path: Path) -> None:

@@ -131,6 +131,28 @@ def test_some_faults_at_random_moments(sweeps, undisturbed):
     assert sweep.results() == undisturbed
 
 
+def test_a_server_that_is_stopped_in_the_middle_and_started_again(sweeps, undisturbed, postgres):
+    sweep = sweeps(repetitions=3, workers=1, place=postgres.new_database())
+    sweep.start()
+    wait_for_some(sweep)
+    postgres.stop()
+    time.sleep(2)
+    postgres.start()
+    sweep.settle()
+    assert sweep.results() == undisturbed
+    assert sweep.said == [""]  # the runner that was there waited for the server
+
+
+def test_a_runner_on_a_server_that_is_killed_and_two_at_once(sweeps, undisturbed, postgres):
+    sweep = sweeps(repetitions=3, workers=1, place=postgres.new_database())
+    sweep.start()
+    sweep.start(jumping=True)
+    wait_for_some(sweep)
+    assert sweep.kill_runner()
+    sweep.settle()
+    assert sweep.results() == undisturbed
+
+
 def _lives(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"

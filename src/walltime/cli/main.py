@@ -23,10 +23,14 @@ PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of call
 
 def main() -> None:
     """Run the command line and exit with its code; never returns."""
-    from walltime.cli.terminal.streams import settle
+    try:
+        from walltime.cli.terminal.streams import settle
 
-    settle()
-    sys.exit(_end(_run()))
+        settle()
+        code = _end(_run())
+    except KeyboardInterrupt:  # before the work, or after it
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def _run() -> int:

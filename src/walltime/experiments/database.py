@@ -36,7 +36,9 @@ class Database:
         self.is_file = url.startswith("sqlite")
         self._engine = _make_engine(url)
         self._writer = self._engine.execution_options(write=True)
+        self._patience = 0.0  # a wrong address is told at once
         self._migrate(create)
+        self._patience = PATIENCE
 
     def read(self, question: Callable[[sa.Connection], T]) -> T:
         """The answer to a question, asked in one transaction: it sees one state of the store."""
@@ -61,7 +63,7 @@ class Database:
         self._engine.dispose()
 
     def _transact(self, engine: sa.Engine, function: Callable[[sa.Connection], T]) -> T:
-        given_up = time.monotonic() + PATIENCE
+        given_up = time.monotonic() + self._patience
         for attempt in range(1_000_000):
             try:
                 with engine.begin() as connection:
@@ -83,6 +85,8 @@ class Database:
             return InputError("the store is busy: another process has been writing to it for too long", file=self.name)
         if "full" in said or "disk I/O" in said:
             return InputError("the store cannot be written: its disk is full", file=self.name)
+        if not self.is_file and _is_away(error):
+            return InputError(f"the server of the store cannot be reached ({said})", value=self.name)
         if "malformed" in said or "not a database" in said:
             return InputError("this is not a store, or it is damaged; restore a backup", file=self.name)
         return InputError(f"the store cannot be used ({said})", file=self.name)

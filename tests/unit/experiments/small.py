@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,10 @@ def plan_of(path: Path) -> Plan:
     return Plan(load_experiment(path))
 
 
-def registered(folder: Path, seeds: int = 4, **keys: Any) -> tuple[Store, int]:
+def registered(open_store: Callable[[], Store], seeds: int = 4, **keys: Any) -> tuple[Store, int]:
     """A store with an experiment of so many runs, all waiting."""
     experiment = make(repetitions=seeds, **keys)
-    store = Store(folder / "store", create=True)
+    store = open_store()
     return store, store.register(experiment, Plan(experiment).specifications())
 
 

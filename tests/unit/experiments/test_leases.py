@@ -19,10 +19,9 @@ from walltime.experiments.tasks import MACHINE, OWN, Outcome
 
 
 @pytest.fixture
-def stocked(tmp_path):
-    store, experiment = registered(tmp_path)
-    yield store, experiment
-    store.close()
+def stocked(open_store):
+    store, experiment = registered(open_store)
+    return store, experiment
 
 
 def rename(store, runner, process="another machine/1/2"):
@@ -112,7 +111,7 @@ def test_a_clock_that_jumps_gives_nobody_up(stocked, monkeypatch, jump):
     assert alive.finish([done(task) for task in held]) == [True] * 4
 
 
-def test_a_process_that_is_gone_is_given_up_at_once(stocked):
+def test_a_process_that_is_gone_is_given_up_at_once(stocked, open_store):
     store, experiment = stocked
     code = (
         "import sys, json, os\n"
@@ -122,7 +121,7 @@ def test_a_process_that_is_gone_is_given_up_at_once(stocked):
         "print(json.dumps([task.run for task in held]), flush=True); os.kill(os.getpid(), 9)"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code, store.place, str(experiment)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, open_store.place, str(experiment)], capture_output=True, text=True, check=False
     )
     assert ended.returncode == -9
     assert len(json.loads(ended.stdout)) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 
 import pytest
 import sqlalchemy as sa
@@ -30,8 +31,8 @@ def count(store, table):
     return store.database.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(table)).scalar())
 
 
-def test_the_migrations_make_the_tables_that_the_code_uses(tmp_path):
-    with Store(tmp_path / "store", create=True) as store:
+def test_the_migrations_make_the_tables_that_the_code_uses(open_store):
+    with open_store() as store:
         found = store.database.read(lambda c: compare_metadata(MigrationContext.configure(c), metadata))
         assert found == []
         revision = store.database.read(lambda c: c.execute(sa.text("SELECT version_num FROM alembic_version")).scalar())
@@ -45,6 +46,18 @@ def test_a_store_of_a_later_version_is_refused(tmp_path):
     connection.close()
     with pytest.raises(InputError, match="later version"):
         Store(tmp_path / "store")
+
+
+def test_a_server_that_is_not_there_is_told_at_once():
+    pytest.importorskip("psycopg")
+    with pytest.raises(InputError, match="cannot be reached"):
+        Store("postgresql://walltime@127.0.0.1:9/none")
+
+
+def test_a_missing_driver_is_named_with_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(InputError, match=r"pip install 'walltime\[postgres\]'"):
+        Store("postgresql://walltime@127.0.0.1:9/none")
 
 
 def test_what_is_no_store_is_refused(tmp_path):
@@ -65,23 +78,23 @@ def test_what_is_no_store_is_refused(tmp_path):
         Store("mysql://host/name")
 
 
-def test_registering_twice_changes_nothing(tmp_path):
-    store, number = registered(tmp_path, grid=GRID)
+def test_registering_twice_changes_nothing(open_store):
+    store, number = registered(open_store, grid=GRID)
     before = (count(store, cells), count(store, runs))
     assert register(store, repetitions=4, grid=GRID) == number
     assert (count(store, cells), count(store, runs)) == before == (4, 16)
 
 
-def test_an_edited_experiment_keeps_what_is_done(tmp_path):
-    store, number = registered(tmp_path, seeds=2, grid={"policy": ["fcfs", "easy"]})
+def test_an_edited_experiment_keeps_what_is_done(open_store):
+    store, number = registered(open_store, seeds=2, grid={"policy": ["fcfs", "easy"]})
     finish_all(store, number)
     again = register(store, repetitions=3, grid={"policy": ["easy", "sjf"]})
     assert again == number
     assert store.count(number) == {"waiting": 4, "running": 0, "done": 2, "failed": 0}
 
 
-def test_experiments_share_the_runs_that_are_the_same(tmp_path):
-    store, number = registered(tmp_path, seeds=2, grid={"policy": ["fcfs", "easy"]})
+def test_experiments_share_the_runs_that_are_the_same(open_store):
+    store, number = registered(open_store, seeds=2, grid={"policy": ["fcfs", "easy"]})
     finish_all(store, number)
     other = register(store, name="other", repetitions=2, grid={"p": {"key": "policy", "values": ["easy", "sjf"]}})
     assert store.count(other) == {"waiting": 2, "running": 0, "done": 2, "failed": 0}
@@ -91,16 +104,16 @@ def test_experiments_share_the_runs_that_are_the_same(tmp_path):
     assert [count(store, table) for table in metadata.sorted_tables] == [0] * len(metadata.sorted_tables)
 
 
-def test_two_cells_of_the_same_scenario_are_one_run(tmp_path):
-    store, number = registered(tmp_path, seeds=1, grid={"size": {"key": "cluster.cores", "values": {"a": 8, "b": 8}}})
+def test_two_cells_of_the_same_scenario_are_one_run(open_store):
+    store, number = registered(open_store, seeds=1, grid={"size": {"key": "cluster.cores", "values": {"a": 8, "b": 8}}})
     assert count(store, runs) == 1
     finish_all(store, number)
     assert store.table("small")["size"].to_list() == ["a", "b"]
     assert store.table("small")["mean_wait"].to_list() == [1.0, 1.0]
 
 
-def test_a_table_has_labels_seeds_states_and_figures(tmp_path):
-    store, number = registered(tmp_path, seeds=2, grid=GRID)
+def test_a_table_has_labels_seeds_states_and_figures(open_store):
+    store, number = registered(open_store, seeds=2, grid=GRID)
     leases = Leases(store)
     leases.finish([done(task) for task in leases.take(number, 3)])
     table = store.table("small", {"policy": "fcfs"})
@@ -118,8 +131,8 @@ def test_a_table_has_labels_seeds_states_and_figures(tmp_path):
         store.table("smal")
 
 
-def test_one_run_by_the_beginning_of_its_digest(tmp_path):
-    store, number = registered(tmp_path, seeds=1)
+def test_one_run_by_the_beginning_of_its_digest(open_store):
+    store, number = registered(open_store, seeds=1)
     finish_all(store, number, files=FILES, wall=1.5)
     digest = store.table("small")["run"][0]
     found = store.run(digest[:8])
@@ -133,13 +146,12 @@ def test_one_run_by_the_beginning_of_its_digest(tmp_path):
 
 
 @pytest.fixture
-def kept(tmp_path):
+def kept(open_store):
     """A store with four runs that are done, each with files."""
-    store, number = registered(tmp_path)
+    store, number = registered(open_store)
     finish_all(store, number, files=FILES)
     assert verify(store) == []
-    yield store, number
-    store.close()
+    return store, number
 
 
 def spoil_contents(path, store, digest):
@@ -188,8 +200,8 @@ def test_files_of_no_run_are_found_and_removed(kept):
     assert verify(store) == []
 
 
-def test_runs_of_a_runner_that_is_gone_are_no_fault(tmp_path):
-    store, number = registered(tmp_path)
+def test_runs_of_a_runner_that_is_gone_are_no_fault(open_store):
+    store, number = registered(open_store)
     leases = Leases(store)
     leases.take(number, 2)
     assert find_abandoned(store) == 0
