@@ -63,13 +63,13 @@ def refuse_existing(output: Path, force: bool) -> None:
         raise InputError("the output exists; --force replaces it", file=output)
 
 
-def tell_missing(notes: dict[str, Any], lost: list[str], *, picked: bool = False) -> None:
+def tell_missing(notes: dict[str, Any], lost: list[str], *, among: str = "") -> None:
     """What of a trace is not in the file that was written from it: records that were skipped, and columns.
 
-    Of jobs that were `picked` from it nobody knows which of the skipped records would have been among them.
+    Of jobs that were picked from it by more than their time it is not known which of the skipped records would have
+    been among them: `among` says from what they were picked.
     """
-    whole = " in the whole trace" if picked else ""
     for reason, count in notes.get("skipped", {}).items():
-        remark(f"{count:,} records skipped{whole}: {reason}")
+        remark(f"{count:,} {'record' if count == 1 else 'records'} skipped{among}: {reason}")
     if lost:
         remark(f"This format has no place for: {', '.join(lost)}")

@@ -93,7 +93,8 @@ class Workload:
 
     `columns` holds NumPy arrays (lists of strings for `text`) of equal length for the columns that are present; the
     names behind a label column's codes are in `labels`. `notes` says what reading did, in counts: skipped jobs by
-    reason and the like. `machine_cores` is the size of the machine where the source tells.
+    reason and the like; `skipped_at` when these were submitted, in microseconds, MISSING where that is not known.
+    `machine_cores` is the size of the machine where the source tells.
     """
 
     columns: dict[str, Any]
@@ -103,6 +104,7 @@ class Workload:
     header: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     source: str = ""
+    skipped_at: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.columns = {name: _contiguous(name, values) for name, values in self.columns.items()}
@@ -153,6 +155,7 @@ class Workload:
             "header": dict(self.header),
             "notes": dict(self.notes),
             "source": self.source,
+            "skipped_at": dict(self.skipped_at),
         }
         return Workload(sort_by_submission(dict(columns)), **(kept | other))
 

@@ -18,6 +18,7 @@ _OF_READING = (
     *("eligible_later", "delimiters_in_text", "heterogeneous", "extra_columns", "unused_properties", "other_cores"),
     *("uneven_nodes",),
 )  # notes that count records of the whole trace
+_UNDATED = ", submission unknown"
 _SHAPE = ("nodes", "cores_per_node", "parts")
 _ABSOLUTE = ("begin", "deadline", "cancel")  # times on the trace's clock that belong to a submission
 
@@ -25,16 +26,14 @@ _ABSOLUTE = ("begin", "deadline", "cancel")  # times on the trace's clock that b
 def window(workload: Workload, start: float | None = None, end: float | None = None, rebase: bool = False) -> Workload:
     """The jobs submitted in [start, end), seconds on the trace's clock; `rebase`: time zero becomes `start`.
 
-    Without a start, rebasing begins at the first job that is kept.
+    Without a start, rebasing begins at the first job that is kept. Of the records that reading has skipped, those of
+    that time are counted, and apart from them those whose submission is not known.
     """
-    submit = workload.column("submit")
     first = None if start is None else to_microseconds(start)
-    kept = np.ones(len(workload), np.bool_)
-    if first is not None:
-        kept &= submit >= first
-    if end is not None:
-        kept &= submit < to_microseconds(end)
-    chosen = _pick(workload, kept)
+    last = None if end is None else to_microseconds(end)
+    chosen = _pick(workload, _within(workload.column("submit"), first, last))
+    if workload.skipped_at:
+        chosen = _count_skipped(chosen, workload.skipped_at, first, last)
     if not rebase or not len(chosen):
         return chosen
     zero = int(chosen.column("submit")[0]) if first is None else first
@@ -43,7 +42,8 @@ def window(workload: Workload, start: float | None = None, end: float | None = N
     moved = {"submit": chosen.columns["submit"] - zero} | {
         name: _shift(chosen.columns[name], -zero) for name in _ABSOLUTE if chosen.has(name)
     }
-    return chosen.replace(chosen.columns | moved, origin=origin)
+    skipped_at = {reason: _shift(times, -zero) for reason, times in chosen.skipped_at.items()}
+    return chosen.replace(chosen.columns | moved, origin=origin, skipped_at=skipped_at)
 
 
 def keep_users(workload: Workload, names: Iterable[str]) -> Workload:
@@ -166,12 +166,39 @@ def _keep_labels(workload: Workload, column: str, names: Iterable[str]) -> Workl
 
 
 def _pick(workload: Workload, kept: np.ndarray) -> Workload:
-    """The jobs that are kept. What reading did to the whole trace is not told of a part of it."""
+    """The jobs that are kept. What reading did to the whole trace is not told of a part of it: which of the skipped
+    records would have been in it is not known."""
     if kept.all():
         return workload
     chosen = workload.select(kept)
     notes = {name: value for name, value in workload.notes.items() if name not in _OF_READING}
-    return chosen.replace(chosen.columns, notes=notes | {"lines": len(chosen), "skipped": {}})
+    return chosen.replace(chosen.columns, notes=notes | {"lines": len(chosen), "skipped": {}}, skipped_at={})
+
+
+def _within(times: np.ndarray, first: int | None, last: int | None) -> np.ndarray:
+    """Which of the times are in [first, last)."""
+    inside = np.ones(len(times), np.bool_)
+    if first is not None:
+        inside &= times >= first
+    if last is not None:
+        inside &= times < last
+    return inside
+
+
+def _count_skipped(
+    chosen: Workload, skipped_at: dict[str, np.ndarray], first: int | None, last: int | None
+) -> Workload:
+    """The chosen jobs with the skipped records of their time, and those of which the time is not known."""
+    found = {}
+    for reason, times in skipped_at.items():
+        told = reason.startswith("submit time") or reason.endswith(_UNDATED)
+        found[reason] = times[(times != MISSING) & _within(times, first, last)]
+        undated = reason if told else reason + _UNDATED
+        found[undated] = np.concatenate([found.get(undated, times[:0]), times[times == MISSING]])
+    found = {reason: times for reason, times in found.items() if len(times)}
+    counts = {reason: len(times) for reason, times in found.items()}
+    notes = chosen.notes | {"lines": len(chosen) + sum(counts.values()), "skipped": counts}
+    return chosen.replace(chosen.columns, notes=notes, skipped_at=found)
 
 
 def _some(names: list[str]) -> list[str]:

@@ -36,6 +36,26 @@ def test_window_is_half_open(jobs):
     assert ids(transform.window(jobs, 50)) == [4, 5]
 
 
+def test_a_window_counts_the_records_that_were_skipped_in_its_time(jobs):
+    """Of a record without a readable submission it is not known whether it belongs there: it is counted apart."""
+    times = {"run time unknown or zero": [5, 10, 19, 20], "malformed line": [MISSING, 12], "submit time unknown": [-1]}
+    skipped_at = {reason: np.array([t if t < 0 else t * 1_000_000 for t in at]) for reason, at in times.items()}
+    log = jobs.replace(jobs.columns, notes={"skipped": {r: len(at) for r, at in times.items()}}, skipped_at=skipped_at)
+    part = transform.window(log, 10, 20)
+    assert part.notes["skipped"] == {
+        "run time unknown or zero": 2,
+        "malformed line": 1,
+        "malformed line, submission unknown": 1,
+        "submit time unknown": 1,
+    }
+    assert part.notes["lines"] == len(part) + 5
+    assert transform.window(part, 11, 20).notes["skipped"]["run time unknown or zero"] == 1
+    assert transform.window(log).notes["skipped"]["run time unknown or zero"] == 4
+    assert transform.window(part, 10, 20).notes["skipped"] == part.notes["skipped"]
+    assert transform.window(log, 10, 20, rebase=True).skipped_at["malformed line"].tolist() == [2_000_000]
+    assert transform.first(part, 0).notes["skipped"] == {}
+
+
 def test_window_rebased(jobs):
     moved = transform.window(jobs, 20, 100, rebase=True)
     assert moved.column("submit").tolist() == [0, 0, 30_000_000]

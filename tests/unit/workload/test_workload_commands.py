@@ -82,10 +82,14 @@ def test_a_part_of_a_trace_does_not_tell_what_was_skipped_elsewhere(tmp_path):
     told = run("convert", log, tmp_path / "all.parquet")
     assert "2 records skipped: run time" in told
     assert read(tmp_path / "all.parquet").notes["skipped"] == {"run time unknown or zero": 2}
-    told = run("convert", log, tmp_path / "week.parquet", "--to", "7d")
-    assert "2 records skipped in the whole trace: run time" in told
+    assert "skipped" not in run("convert", log, tmp_path / "week.parquet", "--to", "7d")
     assert read(tmp_path / "week.parquet").notes["skipped"] == {}
     assert simulate(str(tmp_path / "week.parquet"), cores=4).summary["skipped"] == 0
+    assert "1 record skipped: run time" in run("convert", log, tmp_path / "weeks.parquet", "--to", "21d")
+    assert simulate(str(tmp_path / "weeks.parquet"), cores=4).summary["skipped"] == 1
+    told = run("convert", log, tmp_path / "first.parquet", "--to", "21d", "--first", 1)
+    assert "1 record skipped in all of that time: run time" in told
+    assert read(tmp_path / "first.parquet").notes["skipped"] == {}
 
 
 def test_convert_refuses_to_overwrite(trace, tmp_path):

@@ -95,9 +95,11 @@ def convert(
     check_suffix(output)
     refuse_existing(output, force)
     source = jobs = read_trace(trace, input_format, timezone, map_)
+    whole = " in the whole trace"
     if start is not None or end is not None:
         edges = [None if text is None else seconds(parse_duration(text)) for text in (start, end)]
-        jobs = transform.window(jobs, edges[0], edges[1])
+        source = jobs = transform.window(jobs, edges[0], edges[1])
+        whole = " in all of that time"
     for names, keep in ((user, transform.keep_users), (group, transform.keep_groups), (queue, transform.keep_queues)):
         if names:
             jobs = keep(jobs, names)
@@ -115,7 +117,7 @@ def convert(
             jobs = change(jobs, factor)
     lost = write(jobs, output)
     say(f"{len(jobs)} jobs written to {output}")
-    tell_missing(source.notes, lost, picked=len(jobs) < len(source))
+    tell_missing(source.notes, lost, among=whole if len(jobs) < len(source) else "")
 
 
 def _show(facts: dict[str, Any]) -> None:

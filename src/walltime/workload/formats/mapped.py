@@ -51,17 +51,23 @@ def read_mapped(path: str | Path, columns: Mapping[str, str], timezone: str | No
     values = {name: pair[0] for name, pair in read.items()}
     labels = {name: pair[1] for name, pair in read.items() if pair[1] is not None}
     _derive(path, values)
-    kept, skipped = _complete(values)
+    kept, skipped_at = _complete(values)
     if not kept.any():
         raise InputError("no row of this table is a job with a submission, a run time and cores", file=path)
     rows = np.flatnonzero(kept)
     result = {
         name: [column[i] for i in rows] if isinstance(column, list) else column[rows] for name, column in values.items()
     }
+    before = result["submit"]
     origin = _begin_clock(result, timezone)
     submit = result["submit"]
+    zero = int(before[0] - submit[0])
+    skipped_at = {reason: np.where(times < 0, MISSING, times - zero) for reason, times in skipped_at.items()}
+    skipped = {reason: len(times) for reason, times in skipped_at.items()}
     notes = {"lines": len(kept), "skipped": skipped, "unsorted": bool(np.any(submit[1:] < submit[:-1]))}
-    return Workload(sort_by_submission(result), labels, origin=origin, notes=notes, source=str(path))
+    return Workload(
+        sort_by_submission(result), labels, origin=origin, notes=notes, source=str(path), skipped_at=skipped_at
+    )
 
 
 def _choose(path: str | Path, table: pl.DataFrame, columns: Mapping[str, str]) -> dict[str, tuple[str, str | None]]:
@@ -172,18 +178,18 @@ def _derive(path: str | Path, values: dict[str, Any]) -> None:
         values["recorded_wait"] = np.where((start >= submit) & (submit != MISSING), start - submit, MISSING)
 
 
-def _complete(values: dict[str, Any]) -> tuple[np.ndarray, dict[str, int]]:
-    """Which rows are jobs, and how many are not, by reason."""
+def _complete(values: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Which rows are jobs, and when those that are not were submitted, by reason."""
     reasons = {"submit time unknown": values["submit"] < 0, "run time unknown or zero": values["run_time"] <= 0}
     if "cores" in values:
         reasons["cores unknown or zero"] = values["cores"] < 1
     kept = np.ones(len(values["submit"]), np.bool_)
-    skipped = {}
+    skipped_at = {}
     for reason, bad in reasons.items():
-        if count := int(np.count_nonzero(bad & kept)):
-            skipped[reason] = count
+        if (bad & kept).any():
+            skipped_at[reason] = values["submit"][bad & kept]
         kept &= ~bad
-    return kept, skipped
+    return kept, skipped_at
 
 
 def _begin_clock(columns: dict[str, Any], timezone: str | None) -> Origin:

@@ -32,7 +32,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
-from walltime.core.workload import Origin, Workload, sort_by_submission
+from walltime.core.workload import MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats.batches import join_columns
 from walltime.workload.formats.sacct_fields import ROLES
 from walltime.workload.formats.sacct_hetjobs import HeterogeneousJobs, cut_last
@@ -231,6 +231,10 @@ class _Log:
             origin=Origin(float(self.scanner.start_of_clock() - moved), self.timezone or "UTC"),
             notes=notes,
             source=str(self.path),
+            skipped_at={
+                reason: np.where(times == MISSING, MISSING, times + moved * SECOND)
+                for reason, times in self.scanner.skipped_at().items()
+            },
         )
 
 

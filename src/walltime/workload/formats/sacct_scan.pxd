@@ -17,6 +17,7 @@ cdef class Scanner(Fields):
     cdef long long batch_records
     cdef long long batch_steps
     cdef long long[16] dropped
+    cdef list dropped_at
     cdef long long overlong
     cdef long long missing_request
     cdef long long delayed
@@ -48,8 +49,8 @@ cdef class Scanner(Fields):
     cdef int allocate(self) except -1
     cdef int reset_counts(self) except -1
     cdef int keep(self, const unsigned char[::1] data, Py_ssize_t begin) except -1
-    cdef int drop(self, int reason) except -1
-    cdef int tell(self, const unsigned char[::1] data, Py_ssize_t begin, str problem) except -1
+    cdef int drop(self, int reason, long long submit) except -1
+    cdef int tell(self, const unsigned char[::1] data, Py_ssize_t begin, str problem, long long submit) except -1
     cdef int store(
         self, const unsigned char[::1] data, Py_ssize_t begin, int state, long long submit, long long run
     ) except -1

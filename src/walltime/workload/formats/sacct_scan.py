@@ -73,6 +73,7 @@ class Scanner(Fields):
         self.names = [[] for _ in _LABELS]
         for i in range(5):
             self.label_length[i] = -1
+        self.dropped_at = [[] for _ in REASONS]
         self.reset_counts()
         self.allocate()
 
@@ -155,11 +156,11 @@ class Scanner(Fields):
         self.batch_records += 1
         if self.first[JOB] < 0:  # `split` says so that the line has another number of fields
             apart = ", and where its texts end cannot be told" if self.texts_apart is not None else ""
-            self.tell(data, begin, f"the line has {-self.first[JOB]} fields, the header {self.columns}{apart}")
+            self.tell(data, begin, f"the line has {-self.first[JOB]} fields, the header {self.columns}{apart}", -1)
             return 0
         state = self.read_state(data)
         if state < 10:
-            return self.drop(state)
+            return self.drop(state, self.read_time(data, SUBMIT))
         submit = self.read_time(data, SUBMIT)
         run = self.read_span(data, ELAPSED_RAW if self.present[ELAPSED_RAW] else ELAPSED)
         if run == UNKNOWN and self.present[START] and self.present[END]:
@@ -168,22 +169,25 @@ class Scanner(Fields):
             if start > 0 and end >= start:
                 run = end - start
         if submit == BAD or run == BAD:
-            self.tell(data, begin, "a time cannot be read")
+            self.tell(data, begin, "a time cannot be read", submit)
             return 0
         if submit < 0:
-            return self.drop(NO_SUBMIT)
+            return self.drop(NO_SUBMIT, -1)
         if state == ENDED and run <= 0:
-            return self.drop(NO_RUN)
+            return self.drop(NO_RUN, submit)
         return self.store(data, begin, state, submit, run)
 
-    def drop(self, reason):
+    def drop(self, reason, submit):
+        """Counts a record as left out, and keeps its submission (below 0: not known) where the whole log is read."""
         self.dropped[reason] += 1
+        if not self.ordered_only:
+            self.dropped_at[reason].append(submit)
         return 0
 
-    def tell(self, data, begin, problem):
+    def tell(self, data, begin, problem, submit):
         """Counts a malformed line, and remembers the first ones with their place."""
         end: cython.Py_ssize_t = begin
-        self.dropped[MALFORMED] += 1
+        self.drop(MALFORMED, submit)
         if len(self.problems) < _SHOWN:
             while data[end] != 10 and end < begin + 60:
                 end += 1
@@ -205,16 +209,16 @@ class Scanner(Fields):
         if nodes <= 0:
             nodes = self.read_whole(data, REQUESTED_NODES)
         if job == BAD or cores == BAD or limit == BAD or nodes == BAD:
-            self.tell(data, begin, "a field cannot be read")
+            self.tell(data, begin, "a field cannot be read", submit)
             return 0
         if job == -1:
-            return self.drop(ARRAY)
+            return self.drop(ARRAY, submit)
         if cores <= 0:
-            return self.drop(NO_CORES)
+            return self.drop(NO_CORES, submit)
         if withdrawn:
             end = self.read_time(data, END)
             if limit < 0 or end < submit:
-                return self.drop(NO_LIMIT)
+                return self.drop(NO_LIMIT, submit)
             start = -1
         if self.zero < 0:
             shift: cython.longlong = self.offset(submit // 900)
@@ -353,6 +357,16 @@ class Scanner(Fields):
         self.reset_counts()
         self.allocate()
         return columns, notes
+
+    def skipped_at(self):
+        """When the records that were left out were submitted, by reason, on the clock of the columns; -1: not known."""
+        zero = max(self.zero, 0)
+        found = {}
+        for reason, times in zip(REASONS, self.dropped_at, strict=True):
+            if times:
+                seconds = np.array(times, np.int64)
+                found[reason] = np.where(seconds >= 0, (seconds - zero) * 1_000_000, -1)
+        return found
 
     def start_of_clock(self):
         """Seconds since 1970 UTC at which the trace's clock begins: the first job's local midnight."""

@@ -31,7 +31,7 @@ from walltime.core.workload import MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats import alea
 from walltime.workload.formats.alea_files import read_names
 from walltime.workload.formats.batches import count_duplicates, join_columns
-from walltime.workload.formats.swf_scan import Scanner
+from walltime.workload.formats.swf_scan import REASONS, Scanner
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,6 +160,11 @@ def _workload(scanner: Scanner, extra: alea.Columns, columns: dict[str, Any], no
         machine_cores=machine_cores(header),
         header=header,
         notes=notes,
+        skipped_at={
+            reason: np.array(times, np.int64)
+            for reason, times in zip(REASONS, scanner.skipped_at, strict=True)
+            if len(times)
+        },
         source=scanner.file,
     )
 

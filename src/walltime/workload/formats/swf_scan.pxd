@@ -13,10 +13,8 @@ cdef class Scanner:
     cdef long long values[18]
     cdef int kinds[18]
     cdef long long batch_records
-    cdef long long partial
-    cdef long long without_run_time
-    cdef long long without_cores
-    cdef long long without_request
+    cdef long long dropped[4]
+    cdef readonly list skipped_at
     cdef long long extra_columns
     cdef long long overlong
     cdef long long missing_request
@@ -52,6 +50,7 @@ cdef class Scanner:
         self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t first, int field, long long mantissa, int exponent
     ) except -1
     cdef int keep(self) except -1
+    cdef int drop(self, int reason) except -1
     cdef int store(self, long long cores, bint cancelled) except -1
     cdef int encode(self, int column, long long number) except? -1
     cdef int refuse(

@@ -47,6 +47,14 @@ _TIMES_AND_INTEGERS = (
     "preceding_job",
     "think_time",
 )
+REASONS = (
+    "partial record (status 2 to 4)",
+    "run time unknown or zero",
+    "cores unknown or zero",
+    "cancelled, without a request",
+)
+"""Why a record is left out, by the number that `drop` is told."""
+
 _LABELS = ("user", "group", "queue")
 _REQUIRED = ("job_id", "submit", "run_time", "cores")
 _SMALL = 65536  # label numbers below this are looked up in an array, the others in a dictionary
@@ -86,6 +94,7 @@ class Scanner:
         self.large_codes = [{} for _ in _LABELS]
         self.names = [[] for _ in _LABELS]
         self.extra_at = -1
+        self.skipped_at = [[] for _ in REASONS]
         self.reset_counts()
         self.allocate()
 
@@ -112,11 +121,10 @@ class Scanner:
         return 0
 
     def reset_counts(self):
+        i: cython.int
         self.batch_records = 0
-        self.partial = 0
-        self.without_run_time = 0
-        self.without_cores = 0
-        self.without_request = 0
+        for i in range(4):
+            self.dropped[i] = 0
         self.extra_columns = 0
         self.overlong = 0
         self.missing_request = 0
@@ -292,13 +300,13 @@ class Scanner:
         partial: cython.bint = 2 <= status <= 4
         cancelled: cython.bint = status == 5 and run <= 0
         if partial:
-            self.partial += 1
-        elif cancelled and self.values[8] <= 0:
-            self.without_request += 1
+            self.drop(0)
         elif run <= 0 and not cancelled:
-            self.without_run_time += 1
+            self.drop(1)
+        elif cancelled and self.values[8] <= 0:
+            self.drop(3)
         elif cores <= 0:
-            self.without_cores += 1
+            self.drop(2)
         else:
             if self.rows == self.capacity:
                 return 0
@@ -306,6 +314,13 @@ class Scanner:
         self.records += 1
         self.batch_records += 1
         return 1
+
+    def drop(self, reason):
+        """Counts the record in `values` as left out, and keeps its submission where the whole trace is read."""
+        self.dropped[reason] += 1
+        if not self.ordered_only:
+            self.skipped_at[reason].append(self.values[1])
+        return 0
 
     def store(self, cores, cancelled):
         row: cython.Py_ssize_t = self.rows
@@ -410,15 +425,9 @@ class Scanner:
             values = values if rows == self.capacity else values[:rows]
             if name in _REQUIRED or bool((values != -1).any()):
                 columns[name] = values
-        skipped = {
-            "partial record (status 2 to 4)": self.partial,
-            "run time unknown or zero": self.without_run_time,
-            "cores unknown or zero": self.without_cores,
-            "cancelled, without a request": self.without_request,
-        }
         notes = {
             "lines": self.batch_records,
-            "skipped": {reason: count for reason, count in skipped.items() if count},
+            "skipped": {REASONS[i]: self.dropped[i] for i in range(len(REASONS)) if self.dropped[i]},
             "extra_columns": self.extra_columns,
             "overlong": self.overlong,
             "missing_request": self.missing_request,

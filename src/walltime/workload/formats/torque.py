@@ -8,7 +8,6 @@ also told with file and line. Times in the records are seconds since 1970; the d
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ class _Log:
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
-        self.skipped: Counter[str] = Counter()
+        self.skipped: dict[str, list[int]] = {}  # the submissions of records that are left out, by reason
         self.problems: list[str] = []
         self.ended: set[str] = set()
         self.gone: set[str] = set()
@@ -86,21 +85,24 @@ class _Log:
             self._tell(path, number, describe(error), text)
             return
         if row["run_time"] <= 0:
-            self.skipped["run time unknown or zero"] += 1
+            self._skip("run time unknown or zero", row["submit"])
         elif row["submit"] < 0:
-            self.skipped["submit time unknown"] += 1
+            self._skip("submit time unknown", MISSING)
         else:
             self.rows.append(row)
 
+    def _skip(self, reason: str, submit: int) -> None:
+        self.skipped.setdefault(reason, []).append(max(submit, MISSING))
+
     def _tell(self, path: Path, number: int, problem: str, text: str) -> None:
-        self.skipped["malformed line"] += 1
+        self._skip("malformed line", MISSING)
         if len(self.problems) < _SHOWN:
             self.problems.append(f"{path}:{number}: {problem}: {text[:60]!r}")
 
     def workload(self, path: str | Path, timezone: str | None) -> Workload:
         never = len(self.gone - self.ended)
         if never:
-            self.skipped["deleted or aborted without an end record"] = never
+            self.skipped["deleted or aborted without an end record"] = [MISSING] * never
         if not self.rows:
             first = f"; the first problem: {self.problems[0]}" if self.problems else ""
             raise InputError(f"there is no record of a job's end in this log{first}", file=path)
@@ -125,7 +127,7 @@ class _Log:
         submit = columns["submit"]
         notes = {
             "lines": self.lines,
-            "skipped": dict(self.skipped),
+            "skipped": {reason: len(times) for reason, times in self.skipped.items()},
             "problems": self.problems,
             "missing_request": int(np.count_nonzero(request == MISSING)),
             "overlong": int(np.count_nonzero((request > 0) & (columns["run_time"] > request))),
@@ -133,7 +135,14 @@ class _Log:
             "duplicate_ids": len(submit) - len(np.unique(columns["job_id"])),
         }
         origin = Origin(zero / SECOND, timezone or "UTC")
-        return Workload(sort_by_submission(columns), labels, origin=origin, notes=notes, source=str(path))
+        skipped_at = {reason: _moved(np.array(times, np.int64), zero) for reason, times in self.skipped.items()}
+        return Workload(
+            sort_by_submission(columns), labels, origin=origin, notes=notes, source=str(path), skipped_at=skipped_at
+        )
+
+
+def _moved(times: np.ndarray[Any, Any], zero: int) -> np.ndarray[Any, Any]:
+    return np.where(times == MISSING, MISSING, times - zero)
 
 
 def _row(job: str, pairs: dict[str, str]) -> dict[str, Any]:

@@ -259,6 +259,10 @@ def test_steps_are_passed_over_and_states_sorted_out(tmp_path):
         "malformed line": 2,
     }
     assert [text.split(":")[1] for text in jobs.notes["problems"]] == ["18", "20"]
+    assert {reason: len(times) for reason, times in jobs.skipped_at.items()} == jobs.notes["skipped"]
+    assert jobs.skipped_at["submit time unknown"].tolist() == [-1]
+    assert jobs.skipped_at["malformed line"].tolist() == [-1, jobs.column("submit")[0]]
+    assert jobs.skipped_at["still pending"].tolist() == [jobs.column("submit")[0]]
     assert jobs.notes["overlong"] == 1
     assert jobs.column("run_time").tolist()[1] == -1
     assert jobs.column("cancel").tolist()[1] == (12 * 3600 + 630) * SECOND

@@ -73,6 +73,7 @@ def skipped(folder, **fields):
     assert jobs.notes["lines"] == 2
     (reason,) = jobs.notes["skipped"]
     assert jobs.notes["skipped"] == {reason: 1}
+    assert jobs.skipped_at[reason].tolist() == [jobs.column("submit")[0]]
     return reason
 
 

@@ -63,6 +63,11 @@ def test_a_folder_of_days_and_what_is_dropped(tmp_path):
         "deleted or aborted without an end record": 1,
     }
     assert jobs.notes["problems"][0].startswith(f"{tmp_path / '20240301'}:3: not an accounting record")
+    assert {reason: times.tolist() for reason, times in jobs.skipped_at.items()} == {
+        "run time unknown or zero": [jobs.column("submit")[0]],
+        "malformed line": [-1, -1],
+        "deleted or aborted without an end record": [-1],
+    }
 
 
 def test_nothing_to_read(tmp_path):
