@@ -109,9 +109,13 @@ COMPILED = [
     "engine.victims",
     "engine.displacement",
     "engine.workflow_order",
+    "engine.domain",
     "engine.cluster",
+    "engine.scheduling",
     "engine.migration",
     "engine.dispatch",
+    "engine.ending",
+    "engine.life",
     "engine.loop",
     "engine.arrivals",
 ]

@@ -17,7 +17,7 @@ from twin import reference
 from walltime.core.random import stream
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.loop import Simulation
+from walltime.engine.assemble import make_simulation
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.plan import PlanLedger
 from walltime.policies.backfill.conservative import Conservative
@@ -49,7 +49,7 @@ def loosely_requested(size: int, load: float) -> Workload:
 
 def build(workload: Workload) -> Any:
     """A simulation of the jobs on the 33,000 cores, ready to run."""
-    simulation: Any = Simulation(Arrivals([workload]), TraceExecution())
+    simulation: Any = make_simulation(Arrivals([workload]), TraceExecution())
     simulation.add_cluster("cluster", PlanLedger(simulation.jobs, CORES), Fcfs(), Request(), Conservative())
     return simulation
 

@@ -16,7 +16,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine import native
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.loop import Simulation
+from walltime.engine.assemble import make_simulation
 from walltime.kernel.nodes import NodeLedger
 from walltime.policy import registry
 from walltime.scenario import Part, parse
@@ -92,7 +92,7 @@ def make_scenario(workload: Workload, nodes: int) -> Any:
 
 def build(workload: Workload, nodes: int, place: str) -> Any:
     """A simulation under EASY, ready to run."""
-    simulation: Any = Simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
+    simulation: Any = make_simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
     simulation.add_cluster(
         "cluster",
         NodeLedger(simulation.jobs, np.full(nodes, CORES), registry.build("place", Part(name=place))),

@@ -16,7 +16,7 @@ from benchmarks.workloads import CORES, random_jobs
 from twin import reference
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.loop import Simulation
+from walltime.engine.assemble import make_simulation
 from walltime.kernel.ledger import CoreLedger
 from walltime.policy import registry
 from walltime.scenario import Part
@@ -52,7 +52,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
 def build(workload: Workload, parts: Mapping[str, Any]) -> Any:
     """A simulation of the jobs on the 33,000 cores, ready to run."""
     wanted = {"order": "fcfs", "estimate": "request", "backfill": "easy"} | parts
-    simulation: Any = Simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
+    simulation: Any = make_simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
     made = {kind: registry.build(kind, Part.model_validate(part)) for kind, part in wanted.items()}
     ledger = CoreLedger(simulation.jobs, CORES, 0)
     simulation.add_cluster("cluster", ledger, made["order"], made["estimate"], made["backfill"])

@@ -14,7 +14,8 @@ from twin import reference
 from walltime.core.errors import EngineError
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.loop import Rank, Simulation
+from walltime.engine.assemble import make_simulation
+from walltime.engine.loop import Rank
 from walltime.engine.recorder import JOB
 from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.source import Source
@@ -38,7 +39,7 @@ def build_simulation(workload: Workload, policy: str | Policy, sources: Sequence
     """A simulation ready to `run`, under a preset or a policy of somebody's own."""
     parts = make_scenario(workload, policy if isinstance(policy, str) else "fcfs").clusters[0].scheduler
     execution = registry.build("execution", make_scenario(workload, "fcfs").execution.model)
-    simulation: Any = Simulation(Arrivals([workload]), execution, sources=sources)
+    simulation: Any = make_simulation(Arrivals([workload]), execution, sources=sources)
     simulation.add_cluster(
         "cluster",
         CoreLedger(simulation.jobs, CORES, 0),

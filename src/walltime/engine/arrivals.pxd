@@ -1,4 +1,5 @@
 from walltime.engine.loop cimport Simulation
+from walltime.engine.sources cimport Cancellations, Expiries
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.source cimport Engine, Source
 
@@ -9,6 +10,9 @@ cdef class Arrivals(Source):
     cdef readonly object site
     cdef readonly object admission
     cdef bint ruled
+    cdef readonly Cancellations cancellations
+    cdef readonly Expiries impatience
+    cdef readonly list live_jobs
     cdef Py_ssize_t i
     cdef Py_ssize_t n
     cdef long long first_row

@@ -10,6 +10,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, Workload
 from walltime.engine.loop import Simulation
+from walltime.engine.sources import GAVE_UP, Cancellations, Expiries
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Engine, Source
 
@@ -24,6 +25,7 @@ class Arrivals(Source):
 
     `batches` keeps what the result needs of each; `codes` maps the names of each label column to the numbers that the
     job table uses, the same over all batches. `site` has the rules of the only cluster, `admission` those of several.
+    Users who withdraw their jobs, or give up waiting, are sources of their own. `live_jobs` were submitted in the run.
     """
 
     def __init__(self, workloads, site=None, admission=None) -> None:
@@ -37,6 +39,9 @@ class Arrivals(Source):
         self.i = self.n = 0
         self.first_row = 0
         self.last = 0
+        self.cancellations = Cancellations()
+        self.impatience = Expiries(GAVE_UP)
+        self.live_jobs = []
 
     def attach(self, engine: Engine):
         self.engine = engine
@@ -107,6 +112,32 @@ class Arrivals(Source):
         jobs.at[slot].gpus = self.gpus[i]
         return 0
 
+    def submit_live(self, description):
+        """A job that is submitted now, by its columns; its slot."""
+        sim: Simulation = self.engine
+        jobs: JobTable = sim.jobs
+        now: cython.longlong = sim.now
+        slot: cython.Py_ssize_t
+        for name in ("dependencies", "array"):
+            if description.get(name):
+                raise InputError(f"a job that is submitted during the run cannot have {name}", value=description[name])
+        slot = jobs.enter(now, description["run_time"], description["requested_time"], description.get("cores", 1))
+        self.live_jobs.append(description)
+        jobs.at[slot].row = -len(self.live_jobs)
+        jobs.at[slot].job_id = description.setdefault("job_id", jobs.entered)
+        description["submit"] = now
+        jobs.at[slot].priority = description.get("priority", 0)
+        if self.site is not None or self.admission is not None:
+            reason = self.describe_live(slot, description)
+            if reason is not None:
+                sim.reject(slot, reason)
+                return slot
+        if description.get("patience", -1) >= 0:
+            self.impatience.plan(slot, now + description["patience"])
+        self.cancellations.tell(description.get("cancel", -1))
+        sim.enter(slot, description.get("begin", -1))
+        return slot
+
     def describe_live(self, slot, description):
         """What the rules make of a job that is submitted now, by its columns; why they turn it away, or None."""
         jobs: JobTable = self.engine.jobs
@@ -171,17 +202,14 @@ class Arrivals(Source):
             if self.qos is not None:
                 jobs.at[slot].qos = self.qos[i]
             if self.patience is not None and self.patience[i] >= 0:
-                sim.impatience.plan(slot, self.submit[i] + self.patience[i])
+                self.impatience.plan(slot, self.submit[i] + self.patience[i])
             if self.ruled:
                 self.describe(jobs, slot, i)
             if self.ruled and self.refused[i] >= 0:
                 sim.reject(slot, self.site.reasons[self.refused[i]])
             else:
-                sim.enter(
-                    slot,
-                    self.begin[i] if self.begin is not None else -1,
-                    self.cancel[i] if self.cancel is not None else -1,
-                )
+                self.cancellations.tell(self.cancel[i] if self.cancel is not None else -1)
+                sim.enter(slot, self.begin[i] if self.begin is not None else -1)
             self.i = i + 1
             if self.i < self.n:
                 self.next = self.submit[self.i]

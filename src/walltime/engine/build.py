@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
 from walltime.engine.admission import Admission, Gate
 from walltime.engine.arrivals import Arrivals
+from walltime.engine.assemble import make_simulation, take_notices, take_openings
 from walltime.engine.dispatch import Dispatch, GlobalQueue
 from walltime.engine.displacement import Displacer
 from walltime.engine.door import Door
@@ -197,6 +198,8 @@ def add_pieces(
         quotas,
         bool(cluster.licences),
     )
+    if quotas is not None:
+        target.openings = take_openings(simulation)
     reserved = {
         bound.island: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
     }
@@ -218,8 +221,10 @@ def add_pieces(
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)
         for island in range(len(target.islands)):
-            displacer = Displacer(part, simulation, [lane.tier for lane in site.lanes])
-            simulation.add_displacer(target.index, island, displacer)
+            notices = take_notices(simulation)
+            displacer = Displacer(part, simulation, notices, [lane.tier for lane in site.lanes])
+            target.islands[island].displacer = displacer
+            notices.add(target.index, island, displacer)
     add_outages(simulation, scenario, target.index, first, {one.number: one.island for one in site.bound})
     return target
 
@@ -254,34 +259,14 @@ def add_outages(
     if cluster.reservations:
         simulation.add_source(Rank.RESERVATIONS, ReservationSource(machine, bound, horizon))
     rhythm = max((microseconds(one.every) for one in cluster.reservations if one.every is not None), default=0)
-    simulation.patience = max(simulation.patience, 2 * rhythm)
+    simulation.ending.patience = max(simulation.ending.patience, 2 * rhythm)
 
 
-def build_site(
+def build_simulation(
     scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
 ) -> tuple[Simulation, Arrivals]:
-    """A simulation of the only cluster, which has rules, and the arrivals that obey them."""
-    pieces = make_pieces(JobTable(), scenario, 0, first)
-    arrivals = Arrivals(batches, pieces.site)
-    simulation = Simulation(arrivals, jobs=pieces.ledger.jobs, **options)
-    add_pieces(simulation, arrivals, scenario, pieces, first)
-    return simulation, arrivals
-
-
-def build_plain(
-    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
-) -> tuple[Simulation, Arrivals]:
-    """A simulation of the only cluster, which has no rules, and its arrivals."""
-    arrivals = Arrivals(batches)
-    simulation = Simulation(arrivals, **options)
-    add_plain(simulation, arrivals, scenario, 0, first)
-    return simulation, arrivals
-
-
-def build_grid(
-    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
-) -> tuple[Simulation, Arrivals]:
-    """A simulation of several clusters under a global scheduler, and the arrivals."""
+    """A simulation of the scenario's clusters, and the arrivals that obey their rules; `first` of `batches` tells what
+    is asked for."""
     jobs = JobTable()
     together = scenario.broker is not None and scenario.broker.shared_limits
     shared = make_counters(jobs, scenario.clusters[0]) if together else None
@@ -289,6 +274,11 @@ def build_grid(
         make_pieces(jobs, scenario, index, first, shared) if is_ruled(cluster, first) else None
         for index, cluster in enumerate(scenario.clusters)
     ]
+    if scenario.broker is None:
+        arrivals = Arrivals(batches, None if several[0] is None else several[0].site)
+        simulation = make_simulation(arrivals, jobs=jobs, **options)
+        _add_clusters(simulation, arrivals, scenario, several, first)
+        return simulation, arrivals
     ruled = any(pieces is not None for pieces in several)
     doors = [
         None if not ruled else Door([], []) if pieces is None else Door(pieces.site.reasons, pieces.site.names)
@@ -300,18 +290,31 @@ def build_grid(
     arrivals = Arrivals(batches, admission=Admission(used, sites, doors) if used is not None or ruled else None)
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
     dispatch = build_dispatch(scenario, used, around, _flows(first))
-    simulation = Simulation(arrivals, jobs=jobs, dispatch=dispatch, **options)
+    simulation = make_simulation(arrivals, jobs=jobs, scheduling=dispatch, **options)
     if dispatch.migration is not None:
         simulation.add_source(Rank.TIMERS, dispatch.migration)
-    for index, (cluster, pieces) in enumerate(zip(scenario.clusters, several, strict=True)):
-        if pieces is None:
-            made = add_plain(simulation, arrivals, scenario, index, first)
-        else:
-            made = add_pieces(simulation, arrivals, scenario, pieces, first)
-        made.door = doors[index]
-        made.attributes = dict(cluster.attributes)
-        made.speed = _mean_speed(cluster)
+    made = _add_clusters(simulation, arrivals, scenario, several, first)
+    for one, cluster, door in zip(made, scenario.clusters, doors, strict=True):
+        one.door = door
+        one.attributes = dict(cluster.attributes)
+        one.speed = _mean_speed(cluster)
     return simulation, arrivals
+
+
+def _add_clusters(
+    simulation: Simulation,
+    arrivals: Arrivals,
+    scenario: Scenario,
+    several: Sequence[Pieces | None],
+    first: Workload | None,
+) -> list[Any]:
+    """The clusters in the simulation, those with rules from their pieces."""
+    return [
+        add_plain(simulation, arrivals, scenario, index, first)
+        if pieces is None
+        else add_pieces(simulation, arrivals, scenario, pieces, first)
+        for index, pieces in enumerate(several)
+    ]
 
 
 def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, flows: Any) -> Dispatch:

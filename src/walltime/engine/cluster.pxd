@@ -1,43 +1,15 @@
-from walltime.engine.displacement cimport Displacer
+from walltime.engine.domain cimport Island
 from walltime.engine.door cimport Door
+from walltime.engine.sources cimport Openings, Timers
 from walltime.kernel.forecast cimport Forecast
 from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
 from walltime.kernel.ledger cimport CoreLedger, Ledger
-from walltime.kernel.lines cimport Line, LinesQueue
 from walltime.kernel.plan cimport PlanLedger
 from walltime.kernel.queue cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.scan cimport ScanQueue
-from walltime.policy.api cimport ARRIVAL, CAPACITY, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy, Rhythm
+from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy
 from walltime.policy.clusters cimport ClusterView
-
-cdef class Island:
-    cdef readonly Queue queue
-    cdef readonly LinesQueue lines
-    cdef readonly Policy policy
-    cdef readonly Pass view
-    cdef readonly int causes
-    cdef public Displacer displacer
-    cdef bint dynamic
-    cdef bint periodic
-    cdef long long[::1] renewed
-    cdef long long[::1] renewal
-    cdef readonly Rhythm rhythm
-    cdef long long asked
-    cdef bint due(self, long long now) except? -1
-    cdef bint waits(self) noexcept
-    cdef int happened(self, long long now) noexcept
-    cdef bint unsettled(self, long long now) except? -1
-    cdef long long next_look(self, long long now) except *
-    cdef public long long cores
-    cdef public object mask
-    cdef Forecast forecast
-    cdef int take_back(self, Quotas quotas) except -1
-    cdef list waiting(self)
-    cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
-    cdef int prepare(self, list orders, long long now) except -1
-    cdef bint stale(self, list orders, long long now) except? -1
-    cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1
 
 cdef class Changes:
     cdef public long long now
@@ -56,6 +28,8 @@ cdef class Cluster(ClusterView):
     cdef readonly Island sole
     cdef readonly Order order
     cdef readonly bint licensed
+    cdef public dict chosen
+    cdef public Openings openings
     cdef list charged
     cdef bint charges
     cdef readonly long long passes
@@ -64,6 +38,17 @@ cdef class Cluster(ClusterView):
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
     cdef bint awaits(self, long long now) except? -1
+    cdef int wake(self, long long now) except -1
+    cdef int begin_pass(self, Island island, long long now, bint amid) except -1
+    cdef int end_pass(self, Island island) except -1
+    cdef int foresee_openings(self, long long now) except -1
+    cdef int plan_looks(self, Island island, Timers timers, long long now) except -1
+    cdef object refuse(self, Py_ssize_t slot)
+    cdef int forget(self, Py_ssize_t slot, long long now) except -1
+    cdef bint put(self, Py_ssize_t slot, long long now) except? -1
+    cdef int put_back(self, Py_ssize_t slot, object where, long long now) except -1
+    cdef int left(self, Py_ssize_t slot) except -1
+    cdef int note_queue(self, Py_ssize_t slot) except -1
     cdef int set_time(self, long long now) except -1
     cdef Ledger ledger_of(self, Py_ssize_t slot)
     cdef int charge_to(self, Order order) except -1
@@ -85,7 +70,7 @@ cdef class Cluster(ClusterView):
     cdef int unqueued(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int started(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int stopped(self, JobTable jobs, Py_ssize_t slot) except -1
-    cdef int prolonged(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int prolong(self, Py_ssize_t slot, long long until, long long now) except -1
     cdef int passed(self, Island island) except -1
     cdef Island island_of(self, JobTable jobs, Py_ssize_t slot)
     cdef object takes(self, Py_ssize_t slot)

@@ -6,192 +6,25 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.engine.displacement import Displacer  # noqa: F401 - as in cluster.pxd
+from walltime.engine.domain import Island
 from walltime.engine.door import Door  # noqa: F401 - as in cluster.pxd
-from walltime.kernel.arrays import integers
+from walltime.engine.sources import Openings, Timers  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.forecast import Forecast
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger import CoreLedger, Ledger
-from walltime.kernel.lines import Line, LinesQueue
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.queue import OrderedQueue, Queue
-from walltime.kernel.quotas import Quotas
 from walltime.kernel.scan import ScanQueue
-from walltime.policy.api import Cause, Estimate, Order, Pass, Policy, Rhythm  # noqa: F401 - as in cluster.pxd
+from walltime.policy.api import Cause, Estimate, Order, Pass, Policy
 from walltime.policy.clusters import ClusterView
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    ARRIVAL, CAPACITY, LIMIT, ORDER, TIMER = Cause.ARRIVAL, Cause.CAPACITY, Cause.LIMIT, Cause.ORDER, Cause.TIMER
+    ARRIVAL, CAPACITY, ESTIMATE = Cause.ARRIVAL, Cause.CAPACITY, Cause.ESTIMATE
+    LIMIT, ORDER, TIMER = Cause.LIMIT, Cause.ORDER, Cause.TIMER
     OUTSIDE = Place.OUTSIDE
     JobFields = object  # a copy of a job's fields, in C
-
-
-@cython.final
-@cython.cclass
-class Island:
-    """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one island."""
-
-    def __init__(self, queue: Queue, policy: Policy, view: Pass, orders) -> None:
-        self.queue = queue
-        self.lines = queue if isinstance(queue, LinesQueue) else None
-        self.policy = policy
-        self.view = view
-        self.dynamic = any(order.dynamic for order in orders)
-        self.periodic = any(order.periodic for order in orders)
-        self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
-        self.renewal = integers(len(orders), -1)  # which one they should
-        self.causes = 0
-        self.displacer = None  # whoever makes room for the urgent, and has the suspended
-        self.rhythm = None
-        self.asked = -1  # for when its rhythm has last asked for a look
-        self.cores = -1  # of its nodes, where these are not all of the cluster's
-        self.mask = None  # which of the nodes these are
-        self.forecast = None  # kept once a broker has asked when a job would start
-
-    def due(self, now):
-        """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
-        if self.rhythm is not None:
-            return self.waits() and self.rhythm.due(now, self.happened(now))
-        if self.causes == 0:
-            return False
-        if self.queue.size > 0 or self.causes & TIMER:
-            return True
-        if self.displacer is not None and self.displacer.suspended:
-            return True
-        return self.lines is not None and self.lines.waits_for_time()
-
-    def waits(self):
-        """Whether somebody waits who may start without anything else happening to others first."""
-        if self.queue.size > 0 or (self.displacer is not None and self.displacer.suspended):
-            return True
-        return self.lines is not None and self.lines.waits_for_time()
-
-    def happened(self, now):
-        """What its rhythm has to know of; a timer at which time alone moves a limit is one more thing."""
-        causes: cython.int = self.causes
-        if self.lines is not None and self.causes & TIMER and self.lines.opening <= now:
-            causes |= LIMIT
-        return causes
-
-    def unsettled(self, now):
-        """After a pass: whether its decisions changed what it decided upon, as a requeue does."""
-        if self.rhythm is not None:
-            return self.due(now)
-        return self.causes != 0 and self.queue.size > 0
-
-    def next_look(self, now):
-        """When its rhythm is to be asked again; NEVER where it did not change its mind since it said so."""
-        time: cython.longlong
-        if not self.waits():
-            if self.rhythm.forgets:
-                self.causes = 0
-            return NEVER
-        time = self.rhythm.next(now, self.happened(now))
-        if time == self.asked:
-            return NEVER
-        self.asked = time
-        return time
-
-    def prepare(self, orders, now):
-        """Before a pass: limits that time alone has moved, and the keys that change with time."""
-        line: Line
-        order: Order
-        if self.lines is not None and self.lines.refresh():
-            self.causes |= LIMIT
-        stale: cython.bint = self.periodic and self.stale(orders, now)
-        if not (self.dynamic or stale):
-            return 0
-        if self.lines is None:
-            self.rekey(self.queue, orders[0], 0, now)
-            self.queue.disturbed = True
-        else:
-            for line in self.lines.lines:
-                order = orders[line.lane]
-                if line.queue.size > 0 and (line.open or order.periodic):
-                    self.rekey(line.queue, order, line.lane, now)
-            self.lines.shuffled = True
-        if stale:
-            self.renewed[:] = self.renewal
-        return 0
-
-    def stale(self, orders, now):
-        """Whether keys that change every so often are to be renewed."""
-        i: cython.Py_ssize_t
-        order: Order
-        found: cython.bint = False
-        for i in range(len(orders)):
-            order = cython.cast(Order, orders[i])
-            if order.periodic:
-                self.renewal[i] = order.renew(now)
-                found |= self.renewal[i] > self.renewed[i]
-        return found
-
-    def rekey(self, queue: Queue, order: Order, lane, now):
-        """Give the jobs of a queue the keys that they have now."""
-        scan: ScanQueue
-        keys: cython.longlong[::1]
-        if order.dynamic:
-            scan = queue
-            order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
-            return scan.rekeyed()
-        if not order.periodic or self.renewal[lane] <= self.renewed[lane]:
-            return 0
-        keys = queue.room()
-        order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
-        return queue.rekey()
-
-    def take_back(self, quotas: Quotas):
-        """Before a policy that keeps promises looks: whom others' starts have brought to a limit has none any more."""
-        slot: cython.Py_ssize_t
-        counter: cython.Py_ssize_t
-        line: Line
-        jobs: JobTable = self.queue.jobs
-        for line in list(self.lines.lines):
-            for slot in line.queue.slots():
-                if jobs.at[slot].promise < 0 or jobs.at[slot].pinned:
-                    continue
-                counter = quotas.refuser(slot)
-                if counter >= 0:
-                    self.view.raw_ledger.unhold(slot)
-                    jobs.at[slot].promise = -1
-                    self.lines.park(slot, counter)
-        return 0
-
-    def waiting(self):
-        """Those who wait in the order in which they stand, without those who wait at a limit."""
-        line: Line
-        entries: list
-        out: list = []
-        if self.lines is None:
-            return self.queue.slots()
-        jobs: JobTable = self.queue.jobs
-        for lines in self.lines.tiers:
-            entries = []
-            for line in lines:
-                for slot in line.queue.slots():
-                    entries.append((jobs.key[slot], jobs.seq[slot], slot))
-            if len(lines) > 1:
-                entries.sort()
-            out += [entry[2] for entry in entries]
-        return out
-
-    def place_of(self, slot):
-        """How many of those in the forecast stand before the job."""
-        line: list = self.forecast.line
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = len(line)
-        middle: cython.Py_ssize_t
-        if high == 0 or self.queue.precedes(line[high - 1], slot):  # most come last
-            return high
-        while low < high:
-            middle = (low + high) // 2
-            if self.queue.precedes(line[middle], slot):
-                low = middle + 1
-            else:
-                high = middle
-        return low
 
 
 @cython.final
@@ -236,6 +69,8 @@ class Cluster(ClusterView):
         self.target = False  # of migration, at this moment
         self.machine = None  # who knows what is shut now and then, where something is
         self.door = None  # what its rules make of each job, where there are several clusters
+        self.openings = None  # when limits let in jobs, where there are limits
+        self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
 
     def add_island(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
@@ -328,6 +163,16 @@ class Cluster(ClusterView):
                 island.forecast.stale = True
         return 0
 
+    def wake(self, now):
+        """A pass was asked for at this time."""
+        island: Island
+        self.idle = False
+        for island in self.islands:
+            if island.displacer is not None:
+                self.idle = not self.awaits(now)
+                break
+        return self.changed_all(TIMER)
+
     def awaits(self, now):
         """Whether a timer means this time: a promise is due, or time alone lets in a job. Else it was asked for by a
         plan that has changed since."""
@@ -340,6 +185,151 @@ class Cluster(ClusterView):
                 if self.ledger.jobs.at[slot].promise == now and not self.ledger.jobs.at[slot].pinned:
                     return True
         return False
+
+    # ---- a pass
+
+    def begin_pass(self, island: Island, now, amid):
+        """Everything up to the policy's decisions: limits and keys that time has moved, and room for urgent jobs."""
+        view: Pass = island.view
+        causes: cython.int
+        self.passes += 1
+        self.moved = True
+        self.set_time(now)
+        if self.several:
+            self.ledger.island = view.number
+        if island.dynamic or island.periodic or island.lines is not None:
+            island.prepare(self.orders, now)
+        causes = island.causes
+        island.causes = 0
+        view.begin(now, causes)
+        view.amid = amid
+        if island.displacer is not None and not (causes == TIMER and self.idle) and island.displacer.act(view):
+            if island.dynamic and island.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
+                island.prepare(self.orders, now)
+            view.causes |= island.causes | CAPACITY
+            island.causes = 0
+        if self.quotas is not None and island.policy.plans and (self.several or island.displacer is not None):
+            island.take_back(self.quotas)
+        return 0
+
+    def end_pass(self, island: Island):
+        """The decisions of the pass have become true."""
+        if self.changes is not None:
+            self.passed(island)
+        if self.quotas is not None and island.displacer is not None:
+            island.displacer.park_refused(island.lines)
+        return 0
+
+    def plan_looks(self, island: Island, timers: Timers, now):
+        """Have the rhythm of the island asked again when it wants to be."""
+        time: cython.longlong = island.next_look(now)
+        if time < NEVER:
+            timers.plan(self.index, time)
+        return 0
+
+    def foresee_openings(self, now):
+        """Have a pass when a limit on core-minutes will let in a job if nothing else happens."""
+        island: Island
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        if not self.moved or self.openings is None or not self.quotas.timed:
+            return 0
+        self.moved = False
+        self.quotas.set_time(now)
+        for island in self.islands:
+            time = island.lines.next_opening()
+            if time < first:
+                first = time
+        return self.openings.plan(self.index, first)
+
+    # ---- jobs in and out
+
+    def refuse(self, slot):
+        """Why the job cannot be one of this cluster's, in words; None, and it counts as submitted, where it can."""
+        jobs: JobTable = self.ledger.jobs
+        ledger: Ledger = self.ledger_of(slot)
+        counter: cython.Py_ssize_t = -1
+        if not ledger.possible(slot):
+            return ledger.refuse(jobs.at[slot].cores, jobs.at[slot].nodes, jobs.at[slot].per_node)
+        if self.quotas is None:
+            return None
+        if jobs.at[slot].choice < 0:  # else such queues have been left out
+            counter = self.quotas.too_small(slot, jobs.at[slot].rules)
+        if counter >= 0:
+            return self.quotas.beyond(counter)
+        counter = self.quotas.submit(cython.cast(Island, self.islands[0]).lines.counted_as(slot))
+        return self.quotas.too_many(counter) if counter >= 0 else None
+
+    def forget(self, slot, now):
+        """A waiting job leaves."""
+        jobs: JobTable = self.ledger.jobs
+        self.set_time(now)
+        self.unqueued(jobs, slot)
+        self.island_of(jobs, slot).queue.remove(slot)
+        self.ledger_of(slot).unhold(slot)
+        return self.changed(slot, ORDER)
+
+    def put(self, slot, now):
+        """Give a waiting job its resources whatever the policy and the limits say; whether there was room for it."""
+        jobs: JobTable = self.ledger.jobs
+        island: Island = self.island_of(jobs, slot)
+        ledger: Ledger = island.view.raw_ledger
+        self.set_time(now)
+        if not ledger.fits(slot):
+            return False
+        island.queue.remove(slot)
+        jobs.at[slot].expected_end = now + jobs.at[slot].estimate
+        jobs.at[slot].start = now
+        ledger.take(slot)
+        if self.quotas is not None:
+            self.quotas.take(slot)
+        self.changed(slot, ORDER)
+        return True
+
+    def put_back(self, slot, where, now):
+        """A suspended job has its resources again: where it was, as its ledger has told, or anywhere (None)."""
+        jobs: JobTable = self.ledger.jobs
+        self.set_time(now)
+        jobs.at[slot].expected_end = now + jobs.at[slot].estimate
+        if where is None:
+            self.ledger_of(slot).take(slot)
+        else:
+            jobs.at[slot].start = now
+            self.ledger_of(slot).put_back(slot, where)
+        if self.quotas is not None:
+            jobs.at[slot].start = now
+            self.quotas.take(slot)
+        return self.changed(slot, CAPACITY)
+
+    def prolong(self, slot, until, now):
+        """A running job is expected to end at another time."""
+        island: Island
+        self.set_time(now)
+        self.ledger_of(slot).prolong(slot, until)
+        if self.changes is not None:
+            island = self.island_of(self.ledger.jobs, slot)
+            if island.forecast is not None:
+                island.forecast.prolonged(slot)
+        return self.changed(slot, ESTIMATE)
+
+    def left(self, slot):
+        """A job has left the system from here."""
+        jobs: JobTable = self.ledger.jobs
+        if jobs.at[slot].first_start >= 0 and self.estimate.learns:
+            self.estimate.ended(jobs, slot, jobs.at[slot].used)
+        if self.quotas is not None:
+            self.quotas.leave(cython.cast(Island, self.islands[0]).lines.counted_as(slot))
+        if jobs.at[slot].choice >= 0 and jobs.at[slot].first_start >= 0:
+            self.chosen[jobs.at[slot].seq] = jobs.at[slot].queue
+        return self.note_queue(slot)
+
+    def note_queue(self, slot):
+        """Which of several clusters' queues the job came to."""
+        if self.door is not None and self.door.names:
+            self.chosen[self.ledger.jobs.at[slot].seq] = self.index << 16 | self.ledger.jobs.at[slot].queue
+        return 0
+
+    # ---- what it has
 
     def set_time(self, now):
         """The clock moved."""
@@ -402,7 +392,7 @@ class Cluster(ClusterView):
 
     def touch(self):
         """There may be something to decide here."""
-        if not self.touched:
+        if not self.touched and self.changes is not None:
             self.touched = True
             self.changes.touched.append(self)
         return 0
@@ -428,7 +418,10 @@ class Cluster(ClusterView):
 
     def unqueued(self, jobs: JobTable, slot):
         """A job waits here no longer: it starts, leaves, or moves to another cluster."""
-        island: Island = self.island_of(jobs, slot)
+        island: Island
+        if self.changes is None:
+            return 0
+        island = self.island_of(jobs, slot)
         self.waiting -= 1
         self.waiting_cores -= jobs.at[slot].cores
         self.changes.waiting -= 1
@@ -438,7 +431,10 @@ class Cluster(ClusterView):
 
     def started(self, jobs: JobTable, slot):
         """A job runs."""
-        island: Island = self.island_of(jobs, slot)
+        island: Island
+        if self.changes is None:
+            return 0
+        island = self.island_of(jobs, slot)
         self.changes.running += 1
         if island.forecast is not None:
             island.forecast.started(slot)
@@ -446,17 +442,13 @@ class Cluster(ClusterView):
 
     def stopped(self, jobs: JobTable, slot):
         """A job runs no longer."""
-        island: Island = self.island_of(jobs, slot)
+        island: Island
+        if self.changes is None:
+            return 0
+        island = self.island_of(jobs, slot)
         self.changes.running -= 1
         if island.forecast is not None:
             island.forecast.stopped(slot)
-        return 0
-
-    def prolonged(self, jobs: JobTable, slot):
-        """A running job is expected to end at another time."""
-        island: Island = self.island_of(jobs, slot)
-        if island.forecast is not None:
-            island.forecast.prolonged(slot)
         return 0
 
     def passed(self, island: Island):

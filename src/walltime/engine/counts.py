@@ -11,6 +11,7 @@ import polars as pl
 from walltime.core.tables import ticks
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
+from walltime.engine.dependencies import Dependencies
 from walltime.engine.loop import Simulation
 from walltime.scenario import Scenario
 
@@ -34,7 +35,7 @@ def count_conditions(
     for name in ("begin", "array", "cancel", "patience"):
         if workload.has(name) and (count := int(np.count_nonzero(workload.column(name) != MISSING))):
             counts[name] = {"jobs": count}
-    waits = simulation.dependencies
+    waits = simulation.find(Dependencies)
     if waits is not None:
         counts["dependencies"] = {"jobs": waits.jobs, "never_met": waits.doomed}
     if workload.has("deadline") and np.any(workload.column("deadline") != MISSING):

@@ -1,5 +1,6 @@
 from walltime.engine.sources cimport Planned, Releases
 from walltime.kernel.jobs cimport COMPLETED, HELD, JobTable
+from walltime.kernel.source cimport ELIGIBLE, ENTERED, LEFT, STARTED, Source
 
 cdef class Dependencies(Planned):
     cdef Releases releases
@@ -25,10 +26,10 @@ cdef class Dependencies(Planned):
     cdef dict waiting
     cdef list members
 
-    cdef long long entered(self, Py_ssize_t slot, long long begin) except *
-    cdef long long since(self, Py_ssize_t slot) except *
-    cdef int started(self, Py_ssize_t slot) except -1
-    cdef int ended(self, Py_ssize_t slot, int state) except -1
+    cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
+    cpdef bint admits(self, Py_ssize_t slot) except? -1
+    cpdef int started(self, Py_ssize_t slot) except -1
+    cpdef int left(self, Py_ssize_t slot, int state) except -1
     cdef int occur(self, Py_ssize_t c) except -1
     cdef int fail(self, Py_ssize_t c) except -1
     cdef int release(self, Py_ssize_t x) except -1
@@ -37,13 +38,12 @@ cdef class Dependencies(Planned):
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
     cdef int settle(self, Py_ssize_t group) except -1
 
-cdef class TaskLimits:
-    cdef JobTable jobs
+cdef class TaskLimits(Source):
     cdef Releases releases
     cdef const long long[::1] array
     cdef long long[::1] room
     cdef long long[::1] inside
     cdef list outside
 
-    cdef bint admits(self, Py_ssize_t slot) except? -1
-    cdef int ended(self, Py_ssize_t slot, long long now) except -1
+    cpdef bint admits(self, Py_ssize_t slot) except? -1
+    cpdef int left(self, Py_ssize_t slot, int state) except -1

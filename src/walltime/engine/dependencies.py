@@ -14,6 +14,7 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.engine.sources import Planned, Releases
 from walltime.kernel.jobs import JobTable, State
+from walltime.kernel.source import Moment, Source
 from walltime.workload import dependencies as conditions
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -25,6 +26,7 @@ NEVER_MET = "a dependency that can never be met"
 
 if not cython.compiled:
     HELD, COMPLETED = State.HELD, State.COMPLETED
+    ENTERED, ELIGIBLE, STARTED, LEFT = Moment.ENTERED, Moment.ELIGIBLE, Moment.STARTED, Moment.LEFT
 
 
 @cython.final
@@ -37,8 +39,10 @@ class Dependencies(Planned):
     could no longer be met.
     """
 
-    def __init__(self, graph, stay=False) -> None:
+    def __init__(self, graph, releases: Releases, stay=False) -> None:
         Planned.__init__(self)
+        self.hears = ENTERED | ELIGIBLE | STARTED | LEFT
+        self.releases = releases  # lets held jobs in at their time
         self.stay = stay
         self.doomed = 0
         self.jobs = graph.jobs
@@ -62,12 +66,7 @@ class Dependencies(Planned):
         self.members = [deque() for _ in range(groups)]  # jobs of one user and name in the system, as (slot, seq)
         self.running = np.zeros(groups, np.int64)
 
-    def bind(self, releases: Releases) -> None:
-        """Who lets held jobs in at their time."""
-        self.releases = releases
-
     def entered(self, slot, begin):
-        """The job has been submitted: when it may be let in, as far as is known; NEVER where that is not known yet."""
         jobs: JobTable = self.engine.jobs
         row: cython.Py_ssize_t = jobs.at[slot].row
         x: cython.Py_ssize_t
@@ -89,14 +88,15 @@ class Dependencies(Planned):
             return max(begin, self.ready[x])
         return NEVER
 
-    def since(self, slot):
-        """From when on the job, which is let in now, counts as eligible: an aware task since its submission."""
+    def admits(self, slot):
+        """An aware task counts as eligible since its submission."""
         jobs: JobTable = self.engine.jobs
         row: cython.Py_ssize_t = jobs.at[slot].row
-        return jobs.at[slot].submit if row >= 0 and self.aware[row] else self.engine.now
+        if row >= 0 and self.aware[row]:
+            jobs.at[slot].eligible = jobs.at[slot].submit
+        return True
 
     def started(self, slot):
-        """The job has started, for the first time."""
         jobs: JobTable = self.engine.jobs
         row: cython.Py_ssize_t = jobs.at[slot].row
         i: cython.Py_ssize_t
@@ -109,8 +109,7 @@ class Dependencies(Planned):
                 self.occur(self.listeners[i])
         return 0
 
-    def ended(self, slot, state):
-        """The job has left, or was not let in."""
+    def left(self, slot, state):
         jobs: JobTable = self.engine.jobs
         row: cython.Py_ssize_t = jobs.at[slot].row
         i: cython.Py_ssize_t
@@ -212,39 +211,39 @@ class Dependencies(Planned):
 
 @cython.final
 @cython.cclass
-class TaskLimits:
+class TaskLimits(Source):
     """Arrays of which only so many tasks may be waiting or running at once; the others are held, and go in their order.
 
     `array` has each row's array (-1: none with a limit), `limits` how many tasks of each. A held task is eligible all
     the while: it loses nothing by it in the queue.
     """
 
-    def __init__(self, array, limits) -> None:
+    def __init__(self, array, limits, releases: Releases) -> None:
+        Source.__init__(self)
+        self.hears = ELIGIBLE | LEFT
+        self.releases = releases  # lets held tasks in
         self.array = array
         self.room = limits.copy()
         self.inside = np.zeros(len(array), np.int64)  # rows that have a place
         self.outside = [deque() for _ in limits]  # held tasks, as (slot, stamp)
 
-    def bind(self, jobs: JobTable, releases: Releases) -> None:
-        """The table of jobs, and who lets held tasks in."""
-        self.jobs = jobs
-        self.releases = releases
-
     def admits(self, slot):
         """Whether there is a place for the task, or it has one already; otherwise it will be let in when there is."""
-        row: cython.Py_ssize_t = self.jobs.at[slot].row
+        jobs: JobTable = self.engine.jobs
+        row: cython.Py_ssize_t = jobs.at[slot].row
         if row < 0 or self.array[row] < 0 or self.inside[row]:
             return True
         if self.room[self.array[row]] > 0:
             self.room[self.array[row]] -= 1
             self.inside[row] = True
             return True
-        self.outside[self.array[row]].append((slot, self.jobs.at[slot].stamp))
+        self.outside[self.array[row]].append((slot, jobs.at[slot].stamp))
         return False
 
-    def ended(self, slot, now):
-        """The job has left; its place is the next task's."""
-        row: cython.Py_ssize_t = self.jobs.at[slot].row
+    def left(self, slot, state):
+        """The job's place is the next task's."""
+        jobs: JobTable = self.engine.jobs
+        row: cython.Py_ssize_t = jobs.at[slot].row
         other: cython.Py_ssize_t
         if row < 0 or self.array[row] < 0 or not self.inside[row]:
             return 0
@@ -252,8 +251,8 @@ class TaskLimits:
         outside = self.outside[self.array[row]]
         while outside:
             other, stamp = outside.popleft()
-            if self.jobs.at[other].stamp == stamp:
-                self.inside[self.jobs.at[other].row] = True
-                return self.releases.plan(other, now)
+            if jobs.at[other].stamp == stamp:
+                self.inside[jobs.at[other].row] = True
+                return self.releases.plan(other, self.engine.now)
         self.room[self.array[row]] += 1
         return 0

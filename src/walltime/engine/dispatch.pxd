@@ -1,5 +1,6 @@
 from walltime.engine.cluster cimport Changes, Cluster
 from walltime.engine.migration cimport Migration
+from walltime.engine.scheduling cimport Scheduling
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
 from walltime.kernel.queue cimport OrderedQueue, Queue
 from walltime.kernel.scan cimport ScanQueue
@@ -16,7 +17,7 @@ cdef class GlobalQueue:
     cdef int push(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int rank(self, long long now) except -1
 
-cdef class Dispatch:
+cdef class Dispatch(Scheduling):
     cdef readonly list queues
     cdef readonly bint hold
     cdef readonly bint overtake
@@ -24,23 +25,22 @@ cdef class Dispatch:
     cdef readonly object gate
     cdef readonly Migration migration
     cdef long long seed
-    cdef JobTable jobs
-    cdef readonly list clusters
     cdef Changes changes
     cdef readonly Py_ssize_t size
     cdef readonly Py_ssize_t longest
     cdef list fresh
     cdef list closed
-    cdef list rejected
     cdef dict options
     cdef dict known
     cdef bint doors
-    cpdef int attach(self, JobTable jobs, list clusters, Changes changes) except -1
-    cdef object enter(self, Py_ssize_t slot)
+    cpdef int attach(self, JobTable jobs, list clusters) except -1
+    cdef object refuse(self, Py_ssize_t slot)
     cdef list able(self, Py_ssize_t slot, kind)
     cdef list allowed(self, kind)
     cdef int wait(self, Py_ssize_t slot, long long now) except -1
     cdef int leave(self, Py_ssize_t slot) except -1
+    cdef int forget(self, Py_ssize_t slot, long long now) except -1
+    cdef list decide(self, long long now)
     cdef int ask(self, long long now) except -1
     cdef bint restless(self) noexcept
     cdef int ask_in_turn(self, long long now) except -1

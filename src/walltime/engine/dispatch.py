@@ -15,6 +15,7 @@ from walltime.core.time import SECOND
 from walltime.engine.cluster import Changes, Cluster
 from walltime.engine.migration import Migration  # noqa: F401 - as in dispatch.pxd
 from walltime.engine.recorder import NOWHERE as _NOWHERE
+from walltime.engine.scheduling import Scheduling
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.queue import OrderedQueue
 from walltime.kernel.scan import ScanQueue
@@ -73,7 +74,7 @@ class GlobalQueue:
 
 @cython.final
 @cython.cclass
-class Dispatch:
+class Dispatch(Scheduling):
     """The global queues, in the order in which they are served, and the rules for leaving them.
 
     `hold`: a job stays until some cluster could start it at once, or keeps a reservation for it. `overtake`: whether
@@ -84,6 +85,7 @@ class Dispatch:
     """
 
     def __init__(self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0, shared=False) -> None:
+        Scheduling.__init__(self)
         self.queues = list(queues)
         self.hold = hold
         self.overtake = overtake
@@ -95,21 +97,19 @@ class Dispatch:
         self.longest = 0
         self.fresh = []
         self.closed = []
-        self.rejected = []
+        self.changes = Changes()
         self.options = {}
         self.known = {}
         self.doors = False
 
-    def attach(self, jobs: JobTable, clusters, changes: Changes):
-        """Called once, before the run, when all clusters are there."""
+    def attach(self, jobs: JobTable, clusters):
         line: GlobalQueue
         cluster: Cluster
         largest: cython.longlong = 1
         prepared: list = []
-        self.jobs = jobs
-        self.clusters = clusters
-        self.changes = changes
+        Scheduling.attach(self, jobs, clusters)
         for cluster in clusters:
+            cluster.changes = self.changes
             if cluster.door is not None:
                 self.doors = True
             if cluster.ledger.size > largest:
@@ -123,12 +123,12 @@ class Dispatch:
                 line.broker.prepare(jobs, clusters, self.seed)
                 prepared.append(line.broker)
         if self.migration is not None:
-            self.migration.join(clusters, changes, self.options)
+            self.migration.join(clusters, self.changes, self.options)
         return 0
 
     # ---- in
 
-    def enter(self, slot):
+    def refuse(self, slot):
         """Why the job can run on none of the clusters that it may go to, in words; None where it can."""
         jobs: JobTable = self.jobs
         kind = 0 if self.gate is None else self.gate.kind(jobs.at[slot].row)
@@ -185,7 +185,21 @@ class Dispatch:
         self.size -= 1
         return 0
 
+    def forget(self, slot, now):
+        if self.jobs.at[slot].cluster == NOWHERE:
+            return self.leave(slot)
+        return Scheduling.forget(self, slot, now)
+
     # ---- out
+
+    def decide(self, now):
+        touched: list
+        self.ask(now)
+        touched = self.changes.touched
+        self.changes.touched = []
+        if len(touched) > 1:
+            touched.sort(key=_index)
+        return touched
 
     def ask(self, now):
         """Send those down that can go, at this instant; those whom nobody takes are in `rejected` afterwards."""

@@ -9,6 +9,7 @@ from walltime.policy.preempt cimport Preempt
 cdef class Displacer:
     cdef readonly Preempt part
     cdef readonly Engine simulation
+    cdef readonly object notices
     cdef readonly JobTable jobs
     cdef readonly list tiers
     cdef readonly dict told

@@ -20,7 +20,7 @@ if not cython.compiled:
     WAITING, RUNNING, SUSPENDED = State.WAITING, State.RUNNING, State.SUSPENDED
     ARRIVAL = Cause.ARRIVAL
 
-_REMEDIES = {"requeue": Remedy.REQUEUE, "kill": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
+_REMEDIES = {"requeue": Remedy.REQUEUE, "kill": Remedy.KILL, "checkpoint": Remedy.RESTORE}
 
 
 @cython.final
@@ -32,9 +32,10 @@ class Displacer:
     others of lower ranks have gone. Where they have time to leave it is a *claimant* until then, with a pinned hold.
     """
 
-    def __init__(self, part: Preempt, simulation: Engine, tiers) -> None:
+    def __init__(self, part: Preempt, simulation: Engine, notices, tiers) -> None:
         self.part = part
         self.simulation = simulation
+        self.notices = notices  # of jobs that have to leave
         self.jobs = simulation.jobs
         self.tiers = tiers  # of the lanes
         self.chains = Chains(self.jobs)
@@ -222,7 +223,7 @@ class Displacer:
                 for victim in victims:
                     self.chains.leave(victim)
                     self.told[victim] = self.jobs.at[victim].expected_end
-                    self.simulation.tell(victim, time)
+                    self.notices.give(victim, time)
                 self.claims[slot] = time
                 self.pin(view, slot)
         return 0
@@ -305,6 +306,8 @@ class Displacer:
 
     def send_away(self, slot: cython.Py_ssize_t):
         if self.part.mode != "suspend":
+            if self.part.mode == "kill":
+                self.simulation.count_withdrawn("preempted")
             self.simulation.interrupt(slot, _REMEDIES[self.part.mode], Outcome.PREEMPTED)
             return
         end = self.told.get(slot, self.jobs.at[slot].expected_end)

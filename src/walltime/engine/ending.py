@@ -10,12 +10,17 @@ gets no further.
 
 from __future__ import annotations
 
-from typing import Any
-
+import cython
 import numpy as np
 
-from walltime.core.time import NEVER
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import State
+from walltime.kernel.source import Moment, Source
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    STARTED, INTERRUPTED, LEFT = Moment.STARTED, Moment.INTERRUPTED, Moment.LEFT
 
 CHANCES = 1000
 """Changes of the machine in a row that start no job; interruptions of a job in a row that leave it no further."""
@@ -33,45 +38,90 @@ TOO_LONG = f"the machine had no room for it in {MOST:,} changes by failures and 
 NOT_STARTED = "its scheduler never started it"
 
 
-class Ending:
+@cython.final
+@cython.cclass
+class Ending(Source):
     """What the loop has to know of jobs that may never end."""
 
-    def __init__(self, simulation: Any) -> None:
+    def __init__(self, simulation) -> None:
+        Source.__init__(self)
         self.simulation = simulation
-        self.fruitless: dict[int, tuple[int, int]] = {}  # by order of entry: what is saved, and how often in vain
+        self.fruitless = {}  # by order of entry: what is saved, and how often in vain
         self.exhausted = 0  # jobs that have had all their chances
+        self.idle = 0  # instants since something last happened that was not in the background
+        self.active = 0  # and when that was
+        self.patience = 0  # so long at least is waited for what recurs without end
+        self.hears = INTERRUPTED
 
-    def interrupted(self, slot: int) -> None:
+    def watch(self, attended):
+        """Whether something goes on in the background, so that the run may have to be ended."""
+        if attended:
+            self.hears = STARTED | INTERRUPTED | LEFT
+        return 0
+
+    def worthwhile(self, time, sources):
+        """Whether something that can still happen could start or end a job."""
+        source: Source
+        endless: cython.bint = True
+        vain: cython.bint = self.exhausted > 0  # then what is to happen to running jobs tells nothing
+        for source in sources:
+            if source.next < NEVER and not source.background:
+                source.forget()
+            if source.next >= NEVER:
+                continue
+            if source.background:
+                endless &= source.endless
+            elif not vain or not source.to_running:
+                self.idle = 0
+                return True
+        if vain and self.runs():
+            return True
+        if self.idle == 0 or not endless:
+            self.active = time
+        self.idle += 1
+        patient: cython.bint = time - self.active <= self.patience and self.idle <= MOST
+        return (self.idle <= CHANCES or patient) and self.hopes()
+
+    def started(self, slot):
+        self.idle = 0
+        return 0
+
+    def interrupted(self, slot):
         """A running or suspended job is to wait again, with what is saved of it."""
         jobs = self.simulation.jobs
         seq, saved = int(jobs.seq[slot]), int(jobs.saved[slot])
         before, count = self.fruitless.get(seq, (0, 0))
         self.fruitless[seq] = (saved, 0) if saved > before else (before, count + 1)
         self.exhausted += self.fruitless[seq][1] == CHANCES
+        return 0
 
-    def left(self, seq: int) -> None:
-        """The job has left the system."""
-        _, count = self.fruitless.pop(seq, (0, 0))
-        self.exhausted -= count >= CHANCES
+    def left(self, slot, state):
+        self.idle = 0
+        if self.fruitless:
+            _, count = self.fruitless.pop(int(self.simulation.jobs.seq[slot]), (0, 0))
+            self.exhausted -= count >= CHANCES
+        return 0
 
     def is_exhausted(self, slot: int) -> bool:
         return self.fruitless.get(int(self.simulation.jobs.seq[slot]), (0, 0))[1] >= CHANCES
 
     def runs(self) -> bool:
         """Whether some job runs that has chances left."""
-        return any(
-            self.simulation.jobs.state[slot] == State.RUNNING and not self.is_exhausted(slot) for slot in self._there()
-        )
+        state = self.simulation.jobs.state
+        for slot in self._there():  # noqa: SIM110 - a generator would be an object
+            if state[slot] == State.RUNNING and not self.is_exhausted(slot):
+                return True
+        return False
 
     def hopes(self) -> bool:
         """Whether some job waits, or is suspended, for which there may still be room."""
         state = self.simulation.jobs.state
-        return any(
-            state[slot] in (State.WAITING, State.SUSPENDED)
-            and not self.is_exhausted(slot)
-            and not self._is_stranded(slot)
-            for slot in self._there()
-        )
+        for slot in self._there():
+            if state[slot] not in (State.WAITING, State.SUSPENDED) or self.is_exhausted(slot):
+                continue
+            if not self._is_stranded(slot):
+                return True
+        return False
 
     def explain(self, until: int) -> dict[str, list[int]]:
         """The numbers of the jobs that are left, by what became of them, in order of entry; `until` is the cut-off."""
@@ -93,7 +143,7 @@ class Ending:
             return BEYOND
         if self._is_stranded(slot):
             return GONE
-        if simulation.idle > MOST:
+        if self.idle > MOST:
             return TOO_LONG
         return NO_ROOM if simulation.machines else NOT_STARTED
 

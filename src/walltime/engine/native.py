@@ -16,9 +16,10 @@ from walltime.core.tables import SERIES, Record
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.build import build_grid, build_plain, build_site, is_ruled, needs_vectors
+from walltime.engine.assemble import Conditions
+from walltime.engine.build import build_simulation, needs_vectors
 from walltime.engine.counts import count_conditions
-from walltime.engine.dependencies import Dependencies, TaskLimits
+from walltime.engine.dispatch import Dispatch
 from walltime.engine.honoured import HONOURED
 from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Rank, Simulation
@@ -105,18 +106,13 @@ def run(
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
     scenario = _placed_evenly(scenario)
-    options = _options(scenario, observer, observers) | _conditions(workload, scenario)
+    options = _options(scenario, observer, observers) | {"conditions": _conditions(workload, scenario)}
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
     profiles = [] if first is None else first.label_names("profile")
     options["execution"].equip([cluster.layout() for cluster in scenario.clusters], scenario.seed, profiles)
-    if len(scenario.clusters) > 1 or scenario.broker is not None:
-        simulation, arrivals = build_grid(scenario, first, batches, options)
-    elif is_ruled(scenario.clusters[0], first):
-        simulation, arrivals = build_site(scenario, first, batches, options)
-    else:
-        simulation, arrivals = build_plain(scenario, first, batches, options)
+    simulation, arrivals = build_simulation(scenario, first, batches, options)
     if first is not None and first.has("started"):
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
@@ -124,7 +120,6 @@ def run(
     if (checkpoint := scenario.execution.checkpoint) is not None:
         times = (checkpoint.interval, checkpoint.cost, checkpoint.restart)
         simulation.execution.write_checkpoints(*(microseconds(time) for time in times))
-        simulation.checkpointed = True
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     names = [cluster.name for cluster in scenario.clusters]
@@ -133,8 +128,8 @@ def run(
     facts["strangers"] = [] if first is None else find_strangers(scenario, first)
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
-    if simulation.left:
-        facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.left.items()}
+    if simulation.unfinished:
+        facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.unfinished.items()}
     facts |= count_conditions(workload, jobs, simulation, scenario)
     return Record(jobs, allocations, facts, ran, build_outages(simulation, names), _samples(simulation))
 
@@ -187,10 +182,11 @@ def _placed_evenly(scenario: Scenario) -> Scenario:
 
 def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[Any]) -> dict[str, Any]:
     """What a Simulation is made with, besides its arrivals."""
+    execution = registry.build("execution", scenario.execution.model)
+    execution.extends = scenario.execution.overrun == "extend"
     return {
-        "execution": registry.build("execution", scenario.execution.model),
+        "execution": execution,
         "observers": observers,
-        "extend": scenario.execution.overrun == "extend",
         "per_event": scenario.clusters[0].scheduler.rhythm.name == "event",
         "progress": None if observer is None else observer.progress,
     }
@@ -202,19 +198,13 @@ def _waits(batch: Workload, scenario: Scenario) -> bool:
     return told or (scenario.dependencies.preceding and batch.has("preceding_job"))
 
 
-def _conditions(workload: Workload | Iterable[Workload], scenario: Scenario) -> dict[str, Any]:
-    """What else a Simulation is made with: whom jobs wait for, and how late they may be."""
-    options: dict[str, Any] = {"drop_late": scenario.deadlines == "cancel"}
+def _conditions(workload: Workload | Iterable[Workload], scenario: Scenario) -> Conditions:
+    """What jobs wait for, and how late they may be."""
+    late, rules = scenario.deadlines == "cancel", scenario.dependencies
     if not isinstance(workload, Workload):
-        return options
-    rules = scenario.dependencies
+        return Conditions(drop_late=late)
     graph = resolve_dependencies(workload, preceding=rules.preceding, unknown=rules.unknown)
-    if graph is not None:
-        options["dependencies"] = Dependencies(graph, rules.never == "stay")
-    arrays = resolve_arrays(workload)
-    if arrays is not None:
-        options["task_limits"] = TaskLimits(*arrays)
-    return options
+    return Conditions(graph, rules.never == "stay", resolve_arrays(workload), late)
 
 
 def _limits_work(cluster: Cluster) -> bool:
@@ -244,15 +234,15 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         **({"start": notes["start"]} if "start" in notes else {}),
         "held": _held(simulation),
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
-        "checkpoint_core_hours": simulation.overhead / (3600 * SECOND),
+        "checkpoint_core_hours": simulation.execution.spent_aside / (3600 * SECOND),
         **_brokered(simulation),
     }
 
 
 def _brokered(simulation: Simulation) -> dict[str, Any]:
     """What only several clusters have to tell."""
-    dispatch = simulation.dispatch
-    if dispatch is None:
+    dispatch = simulation.scheduling
+    if not isinstance(dispatch, Dispatch):
         return {}
     moves = {} if dispatch.migration is None else {"migrations": dispatch.migration.moves}
     return {"longest_global_queue": dispatch.longest} | moves
@@ -263,8 +253,8 @@ def _samples(simulation: Simulation) -> pl.DataFrame | None:
     columns: dict[str, list[Any]] = {"time": [], "series": [], "entity": [], "value": []}
     several = len(simulation.clusters) > 1
     kept = [(f"{cluster.name}/" if several else "", cluster.orders) for cluster in simulation.clusters]
-    if simulation.dispatch is not None:
-        kept.append(("broker/", [line.order for line in simulation.dispatch.queues if line.order is not None]))
+    if isinstance(simulation.scheduling, Dispatch):
+        kept.append(("broker/", [line.order for line in simulation.scheduling.queues if line.order is not None]))
     for prefix, orders in kept:
         for order in dict.fromkeys(orders):
             for series, entities in order.history().items():

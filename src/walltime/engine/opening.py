@@ -67,7 +67,7 @@ class Placements(Source):
                     + "; ".join(getattr(self.engine, "reasons", ())),
                     value=f"job {row + 1} in order of submission",
                 )
-            if not self.engine.place(int(found[0])):  # type: ignore[attr-defined]
+            if not self.engine.start_as_running(int(found[0])):  # type: ignore[attr-defined]
                 raise InputError(
                     "the jobs that run already do not all fit the cluster; the first without room "
                     f"(at {now / SECOND:g} s)",

@@ -27,7 +27,7 @@ from walltime.scenario.outages import (
 )
 
 Array = np.ndarray[Any, Any]
-REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.CHECKPOINT}
+REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.RESTORE}
 MONTH = 30 * 86_400 * SECOND
 AHEAD = 100
 """So many occurrences of a reservation are known of at most."""

@@ -1,6 +1,6 @@
 from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport COMPLETED, HELD, TIMEOUT, JobTable
-from walltime.kernel.source cimport Engine, Source
+from walltime.kernel.source cimport BEGUN, ENTERED, MOVED, Engine, Source
 
 cdef class Planned(Source):
     cdef EventHeap due
@@ -10,18 +10,24 @@ cdef class Planned(Source):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
-cdef class Interruptions(Planned):
+cdef class Notices(Planned):
     cdef dict times
+    cdef dict homes
     cdef int plan(self, Py_ssize_t slot, long long time) except -1
     cdef long long leave_time(self, Py_ssize_t slot) except *
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
+    cpdef int moved(self, Py_ssize_t slot, int before, int after) except -1
 
-cdef class Limits(Planned):
-    cdef Interruptions interruptions
-    cdef int watch(self, Py_ssize_t slot) except -1
+cdef class TimeLimits(Planned):
+    cdef readonly Notices notices
+    cpdef int begun(self, Py_ssize_t slot) except -1
+    cdef int correct(self, Py_ssize_t slot) except -1
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
 cdef class Cancellations(Planned):
+    cdef long long told
+    cdef int tell(self, long long time) except -1
+    cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
@@ -30,16 +36,19 @@ cdef class Expiries(Planned):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
+cdef class Deadlines(Expiries):
+    cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
+
 cdef class Releases(Planned):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
-cdef class Openings(Source):
-    cdef dict times
+cdef class Timers(Source):
+    cdef EventHeap due
     cdef int plan(self, int cluster, long long time) except -1
     cpdef fire(self, long long now)
 
-cdef class Timers(Source):
-    cdef EventHeap due
+cdef class Openings(Timers):
+    cdef dict times
     cdef int plan(self, int cluster, long long time) except -1
     cpdef fire(self, long long now)

@@ -1,18 +1,32 @@
-"""The engine's own sources of events: limits, cancellations, releases, timers."""
+"""The engine's own sources of events: time limits, cancellations, deadlines, releases, timers."""
 
 from __future__ import annotations
 
 import cython
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND
 from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, State
-from walltime.kernel.source import Engine, Source
+from walltime.kernel.source import GONE as _GONE
+from walltime.kernel.source import Engine, Moment, Source
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+GONE = cython.declare(cython.longlong, _GONE)
 
 if not cython.compiled:
     HELD, COMPLETED, TIMEOUT = State.HELD, State.COMPLETED, State.TIMEOUT
+    ENTERED, BEGUN, MOVED = Moment.ENTERED, Moment.BEGUN, Moment.MOVED
+
+BY_USER = "by its user"
+GAVE_UP = "its user gave up waiting"
+TOO_LATE = "a deadline that cannot be met"
+
+CORRECTIONS = tuple(
+    minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, *(6000 << k for k in range(21)))
+)
+"""By how much the expected end of a job that outlives it grows, each time; after 100 hours, twice as much each time.
+Tsafrir, Etsion, Feitelson, "Backfilling using system-generated predictions", IEEE TPDS 18(6), 2007."""
 
 
 @cython.cclass
@@ -62,12 +76,28 @@ class Planned(Source):
 
 @cython.final
 @cython.cclass
-class Interruptions(Planned):
-    """Jobs that were told to leave, and whose time is up."""
+class Notices(Planned):
+    """Running jobs that were told to leave: at its time each is made to go by the preemptor of its scheduling domain.
+
+    `homes` are the preemptors, by cluster and domain; they are told of every transition of their jobs.
+    """
 
     def __init__(self) -> None:
         Planned.__init__(self)
+        self.to_running = True
         self.times = {}  # by slot: for which stamp, and when
+        self.homes = {}
+
+    def add(self, cluster, island, preemptor) -> None:
+        """One more preemptor."""
+        self.homes[cluster, island] = preemptor
+        self.hears = MOVED
+
+    def give(self, slot, time) -> None:
+        """The running job is told to leave at `time` at the latest."""
+        if time < self.engine.jobs.at[slot].expected_end:
+            self.engine.ledger_for(slot).prolong(slot, time)
+        self.plan(slot, time)
 
     def plan(self, slot, time):
         self.times[slot] = (self.engine.jobs.at[slot].stamp, time)
@@ -82,21 +112,31 @@ class Interruptions(Planned):
         return time if stamp == self.engine.jobs.at[slot].stamp else NEVER
 
     def happen(self, slot, now):
-        self.engine.displace(slot)
+        jobs: JobTable = self.engine.jobs
+        self.homes[jobs.at[slot].cluster, jobs.at[slot].island].displace(slot)
+        return 0
+
+    def moved(self, slot, before, after):
+        jobs: JobTable = self.engine.jobs
+        home = self.homes.get((jobs.at[slot].cluster, jobs.at[slot].island))
+        if home is not None:
+            home.moved(slot, before, after)
         return 0
 
 
 @cython.final
 @cython.cclass
-class Limits(Planned):
+class TimeLimits(Planned):
     """Kills at the limit, and corrects expected ends that are outrun. Only jobs that will reach one have a timer."""
 
-    def __init__(self, interruptions: Interruptions) -> None:
+    def __init__(self, notices: Notices) -> None:
         Planned.__init__(self)
-        self.interruptions = interruptions
+        self.notices = notices
+        self.hears = BEGUN
+        self.to_running = True
 
-    def watch(self, slot):
-        """Keep a timer for a job that has started or was corrected, where it will need one."""
+    def begun(self, slot):
+        """Keep a timer for a job that runs or was corrected, where it will need one."""
         jobs: JobTable = self.engine.jobs
         time: cython.longlong = self.engine.kill_time(slot)
         if jobs.at[slot].expected_end < time:
@@ -107,9 +147,20 @@ class Limits(Planned):
         engine: Engine = self.engine
         if now >= engine.kill_time(slot):
             engine.finish(slot, TIMEOUT)
-        elif now < self.interruptions.leave_time(slot):
-            engine.correct(slot)
-            self.watch(slot)
+        elif now < self.notices.leave_time(slot):
+            self.correct(slot)
+            self.begun(slot)
+        return 0
+
+    def correct(self, slot):
+        """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
+        jobs: JobTable = self.engine.jobs
+        step: cython.Py_ssize_t = jobs.at[slot].corrections
+        until: cython.longlong = jobs.at[slot].expected_end
+        until += CORRECTIONS[min(step, len(CORRECTIONS) - 1)]
+        until = min(until, self.engine.kill_time(slot), self.notices.leave_time(slot))
+        self.engine.prolong(slot, until)
+        jobs.at[slot].corrections = step + 1
         return 0
 
 
@@ -118,15 +169,37 @@ class Limits(Planned):
 class Cancellations(Planned):
     """Users who withdraw their jobs, waiting or running, on whatever attempt."""
 
+    def __init__(self) -> None:
+        Planned.__init__(self)
+        self.told = -1
+        self.hears = ENTERED
+
+    def tell(self, time):
+        """When the next job that enters is withdrawn; -1 for never."""
+        self.told = time
+        return 0
+
+    def entered(self, slot, begin):
+        engine: Engine = self.engine
+        time: cython.longlong = self.told
+        self.told = -1
+        if time < 0:
+            return begin
+        if time > engine.now:
+            self.plan(slot, time)
+            return begin
+        engine.move(slot, HELD)
+        engine.withdraw(slot, BY_USER)
+        return GONE
+
     def is_meant(self, slot):
         jobs: JobTable = self.engine.jobs
         return jobs.at[slot].seq == self.due.seq and jobs.at[slot].state < COMPLETED
 
     def happen(self, slot, now):
-        return self.engine.withdraw(slot, "by its user")
+        return self.engine.withdraw(slot, BY_USER)
 
 
-@cython.final
 @cython.cclass
 class Expiries(Planned):
     """Jobs that are cancelled, for the reason given, unless they have started by then."""
@@ -145,6 +218,28 @@ class Expiries(Planned):
 
 @cython.final
 @cython.cclass
+class Deadlines(Expiries):
+    """Jobs that can no longer meet their deadline are cancelled."""
+
+    def __init__(self) -> None:
+        Expiries.__init__(self, TOO_LATE)
+        self.hears = ENTERED
+
+    def entered(self, slot, begin):
+        engine: Engine = self.engine
+        deadline: cython.longlong = engine.jobs.at[slot].deadline
+        if deadline < 0:
+            return begin
+        if engine.now + engine.jobs.at[slot].requested > deadline:
+            engine.move(slot, HELD)
+            engine.withdraw(slot, TOO_LATE)
+            return GONE
+        self.plan(slot, deadline - engine.jobs.at[slot].requested + 1)
+        return begin
+
+
+@cython.final
+@cython.cclass
 class Releases(Planned):
     """Held jobs that are let in at a time: their begin time, or that of what they wait for."""
 
@@ -156,14 +251,36 @@ class Releases(Planned):
         return self.engine.admit(slot)
 
 
+@cython.cclass
+class Timers(Source):
+    """Passes that were asked for; they keep no simulation alive."""
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.background = self.endless = True
+        self.due = EventHeap()
+
+    def plan(self, cluster, time):
+        """A pass of the cluster at that time."""
+        self.due.push(time, cluster, cluster, 0)
+        self.next = self.due.next_time()
+        return 0
+
+    def fire(self, now):
+        while self.due.next_time() <= now:
+            self.due.pop()
+            self.engine.wake(self.due.slot)
+        self.next = self.due.next_time()
+
+
 @cython.final
 @cython.cclass
-class Openings(Source):
+class Openings(Timers):
     """In each cluster, the time at which a limit on core-minutes lets a job in with nothing else happening: one time,
     as it was told last."""
 
     def __init__(self) -> None:
-        Source.__init__(self)
+        Timers.__init__(self)
         self.times = {}
 
     def plan(self, cluster, time):
@@ -180,25 +297,3 @@ class Openings(Source):
             if self.times[cluster] <= now:
                 self.plan(cluster, NEVER)
                 self.engine.wake(cluster)
-
-
-@cython.final
-@cython.cclass
-class Timers(Source):
-    """Passes that a policy asked for."""
-
-    def __init__(self) -> None:
-        Source.__init__(self)
-        self.due = EventHeap()
-
-    def plan(self, cluster, time):
-        """A pass of the cluster at that time."""
-        self.due.push(time, cluster, cluster, 0)
-        self.next = self.due.next_time()
-        return 0
-
-    def fire(self, now):
-        while self.due.next_time() <= now:
-            self.due.pop()
-            self.engine.wake(self.due.slot)
-        self.next = self.due.next_time()

@@ -41,7 +41,7 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     order = np.empty_like(recorded["seq"])
     order[recorded["seq"]] = np.arange(len(order))  # every number of entry is recorded once
     recorded = {name: values[order] for name, values in recorded.items()}
-    described = _descriptions(arrivals, simulation.live_jobs, recorded["row"])
+    described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
     taken = simulation.recorder.allocations.columns(ALLOCATION)
     where = _placements(simulation.recorder, taken["seq"])
     jobs = _jobs(recorded, described, clusters, simulation.now)

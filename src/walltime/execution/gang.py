@@ -164,7 +164,7 @@ class Gang(Execution):
         self.engine = engine
         sim: object = engine
         self.arrivals = sim.arrivals
-        self.live_jobs = sim.live_jobs
+        self.live_jobs = sim.arrivals.live_jobs
         return 0
 
     def pattern(self, text):

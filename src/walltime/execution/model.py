@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Source
+
+NEVER = cython.declare(cython.longlong, _NEVER)
 
 
 @cython.cclass
 class Execution(Source):
-    """A source that ends jobs. It calls `engine.finish(slot, COMPLETED)` when a job's work is done."""
+    """A source that ends jobs. It calls `engine.finish(slot, COMPLETED)` when a job's work is done.
+
+    With `extends` jobs run beyond their limits. `spent_aside` are core-microseconds that were none of the jobs' work.
+    """
+
+    def __init__(self) -> None:
+        Source.__init__(self)
+        self.to_running = True
+        self.extends = False
+        self.spent_aside = 0
 
     def equip(self, layouts, seed, profiles=()):
         """Called once, before the run: the nodes of each cluster (None: a plain number of cores), the seed, and the
         profiles that jobs are known to have."""
+        return 0
+
+    def taken(self, slot):
+        """The job is submitted, and about to enter the system."""
+        jobs: JobTable = self.engine.jobs
+        if self.extends:
+            jobs.at[slot].limit = NEVER
         return 0
 
     def begin(self, slot):
@@ -26,6 +45,10 @@ class Execution(Source):
         """The running job stops now, by whatever cause. With `keep`, jobs.progress[slot] is what it has done so far,
         and a later `begin` goes on from there; otherwise its work is lost."""
         raise NotImplementedError(f"{type(self).__name__}.interrupt")
+
+    def ended(self, slot):
+        """The job is about to leave the system."""
+        return 0
 
     def write_checkpoints(self, interval, cost, restart) -> None:
         """From now on jobs write a checkpoint after each `interval` of work; all three in microseconds."""

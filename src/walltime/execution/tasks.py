@@ -79,7 +79,7 @@ class TaskExecution(Execution):
         self.engine = engine
         sim: object = engine
         self.arrivals = sim.arrivals
-        self.live_jobs = sim.live_jobs
+        self.live_jobs = sim.arrivals.live_jobs
         return 0
 
     def read_patterns(self):

@@ -15,6 +15,8 @@ cdef class TraceExecution(Execution):
     cdef dict kept
     cdef dict leading
     cdef dict ahead
+    cpdef int taken(self, Py_ssize_t slot) except -1
+    cpdef int ended(self, Py_ssize_t slot) except -1
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
     cpdef interrupt(self, Py_ssize_t slot, bint keep)

@@ -51,12 +51,25 @@ class TraceExecution(Execution):
         self.cost = cost
         self.restart = restart
 
-    def allow(self, slot):
+    def taken(self, slot):
         """The time for checkpoints is granted on top of what the job has asked for."""
         jobs: JobTable = self.engine.jobs
-        extra: cython.longlong = self.cost * self.between(0, jobs.at[slot].requested)
-        jobs.at[slot].requested += extra
-        jobs.at[slot].limit += extra
+        extra: cython.longlong
+        if self.interval > 0:
+            extra = self.cost * self.between(0, jobs.at[slot].requested)
+            jobs.at[slot].requested += extra
+            jobs.at[slot].limit += extra
+        return Execution.taken(self, slot)
+
+    def ended(self, slot):
+        """Of the time that the job ran, writing checkpoints and starting from them was none of its work."""
+        jobs: JobTable = self.engine.jobs
+        extra: cython.longlong
+        if self.interval > 0:
+            extra = jobs.at[slot].used - time_for(jobs.at[slot].progress, jobs.at[slot].speed)
+            if extra > 0:
+                jobs.at[slot].used -= extra
+                self.spent_aside += extra * jobs.at[slot].cores
         return 0
 
     def begin(self, slot):

@@ -4,17 +4,16 @@ cdef enum:
     WAITING = 2
     RUNNING = 3
     SUSPENDED = 4
-    ENDING = 5
-    COMPLETED = 6
-    TIMEOUT = 7
-    FAILED = 8
-    CANCELLED = 9
-    REJECTED = 10
+    COMPLETED = 5
+    TIMEOUT = 6
+    FAILED = 7
+    CANCELLED = 8
+    REJECTED = 9
 
 # of an interval in which a job ran, besides the states: it waits again
 cdef enum:
-    REQUEUED = 11
-    PREEMPTED = 12
+    REQUEUED = 10
+    PREEMPTED = 11
 
 cdef enum:
     LINE = -2

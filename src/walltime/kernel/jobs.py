@@ -76,19 +76,18 @@ class State(enum.IntEnum):
     WAITING = 2
     RUNNING = 3
     SUSPENDED = 4
-    ENDING = 5
-    COMPLETED = 6
-    TIMEOUT = 7
-    FAILED = 8
-    CANCELLED = 9
-    REJECTED = 10
+    COMPLETED = 5
+    TIMEOUT = 6
+    FAILED = 7
+    CANCELLED = 8
+    REJECTED = 9
 
 
 class Outcome(enum.IntEnum):
     """How an interval ended in which a job ran, besides the states in which it may have left."""
 
-    REQUEUED = 11  # interrupted, and it waits again
-    PREEMPTED = 12  # displaced by another job
+    REQUEUED = 10  # interrupted, and it waits again
+    PREEMPTED = 11  # displaced by another job
 
 
 class Place(enum.IntEnum):

@@ -12,16 +12,15 @@ class State(enum.IntEnum):
     WAITING = 2
     RUNNING = 3
     SUSPENDED = 4
-    ENDING = 5
-    COMPLETED = 6
-    TIMEOUT = 7
-    FAILED = 8
-    CANCELLED = 9
-    REJECTED = 10
+    COMPLETED = 5
+    TIMEOUT = 6
+    FAILED = 7
+    CANCELLED = 8
+    REJECTED = 9
 
 class Outcome(enum.IntEnum):
-    REQUEUED = 11
-    PREEMPTED = 12
+    REQUEUED = 10
+    PREEMPTED = 11
 
 class Place(enum.IntEnum):
     LINE = -2

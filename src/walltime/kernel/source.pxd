@@ -3,7 +3,17 @@ from walltime.kernel.jobs cimport JobTable
 cdef enum:
     REQUEUE = 0
     FAIL = 1
-    CHECKPOINT = 2
+    RESTORE = 2
+    KILL = 3
+
+cdef enum:
+    ENTERED = 1
+    ELIGIBLE = 2
+    STARTED = 4
+    BEGUN = 8
+    INTERRUPTED = 16
+    LEFT = 32
+    MOVED = 64
 
 cdef class Engine:
     cdef readonly JobTable jobs
@@ -19,16 +29,26 @@ cdef class Engine:
     cpdef int admit(self, Py_ssize_t slot) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
-    cpdef int correct(self, Py_ssize_t slot) except -1
+    cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
+    cpdef int move(self, Py_ssize_t slot, int state) except -1
 
 cdef class Source:
     cdef readonly Engine engine
     cdef public long long next
     cdef public bint background
     cdef public bint endless
+    cdef public bint to_running
+    cdef public int hears
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cpdef int forget(self) except -1
+    cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
+    cpdef bint admits(self, Py_ssize_t slot) except? -1
+    cpdef int started(self, Py_ssize_t slot) except -1
+    cpdef int begun(self, Py_ssize_t slot) except -1
+    cpdef int interrupted(self, Py_ssize_t slot) except -1
+    cpdef int left(self, Py_ssize_t slot, int state) except -1
+    cpdef int moved(self, Py_ssize_t slot, int before, int after) except -1
 
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)

@@ -17,7 +17,24 @@ class Remedy(enum.IntEnum):
 
     REQUEUE = 0  # it waits again, and starts from nothing
     FAIL = 1  # it has failed, or was killed
-    CHECKPOINT = 2  # it waits again, and goes on from its last checkpoint
+    RESTORE = 2  # it waits again, and goes on from what is saved of its work
+    KILL = 3  # it is cancelled
+
+
+class Moment(enum.IntFlag):
+    """Moments in a job's life of which a source may want to hear."""
+
+    ENTERED = 1  # submitted, and taken
+    ELIGIBLE = 2  # about to wait for resources
+    STARTED = 4  # running for the first time
+    BEGUN = 8  # running, for the first time or again
+    INTERRUPTED = 16  # stopped while it ran or was suspended, and about to wait again
+    LEFT = 32  # out of the system, or not let in
+    MOVED = 64  # any transition, also those above
+
+
+GONE = -2
+"""What `entered` says of a job that has left at once."""
 
 
 @cython.cclass
@@ -49,10 +66,6 @@ class Engine:
         """The running or suspended job is stopped, and becomes what a Remedy says; `outcome` is for the record."""
         raise NotImplementedError(f"{type(self).__name__}.interrupt")
 
-    def displace(self, slot):
-        """The running job that was told to leave has to go now."""
-        raise NotImplementedError(f"{type(self).__name__}.displace")
-
     def suspend(self, slot):
         """The running job stops and gives its resources back, its progress kept."""
         raise NotImplementedError(f"{type(self).__name__}.suspend")
@@ -81,17 +94,22 @@ class Engine:
         """When the running job reaches its limit; NEVER or beyond where it has none."""
         return NEVER
 
-    def correct(self, slot):
-        """The job has outlived its expected end: the scheduler sees a later one, never beyond the limit."""
-        raise NotImplementedError(f"{type(self).__name__}.correct")
+    def prolong(self, slot, until):
+        """The running job is now expected to end then, as the scheduler sees it."""
+        raise NotImplementedError(f"{type(self).__name__}.prolong")
+
+    def move(self, slot, state):
+        """Make a transition of the job."""
+        raise NotImplementedError(f"{type(self).__name__}.move")
 
 
 @cython.cclass
 class Source:
-    """Something that happens at times of its own: arrivals, ends, failures, releases, timers, users.
+    """Something that happens at times of its own, or at moments in the life of jobs: arrivals, ends, failures, users.
 
     `next` is when it wants to be called next (NEVER: not at all), and must be right whenever the loop looks at it.
     `fire(now)` makes everything happen that is due at `now`; with `engine.per_event` one thing at a time.
+    `hears` are the Moments of which it wants to be told, by the method of that name; it is set before the run.
     """
 
     def __init__(self) -> None:
@@ -99,6 +117,8 @@ class Source:
         self.next = NEVER
         self.background = False  # goes on whether or not there are jobs: it keeps no simulation alive
         self.endless = False  # and would for ever
+        self.to_running = False  # all that it does happens to running jobs
+        self.hears = 0
 
     def attach(self, engine: Engine):
         """Called once, before the run."""
@@ -111,6 +131,37 @@ class Source:
 
     def forget(self):
         """Set `next` later where nothing will come of what is due then. Asked only when a run may be over."""
+        return 0
+
+    # ---- moments
+
+    def entered(self, slot, begin):
+        """A job was submitted, and may wait from `begin` on. Returns from when on it may: NEVER where that is not
+        known, GONE where it has left at once."""
+        return begin
+
+    def admits(self, slot):
+        """Whether the job, which is eligible, may wait now; a source that says no calls `engine.admit` later."""
+        return True
+
+    def started(self, slot):
+        """The job runs for the first time."""
+        return 0
+
+    def begun(self, slot):
+        """The job runs."""
+        return 0
+
+    def interrupted(self, slot):
+        """The job is to wait again."""
+        return 0
+
+    def left(self, slot, state):
+        """The job has made its last transition."""
+        return 0
+
+    def moved(self, slot, before, after):
+        """The job has gone from one State to another."""
         return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
-from walltime.engine.build import build_site
+from walltime.engine.build import build_simulation
 from walltime.engine.loop import Rank
 from walltime.engine.tables import build_tables
 from walltime.execution.trace import TraceExecution
@@ -48,7 +48,7 @@ def test_a_live_job_is_routed_counted_and_placed():
         ]
     )
     options = {"execution": TraceExecution(), "sources": [(Rank.ARRIVALS, live)]}
-    simulation, arrivals = build_site(scenario, workload, [workload], options)
+    simulation, arrivals = build_simulation(scenario, workload, [workload], options)
     simulation.run()
     jobs, allocations = build_tables(simulation, arrivals, ["cluster"])
     assert jobs["start"].to_list() == [0.0, 1.0, 10.0, 11.0, None]

@@ -10,7 +10,9 @@ from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
-from walltime.engine.loop import Rank, Simulation
+from walltime.engine.assemble import make_simulation
+from walltime.engine.dispatch import Dispatch, GlobalQueue
+from walltime.engine.loop import Rank
 from walltime.engine.tables import build_tables
 from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
@@ -33,10 +35,12 @@ def table(*jobs, **columns):
     return Workload.from_columns(submit=submit, run_time=run, requested_time=requested, cores=cores, **columns)
 
 
-def simulate(workload, *cores, policy=Easy, execution=TraceExecution, until=NEVER, **options):
+def simulate(workload, *cores, policy=Easy, execution=TraceExecution, until=NEVER, broker=None, **options):
     """The simulation and its two tables, as lists of rows."""
     arrivals = Arrivals([workload])
-    simulation = Simulation(arrivals, execution(), **options)
+    if broker is not None:
+        options["scheduling"] = Dispatch([GlobalQueue("", None, broker)])
+    simulation = make_simulation(arrivals, execution(), **options)
     for index, size in enumerate(cores):
         ledger = CoreLedger(simulation.jobs, size, index)
         simulation.add_cluster(f"c{index}", ledger, Fcfs(), Request(), policy())
@@ -318,7 +322,7 @@ def test_an_error_in_a_policy_crosses_the_core_and_leaves_nothing_decided():
         raise ValueError("boom")
 
     arrivals = Arrivals([table((0, 1, 1, 3))])
-    simulation = Simulation(arrivals, TraceExecution())
+    simulation = make_simulation(arrivals, TraceExecution())
     simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), Fcfs(), Request(), FunctionPolicy(broken))
     with pytest.raises(ValueError, match="boom"):
         simulation.run()
@@ -401,7 +405,7 @@ def test_preemption_by_a_policy_requeues_the_victim():
             return -int(jobs.priority[slot])
 
     arrivals = Arrivals([table((0, 10, 10, 4), (3, 2, 2, 4), priority=[0, 9])])
-    simulation = Simulation(arrivals, TraceExecution())
+    simulation = make_simulation(arrivals, TraceExecution())
     simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), ByPriority(), Request(), Urgent())
     simulation.run()
     jobs, _ = build_tables(simulation, arrivals, ["c0"])
@@ -437,7 +441,7 @@ def test_a_stream_of_batches_gives_the_same_schedule():
     workload = table(*[(i, 7 + i % 5, 20, 1 + i % 4) for i in range(100)], user=[f"u{i % 7}" for i in range(100)])
     _, whole, _ = simulate(workload, 4)
     arrivals = Arrivals(workload.batches(9))
-    simulation = Simulation(arrivals, TraceExecution())
+    simulation = make_simulation(arrivals, TraceExecution())
     simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), Fcfs(), Request(), Easy())
     simulation.run()
     jobs, _ = build_tables(simulation, arrivals, ["c0"])
@@ -487,7 +491,7 @@ def test_conservative_keeps_every_promise_that_it_made_at_submission():
         jobs.append((rng.randint(0, 2000), run, run + rng.choice([0, 0, rng.randint(0, 60)]), rng.randint(1, 8)))
     promises = Promises()
     arrivals = Arrivals([table(*jobs)])
-    simulation = Simulation(arrivals, TraceExecution(), observers=[promises])
+    simulation = make_simulation(arrivals, TraceExecution(), observers=[promises])
     simulation.add_cluster("c0", PlanLedger(simulation.jobs, 8), Fcfs(), Request(), Conservative())
     simulation.run()
     assert len(promises.first) == 600

@@ -1,0 +1,37 @@
+from walltime.engine.displacement cimport Displacer
+from walltime.kernel.forecast cimport Forecast
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.lines cimport Line, LinesQueue
+from walltime.kernel.queue cimport Queue
+from walltime.kernel.quotas cimport Quotas
+from walltime.kernel.scan cimport ScanQueue
+from walltime.policy.api cimport LIMIT, TIMER, Order, Pass, Policy, Rhythm
+
+cdef class Island:
+    cdef readonly Queue queue
+    cdef readonly LinesQueue lines
+    cdef readonly Policy policy
+    cdef readonly Pass view
+    cdef readonly int causes
+    cdef public Displacer displacer
+    cdef bint dynamic
+    cdef bint periodic
+    cdef long long[::1] renewed
+    cdef long long[::1] renewal
+    cdef readonly Rhythm rhythm
+    cdef long long asked
+    cdef object decide(self)
+    cdef bint due(self, long long now) except? -1
+    cdef bint waits(self) noexcept
+    cdef int happened(self, long long now) noexcept
+    cdef bint unsettled(self, long long now) except? -1
+    cdef long long next_look(self, long long now) except *
+    cdef public long long cores
+    cdef public object mask
+    cdef Forecast forecast
+    cdef int take_back(self, Quotas quotas) except -1
+    cdef list waiting(self)
+    cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
+    cdef int prepare(self, list orders, long long now) except -1
+    cdef bint stale(self, list orders, long long now) except? -1
+    cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1

@@ -1,0 +1,193 @@
+"""A scheduling domain: queues whose nodes overlap, with one policy over them, and when there is something to decide."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.engine.displacement import Displacer  # noqa: F401 - as in domain.pxd
+from walltime.kernel.arrays import integers
+from walltime.kernel.forecast import Forecast  # noqa: F401 - as in domain.pxd
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.lines import Line, LinesQueue
+from walltime.kernel.queue import Queue
+from walltime.kernel.quotas import Quotas
+from walltime.kernel.scan import ScanQueue
+from walltime.policy.api import Cause, Order, Pass, Policy, Rhythm  # noqa: F401 - as in domain.pxd
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    LIMIT, TIMER = Cause.LIMIT, Cause.TIMER
+
+
+@cython.final
+@cython.cclass
+class Island:
+    """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one island."""
+
+    def __init__(self, queue: Queue, policy: Policy, view: Pass, orders) -> None:
+        self.queue = queue
+        self.lines = queue if isinstance(queue, LinesQueue) else None
+        self.policy = policy
+        self.view = view
+        self.dynamic = any(order.dynamic for order in orders)
+        self.periodic = any(order.periodic for order in orders)
+        self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
+        self.renewal = integers(len(orders), -1)  # which one they should
+        self.causes = 0
+        self.displacer = None  # whoever makes room for the urgent, and has the suspended
+        self.rhythm = None
+        self.asked = -1  # for when its rhythm has last asked for a look
+        self.cores = -1  # of its nodes, where these are not all of the cluster's
+        self.mask = None  # which of the nodes these are
+        self.forecast = None  # kept once a broker has asked when a job would start
+
+    def due(self, now):
+        """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
+        if self.rhythm is not None:
+            return self.waits() and self.rhythm.due(now, self.happened(now))
+        if self.causes == 0:
+            return False
+        if self.queue.size > 0 or self.causes & TIMER:
+            return True
+        if self.displacer is not None and self.displacer.suspended:
+            return True
+        return self.lines is not None and self.lines.waits_for_time()
+
+    def decide(self):
+        """Let the policy decide, in its rhythm."""
+        if self.rhythm is None:
+            return self.policy.schedule(self.view)
+        return self.rhythm.schedule(self.view)
+
+    def waits(self):
+        """Whether somebody waits who may start without anything else happening to others first."""
+        if self.queue.size > 0 or (self.displacer is not None and self.displacer.suspended):
+            return True
+        return self.lines is not None and self.lines.waits_for_time()
+
+    def happened(self, now):
+        """What its rhythm has to know of; a timer at which time alone moves a limit is one more thing."""
+        causes: cython.int = self.causes
+        if self.lines is not None and self.causes & TIMER and self.lines.opening <= now:
+            causes |= LIMIT
+        return causes
+
+    def unsettled(self, now):
+        """After a pass: whether its decisions changed what it decided upon, as a requeue does."""
+        if self.rhythm is not None:
+            return self.due(now)
+        return self.causes != 0 and self.queue.size > 0
+
+    def next_look(self, now):
+        """When its rhythm is to be asked again; NEVER where it did not change its mind since it said so."""
+        time: cython.longlong
+        if not self.waits():
+            if self.rhythm.forgets:
+                self.causes = 0
+            return NEVER
+        time = self.rhythm.next(now, self.happened(now))
+        if time == self.asked:
+            return NEVER
+        self.asked = time
+        return time
+
+    def prepare(self, orders, now):
+        """Before a pass: limits that time alone has moved, and the keys that change with time."""
+        line: Line
+        order: Order
+        if self.lines is not None and self.lines.refresh():
+            self.causes |= LIMIT
+        stale: cython.bint = self.periodic and self.stale(orders, now)
+        if not (self.dynamic or stale):
+            return 0
+        if self.lines is None:
+            self.rekey(self.queue, orders[0], 0, now)
+            self.queue.disturbed = True
+        else:
+            for line in self.lines.lines:
+                order = orders[line.lane]
+                if line.queue.size > 0 and (line.open or order.periodic):
+                    self.rekey(line.queue, order, line.lane, now)
+            self.lines.shuffled = True
+        if stale:
+            self.renewed[:] = self.renewal
+        return 0
+
+    def stale(self, orders, now):
+        """Whether keys that change every so often are to be renewed."""
+        i: cython.Py_ssize_t
+        order: Order
+        found: cython.bint = False
+        for i in range(len(orders)):
+            order = cython.cast(Order, orders[i])
+            if order.periodic:
+                self.renewal[i] = order.renew(now)
+                found |= self.renewal[i] > self.renewed[i]
+        return found
+
+    def rekey(self, queue: Queue, order: Order, lane, now):
+        """Give the jobs of a queue the keys that they have now."""
+        scan: ScanQueue
+        keys: cython.longlong[::1]
+        if order.dynamic:
+            scan = queue
+            order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
+            return scan.rekeyed()
+        if not order.periodic or self.renewal[lane] <= self.renewed[lane]:
+            return 0
+        keys = queue.room()
+        order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
+        return queue.rekey()
+
+    def take_back(self, quotas: Quotas):
+        """Before a policy that keeps promises looks: whom others' starts have brought to a limit has none any more."""
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        line: Line
+        jobs: JobTable = self.queue.jobs
+        for line in list(self.lines.lines):
+            for slot in line.queue.slots():
+                if jobs.at[slot].promise < 0 or jobs.at[slot].pinned:
+                    continue
+                counter = quotas.refuser(slot)
+                if counter >= 0:
+                    self.view.raw_ledger.unhold(slot)
+                    jobs.at[slot].promise = -1
+                    self.lines.park(slot, counter)
+        return 0
+
+    def waiting(self):
+        """Those who wait in the order in which they stand, without those who wait at a limit."""
+        line: Line
+        entries: list
+        out: list = []
+        if self.lines is None:
+            return self.queue.slots()
+        jobs: JobTable = self.queue.jobs
+        for lines in self.lines.tiers:
+            entries = []
+            for line in lines:
+                for slot in line.queue.slots():
+                    entries.append((jobs.key[slot], jobs.seq[slot], slot))
+            if len(lines) > 1:
+                entries.sort()
+            out += [entry[2] for entry in entries]
+        return out
+
+    def place_of(self, slot):
+        """How many of those in the forecast stand before the job."""
+        line: list = self.forecast.line
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = len(line)
+        middle: cython.Py_ssize_t
+        if high == 0 or self.queue.precedes(line[high - 1], slot):  # most come last
+            return high
+        while low < high:
+            middle = (low + high) // 2
+            if self.queue.precedes(line[middle], slot):
+                low = middle + 1
+            else:
+                high = middle
+        return low

@@ -1,0 +1,14 @@
+from walltime.kernel.source cimport INTERRUPTED, LEFT, STARTED, Source
+
+cdef class Ending(Source):
+    cdef object simulation
+    cdef readonly dict fruitless
+    cdef readonly long long exhausted
+    cdef long long idle
+    cdef long long active
+    cdef public long long patience
+    cdef int watch(self, bint attended) except -1
+    cdef bint worthwhile(self, long long time, list sources) except? -1
+    cpdef int started(self, Py_ssize_t slot) except -1
+    cpdef int interrupted(self, Py_ssize_t slot) except -1
+    cpdef int left(self, Py_ssize_t slot, int state) except -1
