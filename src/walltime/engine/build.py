@@ -15,6 +15,7 @@ from walltime.core.workload import Origin, Workload
 from walltime.engine.admission import Admission, Gate
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation, take_notices, take_openings
+from walltime.engine.cluster import Cluster as ClusterState
 from walltime.engine.dispatch import Dispatch, GlobalQueue
 from walltime.engine.displacement import Displacer
 from walltime.engine.door import Door
@@ -190,13 +191,16 @@ def add_pieces(
     }
     plans = plans_ahead(cluster)
     jobs = simulation.jobs
-    target = simulation.add_site(
-        cluster.name,
-        ledger,
-        [orders[lane.order.model_dump_json()] for lane in site.lanes],
-        estimate,
-        quotas,
-        bool(cluster.licences),
+    target = simulation.add(
+        ClusterState(
+            cluster.name,
+            len(simulation.clusters),
+            ledger,
+            [orders[lane.order.model_dump_json()] for lane in site.lanes],
+            estimate,
+            quotas,
+            bool(cluster.licences),
+        )
     )
     if quotas is not None:
         target.openings = take_openings(simulation)

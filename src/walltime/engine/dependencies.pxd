@@ -28,8 +28,8 @@ cdef class Dependencies(Planned):
 
     cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
     cpdef bint admits(self, Py_ssize_t slot) except? -1
-    cpdef int started(self, Py_ssize_t slot) except -1
-    cpdef int left(self, Py_ssize_t slot, int state) except -1
+    cpdef started(self, Py_ssize_t slot)
+    cpdef left(self, Py_ssize_t slot, int state)
     cdef int occur(self, Py_ssize_t c) except -1
     cdef int fail(self, Py_ssize_t c) except -1
     cdef int release(self, Py_ssize_t x) except -1
@@ -46,4 +46,4 @@ cdef class TaskLimits(Source):
     cdef list outside
 
     cpdef bint admits(self, Py_ssize_t slot) except? -1
-    cpdef int left(self, Py_ssize_t slot, int state) except -1
+    cpdef left(self, Py_ssize_t slot, int state)

@@ -9,6 +9,6 @@ cdef class Ending(Source):
     cdef public long long patience
     cdef int watch(self, bint attended) except -1
     cdef bint worthwhile(self, long long time, list sources) except? -1
-    cpdef int started(self, Py_ssize_t slot) except -1
-    cpdef int interrupted(self, Py_ssize_t slot) except -1
-    cpdef int left(self, Py_ssize_t slot, int state) except -1
+    cpdef started(self, Py_ssize_t slot)
+    cpdef interrupted(self, Py_ssize_t slot)
+    cpdef left(self, Py_ssize_t slot, int state)

@@ -114,13 +114,12 @@ class Simulation(Life):
 
     def add_cluster(self, name, ledger: Ledger, order, estimate, policy, rhythm=None):
         """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
-        cluster: Cluster = self.add_site(name, ledger, [order], estimate)
+        cluster: Cluster = self.add(Cluster(name, len(self.clusters), ledger, [order], estimate))
         cluster.add_island(None, policy, None, rhythm)
         return cluster
 
-    def add_site(self, name, ledger: Ledger, orders, estimate, quotas=None, licensed=False):
-        """One more cluster, with an order for each lane, whose islands are still to be added."""
-        cluster: Cluster = Cluster(name, len(self.clusters), ledger, orders, estimate, quotas, licensed)
+    def add(self, cluster: Cluster):
+        """One more cluster; its number is that of those before it."""
         cluster.chosen = self.chosen
         self.clusters.append(cluster)
         return cluster

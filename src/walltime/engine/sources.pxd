@@ -16,11 +16,11 @@ cdef class Notices(Planned):
     cdef int plan(self, Py_ssize_t slot, long long time) except -1
     cdef long long leave_time(self, Py_ssize_t slot) except *
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
-    cpdef int moved(self, Py_ssize_t slot, int before, int after) except -1
+    cpdef moved(self, Py_ssize_t slot, int before, int after)
 
 cdef class TimeLimits(Planned):
     cdef readonly Notices notices
-    cpdef int begun(self, Py_ssize_t slot) except -1
+    cpdef begun(self, Py_ssize_t slot)
     cdef int correct(self, Py_ssize_t slot) except -1
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 

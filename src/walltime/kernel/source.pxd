@@ -44,11 +44,11 @@ cdef class Source:
     cpdef int forget(self) except -1
     cpdef long long entered(self, Py_ssize_t slot, long long begin) except *
     cpdef bint admits(self, Py_ssize_t slot) except? -1
-    cpdef int started(self, Py_ssize_t slot) except -1
-    cpdef int begun(self, Py_ssize_t slot) except -1
-    cpdef int interrupted(self, Py_ssize_t slot) except -1
-    cpdef int left(self, Py_ssize_t slot, int state) except -1
-    cpdef int moved(self, Py_ssize_t slot, int before, int after) except -1
+    cpdef started(self, Py_ssize_t slot)
+    cpdef begun(self, Py_ssize_t slot)
+    cpdef interrupted(self, Py_ssize_t slot)
+    cpdef left(self, Py_ssize_t slot, int state)
+    cpdef moved(self, Py_ssize_t slot, int before, int after)
 
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)
