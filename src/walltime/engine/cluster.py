@@ -14,6 +14,7 @@ from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.queue import OrderedQueue, Queue
+from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.scan import ScanQueue
 from walltime.policy.api import Cause, Estimate, Order, Pass, Policy
 from walltime.policy.clusters import ClusterView
