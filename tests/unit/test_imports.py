@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,29 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=environment, text=True, capture_output=True, check=False
     )
+
+
+def test_the_architecture_page_has_the_layers_of_the_contract():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    line = " > ".join(layer.replace("walltime.", "") for layer in contracts[0]["layers"])
+    page = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
+    assert f"```\n{line}\n```" in page, line
+
+
+def test_every_file_that_the_architecture_page_names_is_there():
+    page = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:\.py|/))`", page))
+    places = (SOURCE, SOURCE / "workload", SOURCE / "analysis", SOURCE / "policies", ROOT)
+    missing = sorted(name for name in named if not any((place / name).exists() for place in places))
+    assert len(named) > 40
+    assert not missing, missing
+
+
+def test_no_room_has_more_than_some_twenty_modules():
+    rooms = {folder: len(list(folder.glob("*.py"))) for folder in SOURCE.rglob("*") if folder.is_dir()}
+    crowded = {str(folder.relative_to(SOURCE)): count for folder, count in rooms.items() if count > 32}
+    assert not crowded, crowded
 
 
 def module_of(path: Path) -> str:
