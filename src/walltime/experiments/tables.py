@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import sqlalchemy as sa
 
 from walltime.core.errors import InputError
 from walltime.experiments.schema import DONE, cells, figures, levels, members, runs
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from walltime.experiments.store import Store
 
 OF_RUN = ("seed", "state", "attempts", "wall", "cpu", "memory", "result", "error")
@@ -20,6 +21,8 @@ OF_RUN = ("seed", "state", "attempts", "wall", "cpu", "memory", "result", "error
 
 def read_table(store: Store, name: str, where: Mapping[str, str]) -> pl.DataFrame:
     """A row for each run of the cells with these labels; see `Store.table`."""
+    import polars as pl
+
     experiment = store.find(name).id
     chosen = _select_cells(store, experiment, where)
     asked = (
@@ -96,6 +99,8 @@ def _select_cells(store: Store, experiment: int, where: Mapping[str, str]) -> sa
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
+    import polars as pl
+
     kinds: dict[str, Any] = {"wall": pl.Float64, "cpu": pl.Float64}
     kinds |= dict.fromkeys(("seed", "attempts", "memory"), pl.Int64)
     return pl.Series(values, dtype=kinds.get(name, pl.String))
