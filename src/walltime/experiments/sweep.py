@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 TRIAL_RUNS = 5
 TRIAL_SECONDS = 30.0
-_ROW = 600
-_FIGURE = 45
+_ROW = 330
+_FIGURE = 40
 """Bytes of a run in the database besides its figures, and of a figure."""
 
 
