@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import UnsupportedError
+from walltime.core.log import logger, timed
 
 if TYPE_CHECKING:
     from walltime.core.tables import Record
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
+
+_log = logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,9 @@ class Prepared:
 
     def run(self, observer: Any = None, **options: Any) -> Record:
         """Simulate it; `options` are the engine's own."""
-        record: Record = find_engine(self.scenario.engine).run(self.scenario, self.workload, observer, **options)
+        engine = self.scenario.engine
+        with timed(_log, f"simulated {len(self.workload)} jobs with the engine {engine}"):
+            record: Record = find_engine(engine).run(self.scenario, self.workload, observer, **options)
         return record
 
 
@@ -36,8 +41,11 @@ def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:
     from walltime.scenario import resolve
 
     check(scenario)
-    jobs = scenario.read_workload() if workload is None else workload
-    return Prepared(resolve(find_engine(scenario.engine).complete(scenario), jobs), jobs)
+    if workload is None:
+        with timed(_log, "read or generated the workload"):
+            workload = scenario.read_workload()
+        _log.info("%d jobs", len(workload))
+    return Prepared(resolve(find_engine(scenario.engine).complete(scenario), workload), workload)
 
 
 def check(scenario: Scenario) -> None:

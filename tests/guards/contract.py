@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 import walltime
 from walltime.cli.app import app
+from walltime.core.entry_points import GROUPS
 from walltime.core.errors import WalltimeError
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGE_KINDS, OUTAGES, OUTCOMES, SERIES, STATES
 from walltime.core.workload import COLUMNS
@@ -28,6 +29,7 @@ from walltime.scenario.reading.problems import PYTHON_ONLY, model_of
 INTERFACES = ("api", "views", "clusters", "preempt", "conformance")
 """Modules of `walltime.policy` that a policy is written and checked with."""
 TAUGHT = {
+    "walltime.analysis.charts.chart": ("Axis", "Chart", "Line", "Panel"),
     "walltime.analysis.charts.palette": ("LIGHT",),
     "walltime.analysis.compare": ("compare_by",),
     "walltime.analysis.noise": ("Interval", "differ", "estimate"),
@@ -64,8 +66,10 @@ def lines() -> list[str]:
         command_line,
         tables,
         store_tables,
+        summary_keys,
+        exit_codes,
+        entry_points,
     )
-    sections += (summary_keys, exit_codes)
     return sorted({line for section in sections for line in section()})
 
 
@@ -175,6 +179,10 @@ def exit_codes() -> Iterator[str]:
         yield f"exit code {error.exit_code}: {error.__name__}"
     table = ERRORS.read_text(encoding="utf-8").partition("## Exit codes")[2].partition("\n## ")[0]
     yield from (f"exit code {code}" for code in re.findall(r"^\| (\d+) \|", table, re.M))
+
+
+def entry_points() -> Iterator[str]:
+    yield from (f"entry points {group}" for group in GROUPS)
 
 
 def _subclasses(kind: type) -> Iterator[Any]:

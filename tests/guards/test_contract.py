@@ -21,8 +21,8 @@ def test_nothing_has_vanished():
 def test_the_contract_covers_every_kind_of_thing():
     found = {line.split()[0] for line in read_lines(CONTRACT)}
     assert found == {
-        "command", "exit", "experiment", "part", "policy", "provenance", "python", "result", "scenario", "store",
-        "summary", "workload",
+        "command", "entry", "exit", "experiment", "part", "policy", "provenance", "python", "result", "scenario",
+        "store", "summary", "workload",
     }  # fmt: skip
     assert "scenario clusters.scheduler.backfill" in read_lines(CONTRACT)
     assert "command walltime run --policy" in read_lines(CONTRACT)

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from walltime.cli.analyse import analyse
 from walltime.cli.audit import audit
+from walltime.cli.check_plugin import check_plugin
 from walltime.cli.compare import compare
 from walltime.cli.demo import demo
 from walltime.cli.experiments.store import app as store_app
@@ -34,10 +36,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, sweep, compare, explain, predict, report, plot, workflows, steady, policies, audit, demo):
+for command in (run, sweep, compare, explain, predict, report, plot, workflows, steady, policies, analyse, audit, demo):
     app.command()(command)
 for modelling in (fit, generate, tune, recipe, anonymise):
     workload_app.command()(modelling)
+app.command("check-plugin")(check_plugin)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
 app.add_typer(store_app, name="store")
@@ -57,5 +60,12 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell on standard error what is done, and in how much time.")
+    ] = False,
 ) -> None:
     """Options of the command itself."""
+    if verbose:
+        from walltime.cli.terminal.logs import show_logs
+
+        show_logs()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.terminal.console import say
+from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def demo(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what an earlier demo left there.")] = False,
     report: Annotated[bool, typer.Option(help="Write a report to look at.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Generate a workload, run three policies on it, compare them, and write a report."""
     from walltime.cli.run.plan import choose_targets
@@ -63,9 +64,14 @@ def demo(
 
         write(ready[POLICIES[0]].workload, trace)
         session.written["the workload"] = trace
+    target = _report(session, page) if report else None
+    if as_json:
+        emit({**session.as_data(), "report": None if target is None else str(target)})
+        return
     session.show()
-    if report:
-        _report(session, page)
+    if target is not None:
+        say()
+        say(f"A report to look at, in any browser: {target}", style="bold")
     _suggest(output)
 
 
@@ -75,8 +81,8 @@ def _free_place(path: Path, force: bool) -> Path:
     return path
 
 
-def _report(session: Session, page: Path | None) -> None:
-    """Write the report: beside the results where they are kept, else into a new temporary folder."""
+def _report(session: Session, page: Path | None) -> Path:
+    """Write the report, and tell where: beside the results where they are kept, else into a new temporary folder."""
     import tempfile
 
     from walltime.analysis.report import write_report
@@ -88,8 +94,7 @@ def _report(session: Session, page: Path | None) -> None:
     finally:
         if page is None:
             remove_empty([target.parent])
-    say()
-    say(f"A report to look at, in any browser: {target}", style="bold")
+    return target
 
 
 def _suggest(output: str | None) -> None:

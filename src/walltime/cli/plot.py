@@ -8,7 +8,7 @@ import typer
 
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.terminal.console import out, say
+from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 
 WHAT = "What is shown"
@@ -67,6 +67,7 @@ def plot(
         int, typer.Option(metavar="N", min=20, max=1200, rich_help_panel=LOOK, help="Dots an inch, of a PNG.")
     ] = 150,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
     """Draw a picture of one result or several; the first is the baseline where there is one."""
@@ -75,7 +76,7 @@ def plot(
     from walltime.analysis.plots import plot as make
 
     if list_kinds:
-        _list_kinds()
+        _list_kinds(as_json)
         return
     if kind is None:
         raise InputError("say which picture: walltime plot KIND RESULT... (--list shows the kinds)")
@@ -90,7 +91,11 @@ def plot(
     _check_options(found.name, found.options, options)
     loaded = load_results(find_results(results))
     picture = make(found.name, *loaded, theme=theme, width=width, height=height, **options)
-    say(f"Written: {picture.save(target, dpi=dpi)}")
+    written = picture.save(target, dpi=dpi)
+    if as_json:
+        emit({"written": str(written), "kind": found.name, "results": [one.label for one in loaded]})
+        return
+    say(f"Written: {written}")
 
 
 def _check_options(kind: str, known: dict[str, Any], given: dict[str, Any]) -> None:
@@ -102,15 +107,18 @@ def _check_options(kind: str, known: dict[str, Any], given: dict[str, Any]) -> N
             raise InputError(f"the plot {kind} has no such option", value=words.get(name, f"--{name}"), choices=choices)
 
 
-def _list_kinds() -> None:
+def _list_kinds(as_json: bool) -> None:
     from rich.table import Table
 
-    from walltime.analysis.charts import KINDS
+    from walltime.analysis.charts import kinds
 
+    if as_json:
+        emit({"kinds": [{"name": one.name, "about": one.about, "options": [*one.options]} for one in kinds().values()]})
+        return
     table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     for heading in ("kind", "what it shows", "options"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "kind")
     words = {"begin": "--from", "end": "--to"}
-    for kind in KINDS.values():
+    for kind in kinds().values():
         table.add_row(kind.name, kind.about, " ".join(words.get(name, f"--{name}") for name in kind.options))
     out().print(table)

@@ -8,7 +8,7 @@ import typer
 
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.terminal.console import say
+from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 
 JOBS = 50_000
@@ -40,6 +40,7 @@ def report(
         ),
     ] = JOBS,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
     """Write a report: one HTML file with figures, plots and the schedule, which opens anywhere, also offline."""
@@ -57,4 +58,7 @@ def report(
     target = check_report(output or folder / "report.html", force=force)
     loaded = load_results(find_results(results))
     written = write_report(loaded, target, title=title, window=(first, last), most=jobs)
+    if as_json:
+        emit({"written": str(written), "bytes": written.stat().st_size, "results": [one.label for one in loaded]})
+        return
     say(f"Written: {written} ({written.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -19,6 +19,7 @@ import polars as pl
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
 from walltime.core.files import check_name, writing
+from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.spreadsheet import guard, unguard
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SCHEMA, SERIES
@@ -34,6 +35,7 @@ _OWN = {
 }
 _RERUN = "run the scenario again to make this folder anew"
 _BLOCK = 1 << 20
+_log = logger(__name__)
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
@@ -108,6 +110,7 @@ def write(path: str | Path, contents: Contents, *, format: str = "parquet", forc
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # what was replaced, or what could not be finished
         remove_empty(made)
+    _log.info("wrote the result %s", target)
     return target
 
 
@@ -125,6 +128,7 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     `verify` compares the files with the checksums, and the tables with the digest, that were written beside them.
     """
     folder = Path(path)
+    _log.info("reading the result %s", path)
     if not folder.is_dir():
         what = "is a file, not a result folder" if folder.exists() else "there is no such result folder"
         raise InputError(what, file=path)

@@ -41,9 +41,10 @@ def check_part(kind: str, part: Any, **parameters: Any) -> None:
     """Raise ConformanceError unless the part behaves on small random workloads, full of ties and odd jobs.
 
     `part` is a name, `module:attribute`, a class, a function or an object. Checked: it can be made; it raises nothing;
-    the schedule is legal; the same jobs give the same schedule again; every job starts once the others are gone; an
-    order ranks a job the same wherever it stands in the arrays. An object is used over and over: to be the same each
-    time it must not remember; a class is made anew for each run.
+    the schedule is legal; the same jobs give the same schedule again; every job starts once the others are gone; no
+    decision depends on how long a job will really run, unless it is an estimate that says so (`oracle`); an order ranks
+    a job the same wherever it stands in the arrays. An object is used over and over: to be the same each time it must
+    not remember; a class is made anew for each run.
     """
     if kind not in KINDS:
         raise InputError("no conformance check for this kind of part", value=kind, choices=KINDS)
@@ -58,6 +59,9 @@ def check_part(kind: str, part: Any, **parameters: Any) -> None:
             for overrun in ("kill", "extend"):
                 source, where = _compose(kind, named, workload, cores, setting)
                 _check_run(f"{kind} {named.name}", source | {"execution": {"overrun": overrun}}, f"{where}, {overrun}")
+    if kind != "estimate" or not made.oracle:
+        for number in range(0, WORKLOADS, 3):
+            _check_sight(f"{kind} {named.name}", *_compose(kind, named, *_draw(number), _SETTINGS[kind][0]))
 
 
 def _compose(kind: str, part: Part, workload: Workload, cores: int, setting: dict[str, Any]) -> tuple[Any, str]:
@@ -110,6 +114,33 @@ def _check_run(who: str, scenario: dict[str, Any], where: str) -> None:
         raise ConformanceError(f"{who} never starts job {names}, although nothing else is left ({where})")
     if first.digest != second.digest:
         raise ConformanceError(f"{who} gave two schedules for the same jobs; does it draw or remember? ({where})")
+
+
+def _check_sight(who: str, scenario: dict[str, Any], where: str) -> None:
+    """Change how long one job really runs: nothing may be decided differently before the change can be seen."""
+    simulate = importlib.import_module("walltime.api").simulate
+    workload: Workload = scenario["workload"]
+    lengths, names = workload.columns["run_time"], workload.column("job_id")
+    before = _starts(simulate(scenario))
+    for row in range(0, len(workload), 3):
+        changed = lengths.copy()
+        changed[row] = SECOND if lengths[row] > 3 * SECOND else lengths[row] + 7 * SECOND
+        after = _starts(simulate(scenario | {"workload": workload.replace({**workload.columns, "run_time": changed})}))
+        start = before.get(names[row])
+        seen = float("inf") if start is None else start + min(lengths[row], changed[row]) / SECOND
+        moved = {item for item in before.items() ^ after.items() if item[1] < seen}
+        if moved:
+            job, time = min(moved, key=lambda item: item[1])
+            raise ConformanceError(
+                f"{who} looks at actual run times: whether job {job} starts at {time:g} s depends on how long job "
+                f"{names[row]} will run, which nothing shows before {seen:g} s ({where})"
+            )
+
+
+def _starts(result: Any) -> dict[Any, float]:
+    """When each job started that did, by its name."""
+    pairs = zip(result.jobs["job_id"].to_list(), result.jobs["start"].to_list(), strict=True)
+    return {job: start for job, start in pairs if start is not None}
 
 
 def _describe(parts: dict[str, Any]) -> str:

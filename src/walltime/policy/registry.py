@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from walltime.core.entry_points import installed
 from walltime.core.errors import InputError
 from walltime.core.plugins import check_function, import_target, require_allowed
 from walltime.policy.signatures import parameters_of, summary_of
@@ -350,13 +351,9 @@ def _label(kind: str, part: Part, key: str) -> str:
 
 
 def _installed() -> Iterable[Entry]:
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP).values():
         kind, dot, name = point.name.partition(".")
         if not dot or kind not in KINDS or not name:
-            package = point.dist.name if point.dist else point.value
-            raise InputError(
-                f"the package {package} registers a part that is not named kind.name", value=point.name, choices=KINDS
-            )
-        yield Entry(kind, name, point.value)
+            what = f"the package {point.package} registers a part that is not named kind.name"
+            raise InputError(what, value=point.name, choices=KINDS)
+        yield Entry(kind, name, point.target)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from walltime.core import plugins
+from walltime.core.entry_points import installed
 from walltime.core.errors import InputError, PolicyError
 from walltime.policy import registry
 from walltime.policy.registry import Entry, Preset, Registry, build, check, preset
@@ -177,6 +178,12 @@ def test_check_tells_the_line_of_the_scenario(tmp_path: Path) -> None:
     assert (caught.value.file, caught.value.line) == (str(path), 5)
 
 
+def forget() -> None:
+    """What packages offer is looked for again."""
+    installed.cache_clear()
+    registry.registry.cache_clear()
+
+
 def test_entry_points_of_packages_are_found(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = parts / "own_parts-1.0.dist-info"
     info.mkdir()
@@ -184,22 +191,22 @@ def test_entry_points_of_packages_are_found(parts: Path, monkeypatch: pytest.Mon
     points = info / "entry_points.txt"
     points.write_text("[walltime.parts]\nbackfill.deep = own_parts:Depth\n")
     importlib.invalidate_caches()
-    registry.registry.cache_clear()
+    forget()
     try:
         entry = registry.registry().find("backfill", "deep")
         assert list(entry.parameters()) == ["depth", "slack", "strict"]
         assert entry.describe() == "Looks at some jobs."
         assert build("backfill", part("deep", depth=1)).depth == 1
         points.write_text("[walltime.parts]\nbackfill.easy = own_parts:Depth\n")
-        registry.registry.cache_clear()
+        forget()
         with pytest.raises(InputError, match="same name"):
             registry.registry()
         points.write_text("[walltime.parts]\neasy = own_parts:Depth\n")
-        registry.registry.cache_clear()
+        forget()
         with pytest.raises(InputError, match=r"own-parts registers a part that is not named kind\.name"):
             registry.registry()
     finally:
-        registry.registry.cache_clear()
+        forget()
 
 
 def test_parameters_of_a_compiled_class_come_from_its_documentation() -> None:

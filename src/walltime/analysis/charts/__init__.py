@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from walltime.core.entry_points import Point, installed
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from walltime.analysis.charts.quantities import Shown
 
 
+GROUP = "walltime.pictures"
+"""The entry points' group of packages that have pictures of their own."""
 MOST_GROUPS = 100
 MOST_JOBS = 1_000_000
 
@@ -24,16 +27,19 @@ class Kind:
     """A kind of picture: its name, `module:function` in this package, and whether it takes several results.
 
     One of the `system` shows the machine and its queue with every job in it; the others are about jobs, and show those
-    of the experiment alone where jobs have phases.
+    of the experiment alone where jobs have phases. One of an installed package is found by its entry `point`.
     """
 
     name: str
     where: str
     several: bool = True
     system: bool = False
+    point: Point | None = None
 
     def load(self) -> Any:
         """The function that makes it; its first parameter are the results, the others its options."""
+        if self.point is not None:
+            return self.point.load()
         module, _, function = self.where.partition(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), function)
 
@@ -87,6 +93,14 @@ KINDS = {
 }
 
 
+def kinds() -> dict[str, Kind]:
+    """Our own kinds, and those of installed packages; raises InputError for a name that is taken."""
+    foreign = installed(GROUP)
+    if taken := next((name for name in foreign if name in KINDS), None):
+        raise InputError(f"the package {foreign[taken].package} wants the name of a picture that exists", value=taken)
+    return KINDS | {name: Kind(name, point.target, point=point) for name, point in foreign.items()}
+
+
 def make_chart(kind: str, results: Sequence[Shown], **options: Any) -> Chart:
     """The picture of that kind of one result or several; raises InputError for what it or they do not have."""
     found = find_kind(kind)
@@ -101,11 +115,14 @@ def make_chart(kind: str, results: Sequence[Shown], **options: Any) -> Chart:
     for result in results:
         if not result.record.jobs.height:
             raise InputError(f"{result.label}: the result has no jobs, so there is nothing to draw")
-    from walltime.analysis.charts.chart import align
+    from walltime.analysis.charts.chart import Chart, align
     from walltime.analysis.charts.phases import NOTE, show_experiment
 
     shown = list(results) if found.system or options.get("by") == "phase" else show_experiment(results)
     chart = found.load()(shown, **options)
+    if found.point is not None and not isinstance(chart, Chart):
+        what = f"the package {found.point.package}: {found.where} gave no Chart"
+        raise InputError(what, value=type(chart).__name__)
     if any(one is not result for one, result in zip(shown, results, strict=True)):
         chart = replace(chart, notes=(*chart.notes, NOTE))
     return align(chart)
@@ -120,7 +137,8 @@ def _check_most(kind: Kind, most: Any) -> None:
 
 def find_kind(name: str) -> Kind:
     """The kind of that name, also with underscores; raises InputError with the choices."""
-    kind = KINDS.get(name.replace("_", "-"))
+    known = KINDS if name.replace("_", "-") in KINDS else kinds()
+    kind = known.get(name.replace("_", "-"))
     if kind is None:
-        raise InputError("unknown kind of plot", value=name, choices=KINDS)
+        raise InputError("unknown kind of plot", value=name, choices=known)
     return kind

@@ -50,6 +50,7 @@ def doctor(
 def install(
     release: Annotated[str, typer.Option(metavar="N.N", help="Of Slurm: 22.05 or 24.11.")] = "22.05",
     missing: Annotated[bool, typer.Option("--if-missing", help="Do nothing where Slurm is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Fetch Debian's Slurm packages into a cache folder; needs no root, and starts no daemon.
 
@@ -57,16 +58,26 @@ def install(
     """
     from walltime.slurm import packages
 
-    if missing:
-        try:
-            packages.find_installation(release)
-        except InputError:
-            pass
-        else:
-            return
+    if missing and _has(release):
+        if as_json:
+            emit({"release": release, "installed": False, "folder": None})
+        return
     folder = packages.install(release)
     found = packages.find_installation(release)
+    if as_json:
+        emit({"release": found.product, "installed": True, "folder": str(folder)})
+        return
     say(f"Slurm {found.product} is in {folder}")
+
+
+def _has(release: str) -> bool:
+    from walltime.slurm import packages
+
+    try:
+        packages.find_installation(release)
+    except InputError:
+        return False
+    return True
 
 
 TRACE = typer.Argument(metavar="TRACE | SCENARIO.yaml", help="A trace, or a scenario whose engine is slurm.")
@@ -370,6 +381,7 @@ def go_on(
     format: Annotated[str, typer.Option(metavar="parquet|csv", help="Of the tables in it.")] = "parquet",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
     """Go on with a run from the instant at which it was cut off or last kept.
@@ -379,6 +391,9 @@ def go_on(
     """
     from walltime.cli.slurm.site import continue_run
 
-    session = continue_run(result, output, until, any_command=commands, force=force, format=format, quiet=quiet)
-    if not quiet:
+    hidden = quiet or as_json
+    session = continue_run(result, output, until, any_command=commands, force=force, format=format, quiet=hidden)
+    if as_json:
+        emit(session.as_data())
+    elif not quiet:
         session.show()

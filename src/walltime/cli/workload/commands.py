@@ -76,6 +76,7 @@ def convert(
         float | None, typer.Option(help="Multiply cores by X (rounded, at least 1).", rich_help_panel=_CHANGE)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output where it exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")] = False,
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
@@ -116,6 +117,9 @@ def convert(
         if factor is not None:
             jobs = change(jobs, factor)
     lost = write(jobs, output)
+    if as_json:
+        emit({"written": str(output), "jobs": len(jobs), "left_out": lost})
+        return
     say(f"{len(jobs)} jobs written to {output}")
     tell_missing(source.notes, lost, among=whole if len(jobs) < len(source) else "")
 

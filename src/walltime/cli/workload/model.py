@@ -297,6 +297,7 @@ def recipe(
     tasks: Annotated[int, typer.Option(min=1, help="About so many tasks.")] = 100,
     seed: given.Seed = "0",
     force: given.Force = False,
+    as_json: given.AsJson = False,
 ) -> None:
     """Make a workflow like those of a scientific application, by a recipe of WfCommons.
 
@@ -311,13 +312,21 @@ def recipe(
     from walltime.workload.recipes import draw_workflow, list_recipes
 
     if name == "list":
-        say("\n".join(list_recipes()))
+        names = list_recipes()
+        if as_json:
+            emit({"recipes": names})
+        else:
+            say("\n".join(names))
         return
     if output is None:
         raise InputError("a recipe needs a file to write to", value=name)
     refuse_existing(output, force)
     flow = draw_workflow(name, tasks, read_seed(seed, "--seed"))
     write_manifest(flow, output)
+    if as_json:
+        figures = {"critical_path": flow.critical_path, "widest": flow.widest}
+        emit({"written": str(output), "tasks": len(flow.tasks), **figures})
+        return
     say(
         f"{len(flow.tasks):,} tasks written to {output}: critical path {flow.critical_path:,.0f} s, "
         f"{flow.widest:,} cores at the widest"
@@ -333,6 +342,7 @@ def anonymise(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    as_json: given.AsJson = False,
 ) -> None:
     """Write a trace without names and dates, to be shared.
 
@@ -350,5 +360,8 @@ def anonymise(
     source = read_trace(trace, input_format, timezone, map_)
     jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
+    if as_json:
+        emit({"written": str(output), "jobs": len(jobs), "left_out": lost})
+        return
     say(f"{len(jobs):,} jobs written to {output}, without names and dates")
     tell_missing(source.notes, lost)

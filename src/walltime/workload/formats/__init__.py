@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from walltime.core.entry_points import installed
 from walltime.core.errors import InputError
+from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.workload import Workload
 
@@ -14,7 +16,10 @@ SWF = (".swf", ".swf.gz", ".txt", ".txt.gz")
 TABLES = (".parquet", ".csv")
 LOGS = (".sacct", ".sacct.gz", ".psv", ".psv.gz", ".log", ".log.gz")
 FORMATS = ("swf", "sacct", "torque", "table")
+GROUP = "walltime.formats"
+"""The entry points' group of packages that read other formats."""
 _PEEK = 1 << 16
+_log = logger(__name__)
 
 
 @reader
@@ -33,6 +38,9 @@ def read(
     """
     kind = find_format(path, format)
     _check_options(path, kind, timezone, columns)
+    _log.info("reading %s as %s", path, kind)
+    if kind in installed(GROUP):
+        return _read_foreign(path, kind)
     if kind == "swf":
         from walltime.workload.formats.swf import read_swf
 
@@ -52,6 +60,16 @@ def read(
     from walltime.workload.formats.parquet import read_table
 
     return read_table(path)
+
+
+def _read_foreign(path: str | Path, kind: str) -> Workload:
+    """What an installed package's function makes of the file."""
+    found = installed(GROUP)[kind]
+    jobs = found.load()(Path(path))
+    if not isinstance(jobs, Workload):
+        what = f"the package {found.package}: {found.target} gave no Workload"
+        raise InputError(what, value=type(jobs).__name__, file=path)
+    return jobs
 
 
 def read_batches(path: str | Path, rows: int) -> Iterator[Workload]:
@@ -92,12 +110,15 @@ def check_suffix(path: str | Path) -> None:
 
 @reader
 def find_format(path: str | Path, format: str | None = None) -> str:
-    """One of FORMATS; InputError where neither name, suffix nor contents tell."""
+    """One of FORMATS, or the name of a package's format; InputError where neither name, suffix nor contents tell."""
     if format is not None:
-        if format not in FORMATS:
-            raise InputError("unknown workload format", value=format, choices=FORMATS)
+        if format not in (*FORMATS, *installed(GROUP)):
+            raise InputError("unknown workload format", value=format, choices=[*FORMATS, *installed(GROUP)])
         return format
     name = Path(path).name.lower()
+    for foreign in installed(GROUP):
+        if name.endswith((f".{foreign}", f".{foreign}.gz")):
+            return foreign
     if name.endswith(".parquet"):
         return "table"
     from walltime.workload.formats.torque import is_accounting_folder
