@@ -22,13 +22,13 @@ Every command that prints figures has `--json`: one JSON value on standard outpu
 warnings and errors are on standard error, and the exit codes are [the same](errors.md). Times are in seconds. There is
 no NaN; what cannot be said is `null`.
 
-Names stay; new ones may come, so a program ignores those that it does not know. `[]` is an
+Names stay, as [promised](promises.md); new ones may come, so a program ignores those that it does not know. `[]` is an
 element of a list, `{}` the value of any key: the keys are names of what was found. A `summary` has the
 [figures](metrics.md). Where a result's label is a key, it is `fcfs` and `easy` here.
 
 This page is made by `tools/json_reference.py`, which runs the commands; a test compares. Not in it are commands that
-need more than a moment or a package: those of `walltime slurm` (`run`, `compare-releases` and `continue` print what `walltime
-run` does), `sweep`, `store`, `analyse`, `check-plugin`, `workload tune` and `workload recipe`.
+need more than a moment, or a package: those of `walltime slurm` (`run`, `compare-releases` and `continue` print what
+`walltime run` does), `sweep`, `store`, `analyse`, `check-plugin`, `workload tune` and `workload recipe`.
 """
 FILES = {
     "flow.json": '{"tasks": [{"id": "a", "number_of_cores": 8, "runtime_sim": 540, "runtime_limit": 600}]}',

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from walltime.core.errors import InputError
-from walltime.core.time import LATEST, SECOND
+from walltime.core.time import LATEST, SECOND, format_duration
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ class Origin:
     timezone: str | None = None
 
 
-@dataclass
+@dataclass(repr=False)
 class Workload:
     """Jobs as columns, sorted by submission (ties in the given order). Treat as immutable.
 
@@ -112,6 +112,25 @@ class Workload:
 
     def __len__(self) -> int:
         return len(self.columns["submit"])
+
+    def __repr__(self) -> str:
+        source = f" {self.source}" if self.source else ""
+        return f"<Workload{source}: {', '.join(self._headline())}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a line, and the first jobs."""
+        import html
+
+        caption = html.escape(f"{self.source or 'Workload'}: {', '.join(self._headline())}")
+        return f"<div><p>{caption}</p>{self.select(np.arange(min(len(self), 5))).to_polars()._repr_html_()}</div>"
+
+    def _headline(self) -> list[str]:
+        found = [f"{len(self):,} job{'' if len(self) == 1 else 's'}"]
+        if len(self):
+            submit = self.columns["submit"]
+            found.append(f"up to {int(np.max(self.column('cores'))):,} cores")
+            found.append(f"submitted within {format_duration(float(submit[-1] - submit[0]) / SECOND)}")
+        return found
 
     def has(self, name: str) -> bool:
         """Whether the column is present (rather than defaulted)."""
