@@ -257,6 +257,7 @@ vtime = Extension(
     "walltime.slurm.libvtime",
     sorted(glob.glob("src/walltime/slurm/vtime/*.c")),
     depends=["src/walltime/slurm/vtime/vtime.h"],
+    py_limited_api=LIMITED,  # it has nothing of Python; under this name every Python finds it
     extra_compile_args=["-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
 )
 options = {"build_ext": {"parallel": JOBS}} | ({"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {})

