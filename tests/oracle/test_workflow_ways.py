@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from site_schedule import job
 
 from twin import reference
 from walltime import api
@@ -125,3 +126,20 @@ def test_all_tasks_of_an_aware_workflow_have_the_priority_of_their_pilot(order):
             late = mine["start"][1:].max()
             assert not [job for job in range(1, 6) if job not in places[-1] and ready < starts[job] < late]
     assert places[0] == places[1]
+
+
+def test_tasks_in_different_queues_have_one_priority(schedule):
+    """One core. A and C are tasks of a workflow, A in the queue with the larger factor; C waits for A. B is a job in
+    the queue of C and entered before it. A runs to 10; then C goes before B, with the factor of A."""
+    order = {"name": "multifactor", "weights": {"age": 0, "partition": 1000}}
+    got = schedule(
+        {
+            "cores": 1,
+            "queues": {"fast": {"job_factor": 10}, "slow": {"job_factor": 1}},
+            "scheduler": {"order": order, "backfill": "none"},
+        },
+        job(0, 10, queue="fast", job_id=1, workflow="flow", aware=1, dependencies=""),
+        job(0, 10, queue="slow", job_id=2, workflow=None, aware=0, dependencies=""),
+        job(0, 10, queue="slow", job_id=3, workflow="flow", aware=1, dependencies="afterok:1"),
+    )
+    assert got.starts == [0, 20, 10]

@@ -263,6 +263,7 @@ class Site:
         job.state = "waiting"
         if job.order.fair is not None:
             job.order.fair.meet(job, self.now)
+            job.order.fair.meet(self.gates.pilots.stand_in(job), self.now)
         job.rank = job.order.rank(self.gates.pilots.stand_in(job), self.now)
         self.queue.append(job)
         self.islands[job.island].joined = True

@@ -20,6 +20,7 @@ class Pilots:
             for row in range(len(workload)):
                 if workload.column("aware")[row] > 0 and workload.column("workflow")[row] >= 0:
                     self.tasks.setdefault(int(workload.column("workflow")[row]), []).append(row)
+        self.queues: dict[Any, Any] = {}  # in which the first task of each has waited, under each order
         self.flow = {row: flow for flow, rows in self.tasks.items() for row in rows}
 
     def stand_in(self, job: Any, estimate: Callable[[Any], int] | None = None) -> Any:
@@ -32,6 +33,9 @@ class Pilots:
             if hasattr(first, name):
                 setattr(pilot, name, getattr(first, name))
         pilot.queued = first.submit
+        pilot.course = pilot.rest = None  # it has not run yet, whatever the task has
+        if hasattr(job, "queues"):
+            pilot.queues = self.queues.setdefault((self.flow[job.row], id(job.order)), job.queues)
         asked = {row: max(int(self.workload.column("requested_time")[row]), 0) for row in rows}
         run = {row: int(self.workload.column("run_time")[row]) for row in rows}
         run = {row: asked[row] if time < 0 else time for row, time in run.items()}

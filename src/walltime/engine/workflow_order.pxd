@@ -6,6 +6,7 @@ cdef class WorkflowOrder(Order):
     cdef readonly Estimate estimate
     cdef const long long[::1] of
     cdef const long long[:, ::1] table
+    cdef long long[::1] queue
     cpdef attach(self, object surroundings)
     cpdef set_time(self, long long now)
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

@@ -41,6 +41,7 @@ class WorkflowOrder(Order):
         self.periodic = order.periodic
         self.charges = order.charges
         self.of = np.ascontiguousarray(flows.of, np.int64)
+        self.queue = np.full(len(flows.columns["submit"]), -1, np.int64)  # in which the first of its tasks has waited
         self.table = np.ascontiguousarray(np.column_stack([flows.columns[name] for name in FIELDS]), np.int64)
 
     def attach(self, surroundings):
@@ -84,14 +85,17 @@ class WorkflowOrder(Order):
         jobs.at[slot].qos = self.table[flow, 10]
         jobs.at[slot].priority = self.table[flow, 11]
         jobs.at[slot].deadline = self.table[flow, 12]
+        if self.queue[flow] < 0:
+            self.queue[flow] = jobs.at[slot].queue
+        jobs.at[slot].queue = self.queue[flow]
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
         return 0
 
     def key(self, jobs: JobTable, slot):
         flow: cython.Py_ssize_t = self.flow(jobs, slot)
-        found: cython.longlong
+        found: cython.longlong = self.order.key(jobs, slot)  # also a task's own person begins to count
         if flow < 0:
-            return self.order.key(jobs, slot)
+            return found
         kept: JobFields = jobs.at[slot]
         try:
             self.stand_in(jobs, slot, flow)
