@@ -118,9 +118,10 @@ def small_site() -> Site:
 
 
 def hurry(process: int) -> None:
-    """Let a process and its session go before the others, where one may say so."""
+    """Let a process go before the others, where one may say so; with its session, if that is its own."""
     with contextlib.suppress(OSError):
-        Path(f"/proc/{process}/autogroup").write_text("-20")
+        if os.getsid(process) == process:  # else everything that was started beside it would go first too
+            Path(f"/proc/{process}/autogroup").write_text("-20")
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, process, -20)
 
