@@ -146,6 +146,39 @@ def _show_run(store: Store, digest: str, *, as_json: bool) -> None:
         say(found["log"].rstrip())
 
 
+@app.command()
+def compare(
+    experiment: Name,
+    axis: Annotated[str, typer.Option("--axis", metavar="AXIS", help="What the compared cells differ in.")],
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="LABEL", help="What the others are compared with.", show_default="the first"
+        ),
+    ] = None,
+    figure: Annotated[str, typer.Option("--figure", metavar="NAME", help="Which figure.")] = "mean_wait",
+    store: StorePlace = STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Compare cells that differ in one axis alone, seed by seed, and say what may be noise."""
+    from dataclasses import asdict
+
+    from walltime.experiments.comparison import compare_cells
+
+    with _open(store) as opened:
+        groups = compare_cells(opened, experiment, axis, figure, baseline)
+    if as_json:
+        emit({"experiment": experiment, "axis": axis, "figure": figure, "groups": [asdict(group) for group in groups]})
+        return
+    if not groups:
+        say(f"{experiment}: no seed is done in all cells that differ in {axis}")
+    for group in groups:
+        shared = ", ".join(f"{other}={label}" for other, label in group.shared.items())
+        say(f"{shared or experiment} ({group.seeds} seed{'s' * (group.seeds != 1)})", style="bold")
+        for difference in group.differences:
+            say(f"  {difference.verdict}")
+
+
 @app.command("rm")
 def remove(
     experiment: Name,
