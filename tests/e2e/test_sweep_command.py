@@ -64,6 +64,8 @@ def test_a_sweep_with_failures_ends_with_code_3_and_keeps_their_logs(folder: Pat
 
 def test_what_is_no_store_and_no_number_of_workers(folder: Path, command: Command) -> None:
     command("store", "ls").refused("there is no store here")
+    command("store", "restore", "nothing", "--store", "new").refused("there is no store here")
+    assert not (folder / "new").exists()
     command("sweep", "study.yaml", "--plugins", "own", "--workers", "0").refused("between 1 and 4096")
     command("sweep", "nothing.yaml").refused("no such file")
 

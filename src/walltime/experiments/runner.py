@@ -166,11 +166,9 @@ class Runner:
         self._looked = time.monotonic() + 20 * (time.monotonic() - now)
 
     def _is_over(self) -> bool:
-        if self._ready or self._delayed or self._outcomes or self.pool.held:
-            return False
-        if self.progress.counts[WAITING] or self.progress.counts[RUNNING]:
-            self.progress.counts = self.store.count(self.experiment)
-        return not (self.progress.counts[WAITING] or self.progress.counts[RUNNING])
+        """Whether nothing is left, for this runner or another; what others do, `_look` counts."""
+        busy = self._ready or self._delayed or self._outcomes or self.pool.held
+        return not (busy or self.progress.counts[WAITING] or self.progress.counts[RUNNING])
 
     def _move(self, before: str, after: str, count: int) -> None:
         counts = self.progress.counts

@@ -48,6 +48,13 @@ def test_what_is_there_is_not_run_again(swept):
     assert (more.finished, more.counts["done"]) == (3, 4)
 
 
+def test_two_cells_that_are_one_run_come_to_an_end(swept):
+    store, _ = swept
+    twice = {"size": {"key": "cluster.cores", "values": {"a": 8, "b": 8}}, "policy": ["sjf"]}
+    told = sweep(make(name="twice", grid=twice, seeds=[1]), store, workers=1)
+    assert (told.finished, told.counts["done"], told.counts["waiting"]) == (1, 2, 0)
+
+
 def test_an_estimate_counts_what_is_known(swept):
     store, _ = swept
     found = estimate(Plan(make(grid=GRID, seeds=[1, 2, 5])), store, workers=1)

@@ -275,6 +275,7 @@ def restore(
     """Put a backup into a new store."""
     from walltime.experiments.maintenance import restore as put_back
 
+    _open(source).close()  # what is no backup is told before anything is made
     with _open(store, results, create=True) as opened:
         put_back(source, opened)
         count = len(opened.experiments())
