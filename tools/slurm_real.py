@@ -120,7 +120,8 @@ def small_site() -> Site:
 def hurry(process: int) -> None:
     """Let a process go before the others, where one may say so; with its session, if that is its own."""
     with contextlib.suppress(OSError):
-        if os.getsid(process) == process:  # else everything that was started beside it would go first too
+        session = os.getsid(process)
+        if session in (process, os.getpid()) or session != os.getsid(0):  # else all that runs beside it would go first
             Path(f"/proc/{process}/autogroup").write_text("-20")
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, process, -20)
