@@ -25,6 +25,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import reader
 from walltime.core.source import Place, Source, read_source
 from walltime.experiments.grid import Axis, Cell, Level, make_cells
+from walltime.scenario.part import Part
 from walltime.scenario.reading.problems import explain
 from walltime.scenario.values import Count, Duration, File, Flag, Model, Moment, Name, Seed, Size
 
@@ -75,6 +76,9 @@ class Experiment(Model):
     window: Duration | None = Field(default=None, description="Jobs submitted in this time after the warm-up count.")
     drain: Duration | None = Field(default=None, description="The run ends so long after the window.")
     keep: Keep = Field(default_factory=lambda: Keep(), description="What is kept of each run.")
+    analyses: tuple[Part, ...] = Field(
+        default=(), description="Functions of a result, ours by name or yours as `module:attribute`, with parameters."
+    )
     limits: Bounds = Field(default_factory=lambda: Bounds(), description="What a run may take.")
 
     _source: Source = PrivateAttr(default_factory=lambda: Source(None, None))

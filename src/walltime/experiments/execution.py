@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.api import Result, describe_policy
+from walltime.experiments.analyses import analyse
 from walltime.experiments.phases import mark_phases
 from walltime.pipeline import Prepared, prepare
-from walltime.scenario import parse
+from walltime.scenario import Part, parse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +48,9 @@ def execute(specification: Mapping[str, Any], seed: int) -> Finding:
     files = {f"by_{key}.parquet": _as_parquet(result.by(key)) for key in keep.get("groups", ())}
     if keep.get("tables"):
         files |= _result_files(result)
-    return Finding(find_figures(result.summary), result.digest, files)
+    figures, tables = analyse(result, [Part.model_validate(part) for part in specification.get("analyses") or ()])
+    files |= {f"{name}.parquet": _as_parquet(table) for name, table in tables.items()}
+    return Finding(find_figures(result.summary) | figures, result.digest, files)
 
 
 def find_figures(summary: Mapping[str, Any]) -> dict[str, float]:

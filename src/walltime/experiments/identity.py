@@ -31,7 +31,14 @@ LIBRARIES = ("numpy", "polars")
 """They compute what a result says: draws, sums, quantiles."""
 SOURCES = (
     *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "scenario", "slurm"),
-    *("workload", "pipeline.py", "api.py", "experiments/execution.py", "experiments/phases.py"),
+    *(
+        "workload",
+        "pipeline.py",
+        "api.py",
+        "experiments/analyses.py",
+        "experiments/execution.py",
+        "experiments/phases.py",
+    ),
 )
 """Of our own package what a result depends on; not how it is drawn, shown or stored."""
 NOT_SOURCES = ("analysis/charts/", "analysis/plots/", "analysis/report/")
@@ -49,7 +56,7 @@ def digest_specification(specification: dict[str, Any], scenario: Scenario) -> s
         "form": FORM,
         "specification": _with_contents(specification, contents),
         "beside": sorted(digest_file(path) for path in _files_beside(scenario)),
-        "code": digest_code(_modules_of(scenario)),
+        "code": digest_code(_modules_of(scenario, specification)),
         "build": digest_build(),
         "libraries": library_versions(),
         "slurm": _slurm_release(scenario),
@@ -139,9 +146,9 @@ def digest_code(modules: Iterable[str]) -> str:
     return made.hexdigest()
 
 
-def _modules_of(scenario: Scenario) -> set[str]:
+def _modules_of(scenario: Scenario, specification: dict[str, Any]) -> set[str]:
     """The top-level modules of code that is not ours: parts by `module:attribute` or by an installed name."""
-    targets = [text for text in _texts(scenario.short()) if _TARGET.fullmatch(text)]
+    targets = [text for text in _texts(specification) if _TARGET.fullmatch(text)]
     for _, kind, part in scenario.parts():
         entry = registry().entries.get((kind, part.name))
         targets += [entry.target] if entry is not None and entry.target else []

@@ -10,6 +10,7 @@ from typing import Any
 
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.source import Source, read_source
+from walltime.experiments.analyses import find_analysis
 from walltime.experiments.definition import MOST_RUNS, Experiment
 from walltime.experiments.grid import POLICY, Cell, Level, Setting
 from walltime.experiments.identity import digest_run, digest_specification, files_of
@@ -91,6 +92,12 @@ class Plan:
 
     def check(self) -> None:
         """Raise InputError, with the line of the level at fault, for a cell that cannot run; nothing is simulated."""
+        for number, part in enumerate(self.experiment.analyses):
+            try:
+                find_analysis(part)
+            except InputError as error:
+                where = self.experiment.place(("analyses", number))
+                raise InputError(error.what, value=error.value, choices=error.choices, **where) from None
         for cell in self.cells:
             self._attempt(cell, self._check_cell)
 
@@ -179,7 +186,8 @@ class Plan:
         written.pop("seed", None)
         given = self.experiment
         phases = {name: value for name in ("warmup", "window", "drain") if (value := getattr(given, name))}
-        return {"scenario": written, "phases": phases, "keep": given.keep.short()}
+        analyses = [part.short() for part in given.analyses]
+        return {"scenario": written, "phases": phases, "keep": given.keep.short(), "analyses": analyses}
 
 
 def _read_base(experiment: Experiment) -> Source:
