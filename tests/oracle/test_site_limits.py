@@ -407,3 +407,16 @@ def test_a_promise_is_lost_at_the_pass_after_a_start_elsewhere(schedule):
         job(3, 8, 2, user="ann", queue="right"),
     )
     assert got.starts == [0, 10, 3, 3]
+
+
+def test_a_limit_that_moves_elsewhere_lets_in_a_job_with_a_choice_of_queues(schedule):
+    """ann may have one job: A, in `right`. B (ann) may run in `left` or `also`, which share no node with it. When A
+    ends, at 10, nothing happens where B waits but that its limit has moved."""
+    nodes = [{"name": "a", "cores": 4, "count": 1}, {"name": "b", "cores": 4, "count": 1}]
+    queues = {"left": {"nodes": "a"}, "also": {"nodes": "a"}, "right": {"nodes": "b"}}
+    got = schedule(
+        {"nodes": nodes, "queues": queues, "limits": [{"user": "ann", "running_jobs": 1}]},
+        job(0, 10, 1, user="ann", queue="right"),
+        job(1, 10, 1, user="ann", queue="left,also"),
+    )
+    assert got.starts == [0, 10]

@@ -383,9 +383,10 @@ class Cluster(ClusterView):
         island: Island
         if self.quotas is None:
             return 0
+        refused = [island.lines.refused_choosers() for island in self.islands]
         self.quotas.give(slot)
-        for island in self.islands:
-            if island.lines.unpark(slot):
+        for island, choosers in zip(self.islands, refused, strict=True):
+            if island.lines.unpark(slot) or island.lines.lets_in(choosers):
                 island.causes |= LIMIT
         return 0
 

@@ -48,6 +48,7 @@ cdef class LinesQueue(Queue):
     cdef readonly long long opening
     cdef long long[::1] passed
     cdef bint passing
+    cdef dict choosers
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -77,6 +78,8 @@ cdef class LinesQueue(Queue):
     cdef int close(self, Line line) except -1
     cdef bint open(self, Line line) except? -1
     cdef bint unpark(self, Py_ssize_t slot) except? -1
+    cdef object refused_choosers(self)
+    cdef bint lets_in(self, object slots) except? -1
     cdef bint refresh(self) except? -1
     cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *

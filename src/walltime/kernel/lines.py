@@ -111,6 +111,7 @@ class LinesQueue(Queue):
         self.opening = NEVER  # what `next_opening` said last
         self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
         self.passing = False
+        self.choosers = {}  # the jobs here that have a choice of queues
 
     def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
         """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
@@ -144,6 +145,8 @@ class LinesQueue(Queue):
         if counter >= 0:
             line = self.lot(line.lane, counter)
         self.stand(slot, line)
+        if self.jobs.at[slot].choice >= 0:
+            self.choosers[slot] = None
         if line.open:
             if self.recents == len(self.recent):
                 self.recent = doubled(self.recent)
@@ -180,6 +183,7 @@ class LinesQueue(Queue):
             raise KeyError(slot)
         line = self.lines[self.jobs.at[slot].line]
         line.queue.remove(slot)
+        self.choosers.pop(slot, None)
         if line.open:
             self.size -= 1
         else:
@@ -303,6 +307,23 @@ class LinesQueue(Queue):
                 if not line.open and line.queue.size > 0 and not self.shut(line):
                     opened |= self.open(line)
         return opened
+
+    def refused_choosers(self):
+        """The jobs with a choice of queues that the limits keep out of all of these."""
+        slot: cython.Py_ssize_t
+        found: list = []
+        for slot in self.choosers:
+            if self.refuser(slot) >= 0:
+                found.append(slot)
+        return found
+
+    def lets_in(self, slots):
+        """Whether the limits admit one of these jobs."""
+        slot: cython.Py_ssize_t
+        for slot in slots:  # noqa: SIM110 - a generator would be an object
+            if self.refuser(slot) < 0:
+                return True
+        return False
 
     def refresh(self):
         """Time has gone by: limits on work may have room again without anything having happened; whether one had."""
