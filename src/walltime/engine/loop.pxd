@@ -24,6 +24,8 @@ cdef class Simulation(Life):
     cdef readonly dict unfinished
     cdef object progress
     cdef double reported
+    cdef double polled
+    cdef long long mask
     cdef public double every
     cdef long long instants
 

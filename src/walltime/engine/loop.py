@@ -88,7 +88,8 @@ class Simulation(Life):
         self.unfinished = {}  # the jobs that are left although everything has happened, by reason
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
         self.progress = progress
-        self.reported = clock.monotonic()
+        self.reported = self.polled = clock.monotonic()
+        self.mask = 0  # between two looks for Ctrl-C lie so many instants: 0, 1, 3, ... 63
         self.every = 0.1  # seconds between signs of life
         self.instants = 0
         self.machines = []  # clusters on which something is shut now and then
@@ -155,7 +156,7 @@ class Simulation(Life):
             self.now = time
             self.instant()
             self.instants += 1
-            if self.instants & 63 == 0:
+            if self.instants & self.mask == 0:
                 self.poll()
         if time >= NEVER or time <= last:
             self.over = self.now
@@ -211,13 +212,17 @@ class Simulation(Life):
         return 0
 
     def poll(self):
-        """Ctrl-C, and a sign of life."""
+        """Ctrl-C, and a sign of life: some ten times a second also where each instant is slow."""
+        time: cython.double = clock.monotonic()
         PyErr_CheckSignals()
-        if self.progress is not None:
-            time = clock.monotonic()
-            if time - self.reported >= self.every:
-                self.reported = time
-                self.progress(self.now, self.jobs.entered, self.ended)
+        if time - self.polled > 0.1:
+            self.mask >>= 1
+        elif time - self.polled < 0.01 and self.mask < 63:
+            self.mask = 2 * self.mask + 1
+        self.polled = time
+        if self.progress is not None and time - self.reported >= self.every:
+            self.reported = time
+            self.progress(self.now, self.jobs.entered, self.ended)
         return 0
 
     def submit(self, **description):

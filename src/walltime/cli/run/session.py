@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
+from walltime.cli.run.forewarning import Forewarning
 from walltime.cli.run.plan import Options, choose_targets, make_plan
 from walltime.cli.terminal.console import say
 from walltime.cli.terminal.progress import show_progress, show_status
@@ -159,5 +160,5 @@ def simulate_one(
     workload, until = prepared.workload, prepared.scenario.until
     looking = watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     with looking as bar:
-        record = prepared.run(bar, **options)
+        record = prepared.run(bar if quiet or watch is not None else Forewarning(name, prepared, bar), **options)
     return Result(prepared.scenario, record, name, summary=summarise(record, **window))

@@ -1,0 +1,136 @@
+"""A run that will take minutes says so in its first seconds, with the reason and what would be faster."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from walltime.cli.terminal.console import remark
+from walltime.cli.terminal.progress import Outlook, look_ahead
+from walltime.core.time import format_duration
+
+if TYPE_CHECKING:
+    from walltime.core.workload import Workload
+    from walltime.pipeline import Prepared
+    from walltime.scenario import Scenario
+
+YOUNG = 3.0
+"""Real seconds after which a run is judged for the first time."""
+LONG = 60.0
+"""Seconds left that are worth a word."""
+TRIAL = 1.0
+"""Real seconds in which the faster choice is tried."""
+PROMISING = ("conservative", "depth", "lookahead")
+"""Backfill parts that plan more than one job."""
+
+
+class Forewarning:
+    """An engine's observer beside the progress bar, if there is one: measures how fast the run is, and speaks once."""
+
+    def __init__(self, name: str, prepared: Prepared, bar: Any = None) -> None:
+        self.name = name
+        self.prepared = prepared
+        self.bar = bar
+        self.outlook = look_ahead(prepared.workload, prepared.scenario.until)
+        self.simulation: Any = None
+        self.told = False
+        self.began = time.perf_counter()
+        if hasattr(bar, "note_waiting"):
+            self.note_waiting = bar.note_waiting
+
+    def attach(self, simulation: Any) -> None:
+        """Called by an engine that can be looked at."""
+        self.simulation = simulation
+        if hasattr(self.bar, "attach"):
+            self.bar.attach(simulation)
+
+    def progress(self, now_us: int, submitted: int, ended: int) -> None:
+        """Called by the engine about ten times a second."""
+        if self.bar is not None:
+            self.bar.progress(now_us, submitted, ended)
+        if self.told:
+            return
+        elapsed = time.perf_counter() - self.began
+        left = self.outlook.estimate(elapsed, now_us, ended)
+        if elapsed >= YOUNG and left is not None and left > LONG:
+            self.told = True
+            waiting = submitted - ended if self.simulation is None else count_waiting(self.simulation)
+            for line in describe(self.name, self.prepared, left, waiting):
+                remark(line)
+
+
+def describe(name: str, prepared: Prepared, left: float, waiting: int) -> list[str]:
+    """What is said: how long, why, and what would be faster, each as far as it has been measured."""
+    lines = [f"{name}: at its speed so far this run takes about {format_duration(round(left))} more."]
+    scenario = prepared.scenario
+    backfill = {cluster.scheduler.backfill.name for cluster in scenario.clusters}
+    if scenario.engine != "native" or not backfill & set(PROMISING):
+        lines.append(f"{waiting:,} jobs wait. A part of the trace takes less: see --until.")
+        return lines
+    who = " and ".join(sorted(backfill & set(PROMISING)))
+    on = " on nodes" if any(cluster.nodes is not None for cluster in scenario.clusters) else ""
+    lines.append(f"{waiting:,} jobs wait, and {who}{on} plans each of them again and again.")
+    faster = time_easy(prepared) if is_built_in(scenario) else None
+    if faster is not None and faster < left / 2:
+        lines.append(f"EASY (backfill: easy) would take about {format_duration(max(1, round(faster)))}.")
+    else:
+        lines.append("EASY (backfill: easy) plans one job at a time.")
+    return lines
+
+
+def count_waiting(simulation: Any) -> int:
+    """Jobs that wait at this moment."""
+    return sum(island.queue.size for cluster in simulation.clusters for island in cluster.islands)
+
+
+# ---- the faster choice, tried for a moment
+
+
+class EnoughError(Exception):
+    """The trial has taken its time."""
+
+
+class Trial:
+    """Ends a run after a moment; `left` is how long it would go on."""
+
+    def __init__(self, workload: Workload, until: float | None) -> None:
+        self.outlook: Outlook = look_ahead(workload, until)
+        self.began = time.perf_counter()
+        self.left: float | None = None
+
+    def progress(self, now_us: int, submitted: int, ended: int) -> None:
+        elapsed = time.perf_counter() - self.began
+        self.left = self.outlook.estimate(elapsed, now_us, ended)
+        if elapsed > TRIAL:
+            raise EnoughError
+
+
+def time_easy(prepared: Prepared) -> float | None:
+    """Seconds that the same jobs would take under EASY, as far as a moment tells."""
+    clusters = []
+    for cluster in prepared.scenario.clusters:
+        easy = type(cluster.scheduler.backfill)(name="easy")
+        clusters.append(
+            cluster.model_copy(update={"scheduler": cluster.scheduler.model_copy(update={"backfill": easy})})
+        )
+    scenario = prepared.scenario.model_copy(update={"clusters": tuple(clusters)})
+    trial = Trial(prepared.workload, scenario.until)
+    try:
+        type(prepared)(scenario, prepared.workload).run(trial)
+    except EnoughError:
+        return None if trial.left is None else time.perf_counter() - trial.began + trial.left
+    return time.perf_counter() - trial.began
+
+
+def is_built_in(scenario: Scenario) -> bool:
+    """Whether all parts are ours: another's might remember from one run to the next."""
+    from walltime.policies import PARTS
+
+    known = {entry.name for entry in PARTS}
+    parts = [scenario.execution.model]
+    for cluster in scenario.clusters:
+        scheduler = cluster.scheduler
+        parts += [scheduler.order, scheduler.backfill, scheduler.estimate, scheduler.rhythm]
+        parts += [part for part in (scheduler.place, scheduler.preempt) if part is not None]
+        parts += [queue.order for queue in cluster.queues.values() if queue.order is not None]
+    return all(part.name in known for part in parts)

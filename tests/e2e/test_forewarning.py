@@ -1,0 +1,63 @@
+"""A run that will take minutes says so in its first seconds, and why; others say nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+from pathlib import Path
+
+import pytest
+from command_line import start, swf
+
+SLOW = """
+workload: {trace: log.swf}
+cluster: {cores: 64, scheduler: {order: wfp3, backfill: conservative}}
+"""
+"""Promises in an order that changes all the time: a look at each waiting job at each end."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    draw = random.Random(1)
+    jobs = []
+    for number in range(12_000):
+        run = draw.randint(100, 20_000)
+        jobs.append((number + 1, 0, run, draw.randint(1, 20), run * draw.randint(1, 10)))
+    (tmp_path / "log.swf").write_text(swf(jobs, 64))
+    (tmp_path / "slow.yaml").write_text(SLOW)
+    return tmp_path
+
+
+def test_a_slow_run_is_told_with_the_reason_and_the_faster_choice(folder: Path) -> None:
+    process = start(folder, "run", "slow.yaml")
+    assert process.stderr is not None
+    lines = [process.stderr.readline() for _ in range(3)]
+    assert process.poll() is None, "it was told at the end, or never"
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert "this run takes about" in lines[0]
+    assert "jobs wait, and conservative plans each of them again and again" in lines[1]
+    assert "EASY (backfill: easy) would take about" in lines[2]
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--json"])
+def test_nothing_is_said_where_nothing_is_to_be_printed(folder: Path, option: str) -> None:
+    """By the time at which the same run has spoken, this one has not: it is measured beside it."""
+    silent = start(folder, "run", "slow.yaml", option)
+    speaking = start(folder, "run", "slow.yaml")
+    assert speaking.stderr is not None
+    speaking.stderr.readline()
+    for process in (speaking, silent):
+        process.send_signal(signal.SIGINT)
+    speaking.communicate()
+    out, err = silent.communicate()
+    assert out == ""
+    assert "takes about" not in err
+
+
+def test_a_quick_run_says_nothing(folder: Path) -> None:
+    process = start(folder, "run", "slow.yaml", "--until", "50", "--json")
+    out, err = process.communicate()
+    assert json.loads(out)
+    assert err == ""
