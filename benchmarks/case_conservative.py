@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.engines import find_starts, require_same, run_through
-from benchmarks.figures import Figure, at_least, speed
-from benchmarks.measuring import time_calls
+from benchmarks.engines import Stopwatch, find_starts, require_same, run_through
+from benchmarks.figures import Figure, at_least, at_most, seconds, speed
+from benchmarks.measuring import Timing, time_calls
 from benchmarks.setting import Setting
-from benchmarks.workloads import CORES, random_jobs
+from benchmarks.workloads import CORES, POOL, backlog, random_jobs
 from twin import reference
 from walltime.core.random import stream
+from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
+from walltime.engine.loop import Rank
 from walltime.execution.trace import TraceExecution
+from walltime.kernel.ledger import CoreLedger
 from walltime.kernel.plan import PlanLedger
+from walltime.policies.backfill import conservative
 from walltime.policies.backfill.conservative import Conservative
+from walltime.policies.backfill.easy import Easy
 from walltime.policies.estimate.request import Request
 from walltime.policies.order.fcfs import Fcfs
 
 CASE = "conservative"
 LOADS = (0.9, 1.0, 1.1)
 TWIN_JOBS = 400  # the twin looks at every pair of jobs at every instant
+QUEUES = (570, 2_000, 5_000, 20_000)
+STRETCH = (3600 * SECOND, 3 * 3600 * SECOND)
+"""From when to when the cost with a queue of some length is measured."""
 
 
 def measure(setting: Setting) -> Iterator[Figure]:
@@ -37,6 +46,100 @@ def measure(setting: Setting) -> Iterator[Figure]:
         longest = simulation.clusters[0].longest_queue
         target = at_least(0.03) if 200 <= longest <= 1000 else None
         yield speed(CASE, f"load {load} (queue to {longest:,})", len(jobs), timing, target, compare_with_twin(jobs))
+    yield from measure_pool(setting)
+    yield from measure_exact(setting)
+    for queue in QUEUES:
+        yield from measure_queue(queue, setting)
+
+
+def measure_pool(setting: Setting) -> Iterator[Figure]:
+    """10,000 jobs, 3,500 of them there at once: with the index, with a look at each promise as before, under EASY."""
+    jobs = pool_jobs(setting)
+    what = f"{len(jobs):,} jobs, {len(jobs) * 35 // 100:,} at once"
+    timing, simulation = setting.time(partial(build, jobs, POOL), run_through)
+    moves = simulation.clusters[0].ledger.moves
+    yield seconds(CASE, what, timing, at_most(3))
+    yield Figure(CASE, f"{what}: moves per end", moves / len(jobs), moves / len(jobs), "")
+    yield per(moves, f"{what}: a move, with all else", timing, at_most(3))
+    looks, other = time_calls(partial(build, jobs, POOL), run_through_looks, 1)
+    require_same(find_starts(simulation), find_starts(other), "with the index and with looks")
+    yield seconds(CASE, f"{what}: a look at each promise", looks)
+    easy, _ = setting.time(partial(build_easy, jobs), run_through)
+    yield seconds(CASE, f"{what}: EASY", easy)
+
+
+def pool_jobs(setting: Setting) -> Workload:
+    """10,000 jobs of which 3,500 are there at once."""
+    return backlog(setting.jobs // 100, setting.jobs * 35 // 10_000, 2.0)
+
+
+def measure_exact(setting: Setting) -> Iterator[Figure]:
+    """The same jobs with exact requests: no promise moves, so this is what an end costs without moves."""
+    jobs = pool_jobs(setting)
+    exact = jobs.replace(jobs.columns | {"requested_time": jobs.columns["run_time"]})
+    timing, simulation = setting.time(partial(build, exact, POOL), run_through)
+    moves = simulation.clusters[0].ledger.moves
+    what = f"{len(jobs):,} jobs, exact requests ({moves:,} moves): arrival, start, end"
+    yield per(len(jobs), what, timing, at_most(10))
+
+
+def measure_queue(queue: int, setting: Setting) -> Iterator[Figure]:
+    """What an end and a move cost while about so many jobs wait."""
+    jobs = backlog(queue + queue // 2, queue, 1.0)
+    parts = [Stretch.of(jobs, conservative.MANY) for _ in range(setting.repeats)]
+    timing, first = Timing(tuple(part.cpu for part in parts)), parts[0]
+    what = f"{first.waiting:,} waiting, {first.moves / first.ends:.0f} moves per end"
+    yield per(first.ends, f"{what}: an end", timing)
+    yield per(first.moves, f"{what}: a move", timing, at_most(3))
+    looks = Stretch.of(jobs, 10**9)
+    yield per(first.ends, f"{what}: an end with a look at each promise", Timing((looks.cpu,)))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What happened in the stretch of a run in which the queue is about as long as wanted."""
+
+    cpu: float
+    ends: int
+    moves: int
+    waiting: int
+
+    @classmethod
+    def of(cls, jobs: Workload, index_from: int) -> Stretch:
+        """Run the jobs; the index is used from so many waiting jobs on."""
+        watch = Counter(STRETCH)
+        before, conservative.MANY = conservative.MANY, index_from
+        watch.simulation = simulation = build(jobs, POOL, [(Rank.TIMERS, watch)])
+        conservative.MANY = before
+        simulation.run(STRETCH[1])
+        (ends, moves, waiting), (later, last, _) = watch.counts
+        return cls(watch.seen[1] - watch.seen[0], later - ends, last - moves, waiting)
+
+
+class Counter(Stopwatch):
+    """Notes what has happened too."""
+
+    def __init__(self, times: tuple[int, ...]) -> None:
+        super().__init__(times)
+        self.simulation: Any = None
+        self.counts: list[tuple[int, int, int]] = []
+
+    def fire(self, now: int) -> int:
+        cluster = self.simulation.clusters[0]
+        self.counts.append((self.simulation.ended, cluster.ledger.moves, cluster.queue.size))
+        return super().fire(now)
+
+
+def per(count: int, what: str, timing: Timing, target: Any = None) -> Figure:
+    """Microseconds for one of so many."""
+    median, best = (1e6 * seconds / count for seconds in (timing.median, timing.best))
+    return Figure(CASE, what, median, best, "us", target, None, len(timing.runs))
+
+
+def run_through_looks(simulation: Any) -> Any:
+    """Simulate to the end, with a look at each promise."""
+    simulation.clusters[0].queue.fixed = False
+    return run_through(simulation)
 
 
 def loosely_requested(size: int, load: float) -> Workload:
@@ -47,10 +150,17 @@ def loosely_requested(size: int, load: float) -> Workload:
     return jobs.replace(jobs.columns | {"requested_time": requested})
 
 
-def build(workload: Workload) -> Any:
-    """A simulation of the jobs on the 33,000 cores, ready to run."""
+def build(workload: Workload, cores: int = CORES, sources: Any = ()) -> Any:
+    """A simulation of the jobs on so many cores, ready to run."""
+    simulation: Any = make_simulation(Arrivals([workload]), TraceExecution(), sources=sources)
+    simulation.add_cluster("cluster", PlanLedger(simulation.jobs, cores), Fcfs(), Request(), Conservative())
+    return simulation
+
+
+def build_easy(workload: Workload) -> Any:
+    """The same jobs under EASY."""
     simulation: Any = make_simulation(Arrivals([workload]), TraceExecution())
-    simulation.add_cluster("cluster", PlanLedger(simulation.jobs, CORES), Fcfs(), Request(), Conservative())
+    simulation.add_cluster("cluster", CoreLedger(simulation.jobs, POOL), Fcfs(), Request(), Easy())
     return simulation
 
 

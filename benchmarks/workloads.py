@@ -11,6 +11,8 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 
 CORES = 33_000
+POOL = 1_024
+"""Cores of the smaller machine, on which jobs pile up."""
 LARGEST = 11  # the exponent of the widest power of two
 LONGEST = 2 * 86_400
 FREE = 5_000
@@ -73,3 +75,24 @@ def mixed_queue(waiting: int, late: int) -> Workload:
     }
     columns["run_time"] = columns["requested_time"].copy()
     return Workload(columns, machine_cores=CORES)
+
+
+def backlog(jobs: int, waiting: int, load: float) -> Workload:
+    """Jobs for 1,024 cores of which the first `waiting` are there at once, and the others come at `load` times what
+    the cores can do. Sizes and run times as of `random_jobs`, up to 512 cores; requests of 1 to 10 times the run time,
+    in whole minutes."""
+    draw = stream(1, "benchmark.backlog")
+    cores = 2.0 ** np.minimum(draw.geometric(0.3, jobs) - 1, 9)
+    cores = np.where(draw.random(jobs) < 0.25, cores * draw.uniform(0.5, 1.5, jobs), cores)
+    cores = np.maximum(cores, 1).astype(np.int64)
+    run = np.clip(draw.lognormal(np.log(1800), 1.5, jobs), 1, LONGEST).astype(np.int64)
+    asked = np.maximum(np.ceil(run * draw.uniform(1, 10, jobs) / 60) * 60, run).astype(np.int64)
+    gaps = draw.exponential(float(np.mean(cores * run)) / (load * POOL), jobs)
+    gaps[:waiting] = 0
+    columns = {
+        "submit": np.cumsum(gaps).astype(np.int64) * SECOND,
+        "run_time": run * SECOND,
+        "requested_time": asked * SECOND,
+        "cores": cores,
+    }
+    return Workload(columns, machine_cores=POOL)

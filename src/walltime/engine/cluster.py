@@ -84,8 +84,10 @@ class Cluster(ClusterView):
             self.reserved.append(ledger)
         if queue is None:
             queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size)
+        ageing = any(order.dynamic or order.periodic for order in self.orders)
+        queue.fixed = not ageing
         if rhythm is not None:
-            rhythm.attach(policy, any(order.dynamic or order.periodic for order in self.orders), lanes)
+            rhythm.attach(policy, ageing, lanes)
         view = Pass(jobs, queue, self.ledger if ledger is None else ledger, self.name, policy)
         view.number = len(self.islands)
         island: Island = Island(queue, policy, view, self.orders)

@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger cimport Ledger
-from walltime.kernel.plan cimport Availability
+from walltime.kernel.availability cimport Availability
 
 cdef class Forecast:
     cdef JobTable jobs

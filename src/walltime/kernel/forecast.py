@@ -6,9 +6,9 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.availability import Availability
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
-from walltime.kernel.plan import Availability
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 

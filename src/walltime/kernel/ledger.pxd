@@ -1,6 +1,7 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.outlook cimport Outlook
 from walltime.kernel.profile cimport RunningProfile
+from walltime.kernel.queue cimport Queue
 
 cdef class Ledger:
     cdef readonly JobTable jobs
@@ -31,6 +32,12 @@ cdef class Ledger:
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
+    cdef bint track(self, Queue queue) except -1
+    cdef int begin_moves(self) except -1
+    cdef Py_ssize_t mover(self) except? -1
+    cdef Py_ssize_t promises(self) except? -1
+    cdef Py_ssize_t due(self, long long[::1] slots) except -1
+    cdef long long next_promise(self) except? -1
     cpdef int set_capacity(self, long long cores) except -1
     cpdef int shut(self, Py_ssize_t ghost, object nodes, long long until) except -1
     cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1

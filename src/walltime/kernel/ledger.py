@@ -10,6 +10,7 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.outlook import Outlook
 from walltime.kernel.profile import RunningProfile
+from walltime.kernel.queue import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -126,6 +127,36 @@ class Ledger:
         self.hold(slot, time)
         self.jobs.at[slot].promise = time
         return time
+
+    # ---- promises that move forward: what becomes free tells whose
+
+    def track(self, queue: Queue):
+        """From now on know which promises of the waiting jobs of this queue can move; whether the ledger can. Without a
+        queue: not any more.
+
+        The jobs must keep their places in the queue. Only a ledger that keeps track is asked for what comes next.
+        """
+        return False
+
+    def begin_moves(self):
+        """Let the waiting jobs look, one by one in the order of the queue, at what has become free."""
+        raise NotImplementedError(f"{type(self).__name__}.begin_moves")
+
+    def mover(self):
+        """The next job whose promise may move, or -1. Every job that can move is told; `advance` decides."""
+        raise NotImplementedError(f"{type(self).__name__}.mover")
+
+    def promises(self):
+        """How many waiting jobs have a promise."""
+        raise NotImplementedError(f"{type(self).__name__}.promises")
+
+    def due(self, slots):
+        """Write the jobs whose time has come, in the order of the queue, to `slots`; how many there are."""
+        raise NotImplementedError(f"{type(self).__name__}.due")
+
+    def next_promise(self):
+        """The first promise after this moment, or NEVER."""
+        raise NotImplementedError(f"{type(self).__name__}.next_promise")
 
     def set_capacity(self, cores):
         """The machine has grown or shrunk (failures, repairs); `free` may become negative until jobs are ended."""

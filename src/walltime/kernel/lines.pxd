@@ -61,6 +61,7 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1
     cdef bint ahead(self, Py_ssize_t slot) except? -1
+    cdef long long tier(self, Py_ssize_t slot) noexcept
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
     cpdef long long counted_as(self, Py_ssize_t slot) except *

@@ -375,9 +375,12 @@ class LinesQueue(Queue):
 
     # ---- looking
 
+    def tier(self, slot):
+        return self.tier_of[self.jobs.at[slot].lane]
+
     def precedes(self, a, b):
-        x: cython.longlong = self.tier_of[self.jobs.at[a].lane]
-        y: cython.longlong = self.tier_of[self.jobs.at[b].lane]
+        x: cython.longlong = self.tier(a)
+        y: cython.longlong = self.tier(b)
         if x != y:
             return x < y
         return self.jobs.at[a].key < self.jobs.at[b].key or (

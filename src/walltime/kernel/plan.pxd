@@ -1,38 +1,14 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger cimport Ledger
-
-cdef class Availability:
-    cdef long long[::1] time
-    cdef long long[::1] free
-    cdef long long[::1] order
-    cdef long long[::1] count
-    cdef long long[::1] bias
-    cdef long long[::1] low
-    cdef long long[::1] high
-    cdef long long[::1] first
-    cdef long long[::1] spare
-    cdef Py_ssize_t spares
-    cdef readonly Py_ssize_t blocks
-    cdef Py_ssize_t p
-    cdef Py_ssize_t k
-
-    cdef int clear(self, long long capacity) except -1
-    cpdef int add(self, long long start, long long end, long long cores) except -1
-    cpdef int forget(self, long long now) except -1
-    cpdef long long at(self, long long time) noexcept
-    cpdef long long earliest(self, long long cores, long long duration, long long after, long long limit) noexcept
-    cdef int seek(self, long long time) noexcept
-    cdef int cut(self, long long time) except -1
-    cdef int shift(self, Py_ssize_t p, Py_ssize_t k, Py_ssize_t q, Py_ssize_t i, long long cores) noexcept
-    cdef int join(self, Py_ssize_t p, Py_ssize_t k) noexcept
-    cdef int drop(self, Py_ssize_t p, Py_ssize_t k) noexcept
-    cdef int bound(self, Py_ssize_t p) noexcept
-    cdef int split(self, Py_ssize_t p) except -1
-    cdef int grow(self) except -1
+from walltime.kernel.availability cimport Availability
+from walltime.kernel.offers cimport Offers
+from walltime.kernel.queue cimport Queue
 
 cdef class PlanLedger(Ledger):
     cdef readonly Availability plan
     cdef dict promised
+    cdef readonly long long moves
+    cdef readonly Offers offers
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
@@ -48,5 +24,14 @@ cdef class PlanLedger(Ledger):
     cpdef int keep_shut(self, Py_ssize_t ghost, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cpdef int set_time(self, long long now) except -1
+    cdef bint track(self, Queue queue) except -1
+    cdef int begin_moves(self) except -1
+    cdef Py_ssize_t mover(self) except? -1
+    cdef Py_ssize_t promises(self) except? -1
+    cdef Py_ssize_t due(self, long long[::1] slots) except -1
+    cdef long long next_promise(self) except? -1
+    cdef int forget(self, Py_ssize_t slot) except -1
+    cdef int free_up(self, long long start, long long end, long long cores) except -1
+    cdef int shift(self, long long start, long long time, long long length, long long cores) except -1
     cdef long long duration(self, Py_ssize_t slot) noexcept
     cdef long long planned_end(self, Py_ssize_t slot) noexcept

@@ -1,333 +1,18 @@
-"""Cores over time: how many are free from when to when, with every running job and every promise entered."""
+"""One number of cores, planned ahead: any number of promises."""
 
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.availability import Availability
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
+from walltime.kernel.offers import Offers
+from walltime.kernel.queue import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 32)
-
-
-@cython.final
-@cython.cclass
-class Availability:
-    """A step function of time: from `time[i]` to the next, `free[i]` cores. The last step lasts for ever.
-
-    The steps lie in blocks of up to 32. A block knows the least and the most that is free in it, and a bias that all
-    its steps have in common; so a change of a long interval, and a search through one, touch whole blocks at once.
-    """
-
-    def __init__(self, capacity) -> None:
-        room: cython.Py_ssize_t = 16
-        self.time = integers(room * BLOCK)
-        self.free = integers(room * BLOCK)
-        self.order = integers(room)
-        self.count = integers(room)
-        self.bias = integers(room)
-        self.low = integers(room)
-        self.high = integers(room)
-        self.first = integers(room)
-        self.spare = np.arange(room - 1, -1, -1)
-        self.spares = room - 1
-        self.blocks = 1
-        self.p = self.k = 0
-        self.count[0] = 1
-        self.time[0] = -NEVER
-        self.first[0] = -NEVER
-        self.free[0] = capacity
-        self.low[0] = self.high[0] = capacity
-
-    def clear(self, capacity):
-        """Everything is free again."""
-        i: cython.Py_ssize_t
-        room: cython.Py_ssize_t = len(self.order)
-        for i in range(room - 1):
-            self.spare[i] = room - 1 - i
-        self.spares = room - 1
-        self.blocks = 1
-        self.order[0] = self.bias[0] = 0
-        self.count[0] = 1
-        self.time[0] = self.first[0] = -NEVER
-        self.free[0] = self.low[0] = self.high[0] = capacity
-        return 0
-
-    def add(self, start, end, cores):
-        """`cores` more (or fewer) are free from `start` to `end`."""
-        p: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        q: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        blocks: cython.Py_ssize_t
-        if start >= end or cores == 0:
-            return 0
-        self.cut(start)
-        p = self.p
-        k = self.k
-        if end < NEVER:
-            blocks = self.blocks
-            self.cut(end)
-            q = self.p
-            i = self.k
-            if self.blocks != blocks:  # a block was split: `start` may lie elsewhere now
-                self.seek(start)
-                p = self.p
-                k = self.k
-        else:
-            q = self.blocks
-            i = 0
-        self.shift(p, k, q, i, cores)
-        if end < NEVER:
-            self.join(q, i)
-        self.join(p, k)
-        return 0
-
-    def shift(self, p, k, q, i, cores):
-        """Add to every step from (p, k) up to and without (q, i)."""
-        base: cython.Py_ssize_t
-        stop: cython.Py_ssize_t
-        while p < q or (p == q and k < i):
-            if k == 0 and p < q:
-                self.bias[p] += cores
-                self.low[p] += cores
-                self.high[p] += cores
-            else:
-                base = self.order[p] * BLOCK
-                stop = self.count[p] if p < q else i
-                while k < stop:
-                    self.free[base + k] += cores
-                    k += 1
-                self.bound(p)
-            p += 1
-            k = 0
-        return 0
-
-    def forget(self, now):
-        """What was before `now` is of no interest any more."""
-        while True:
-            if self.count[0] > 1:
-                if self.time[self.order[0] * BLOCK + 1] > now:
-                    break
-            elif self.blocks == 1 or self.first[1] > now:
-                break
-            self.drop(0, 0)
-        return 0
-
-    def at(self, time):
-        """Cores free at a time."""
-        self.seek(time)
-        return self.free[self.order[self.p] * BLOCK + self.k] + self.bias[self.p]
-
-    def earliest(self, cores, duration, after, limit):
-        """The first time s >= `after`, s < `limit`, from which `cores` cores are free until s + duration or `limit`,
-        whichever comes first; NEVER where there is none."""
-        p: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        base: cython.Py_ssize_t
-        need: cython.longlong  # in the block's own terms, without its bias
-        start: cython.longlong = -1
-        until: cython.longlong = 0
-        time: cython.longlong
-        if self.count[0] > 1 and self.time[self.order[0] * BLOCK + 1] > after:
-            p = k = 0  # the first step: what a search from now on asks for, most of the time
-        else:
-            self.seek(after)
-            p = self.p
-            k = self.k
-        while p < self.blocks:
-            if start < 0 and self.high[p] < cores:
-                p += 1
-                k = 0
-                continue
-            if start >= 0 and self.low[p] >= cores:
-                if self.first[p] >= until:
-                    return start
-                p += 1
-                k = 0
-                continue
-            base = self.order[p] * BLOCK
-            need = cores - self.bias[p]
-            while k < self.count[p]:
-                time = self.time[base + k]
-                if start >= 0:
-                    if time >= until:
-                        return start
-                    if self.free[base + k] < need:
-                        start = -1
-                elif self.free[base + k] >= need:
-                    start = time if time > after else after
-                    if start >= limit:
-                        return NEVER
-                    until = start + duration
-                    if until > limit:
-                        until = limit
-                k += 1
-            p += 1
-            k = 0
-        return start if start >= 0 else NEVER
-
-    def steps(self) -> list:
-        """Everything as (time, free), in order: for checks and for a person."""
-        out = []
-        for p in range(self.blocks):
-            base = self.order[p] * BLOCK
-            for k in range(base, base + self.count[p]):
-                out.append((self.time[k], self.free[k] + self.bias[p]))
-        return out
-
-    # ---- inside
-
-    def seek(self, time):
-        """Set (p, k) to the step that `time` lies in."""
-        lo: cython.Py_ssize_t = 0
-        hi: cython.Py_ssize_t = self.blocks - 1
-        mid: cython.Py_ssize_t
-        base: cython.Py_ssize_t
-        while lo < hi:
-            mid = (lo + hi + 1) >> 1
-            if self.first[mid] <= time:
-                lo = mid
-            else:
-                hi = mid - 1
-        self.p = lo
-        base = self.order[lo] * BLOCK
-        hi = self.count[lo] - 1
-        lo = 0
-        while lo < hi:
-            mid = (lo + hi + 1) >> 1
-            if self.time[base + mid] <= time:
-                lo = mid
-            else:
-                hi = mid - 1
-        self.k = lo
-        return 0
-
-    def cut(self, time):
-        """Make sure that a step begins at `time`; (p, k) is that step."""
-        base: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        self.seek(time)
-        if self.time[self.order[self.p] * BLOCK + self.k] == time:
-            return 0
-        if self.count[self.p] == BLOCK:
-            self.split(self.p)
-            self.seek(time)
-        base = self.order[self.p] * BLOCK
-        i = base + self.count[self.p]
-        while i > base + self.k + 1:
-            self.time[i] = self.time[i - 1]
-            self.free[i] = self.free[i - 1]
-            i -= 1
-        self.time[i] = time
-        self.free[i] = self.free[i - 1]
-        self.count[self.p] += 1
-        self.k += 1
-        return 0
-
-    def join(self, p, k):
-        """Forget the step at (p, k) if it is no different from the one before."""
-        before: cython.longlong
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
-        if k > 0:
-            before = self.free[base + k - 1] + self.bias[p]
-        elif p > 0:
-            before = self.free[self.order[p - 1] * BLOCK + self.count[p - 1] - 1] + self.bias[p - 1]
-        else:
-            return 0
-        if self.free[base + k] + self.bias[p] == before:
-            self.drop(p, k)
-        return 0
-
-    def drop(self, p, k):
-        """Take a step out."""
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
-        i: cython.Py_ssize_t
-        value: cython.longlong = self.free[base + k] + self.bias[p]
-        self.count[p] -= 1
-        for i in range(base + k, base + self.count[p]):
-            self.time[i] = self.time[i + 1]
-            self.free[i] = self.free[i + 1]
-        if self.count[p] > 0:
-            self.first[p] = self.time[base]
-            if value == self.low[p] or value == self.high[p]:
-                self.bound(p)
-            return 0
-        self.spare[self.spares] = self.order[p]
-        self.spares += 1
-        self.blocks -= 1
-        for i in range(p, self.blocks):
-            self.order[i] = self.order[i + 1]
-            self.count[i] = self.count[i + 1]
-            self.bias[i] = self.bias[i + 1]
-            self.low[i] = self.low[i + 1]
-            self.high[i] = self.high[i + 1]
-            self.first[i] = self.first[i + 1]
-        return 0
-
-    def bound(self, p):
-        """The block's least and most."""
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
-        i: cython.Py_ssize_t
-        low: cython.longlong = self.free[base]
-        high: cython.longlong = low
-        for i in range(base + 1, base + self.count[p]):
-            if self.free[i] < low:
-                low = self.free[i]
-            if self.free[i] > high:
-                high = self.free[i]
-        self.low[p] = low + self.bias[p]
-        self.high[p] = high + self.bias[p]
-        return 0
-
-    def split(self, p):
-        """Move the second half of a full block into a new one."""
-        i: cython.Py_ssize_t
-        if self.spares == 0:
-            self.grow()
-        self.spares -= 1
-        new: cython.Py_ssize_t = self.spare[self.spares]
-        half: cython.Py_ssize_t = BLOCK // 2
-        source: cython.Py_ssize_t = self.order[p] * BLOCK + half
-        for i in range(half):
-            self.time[new * BLOCK + i] = self.time[source + i]
-            self.free[new * BLOCK + i] = self.free[source + i]
-        i = self.blocks
-        while i > p + 1:
-            self.order[i] = self.order[i - 1]
-            self.count[i] = self.count[i - 1]
-            self.bias[i] = self.bias[i - 1]
-            self.low[i] = self.low[i - 1]
-            self.high[i] = self.high[i - 1]
-            self.first[i] = self.first[i - 1]
-            i -= 1
-        self.blocks += 1
-        self.order[p + 1] = new
-        self.count[p] = self.count[p + 1] = half
-        self.bias[p + 1] = self.bias[p]
-        self.first[p + 1] = self.time[new * BLOCK]
-        self.bound(p)
-        self.bound(p + 1)
-        return 0
-
-    def grow(self):
-        room = len(self.order)
-        self.time = doubled(self.time)
-        self.free = doubled(self.free)
-        self.order = doubled(self.order)
-        self.count = doubled(self.count)
-        self.bias = doubled(self.bias)
-        self.low = doubled(self.low)
-        self.high = doubled(self.high)
-        self.first = doubled(self.first)
-        self.spare = np.arange(2 * room - 1, -1, -1)  # at this point every block is in use
-        self.spares = room
-        return 0
 
 
 @cython.cclass
@@ -341,6 +26,8 @@ class PlanLedger(Ledger):
         Ledger.__init__(self, jobs, capacity, index)
         self.plan = Availability(capacity)
         self.promised = {}
+        self.moves = 0  # promises that have moved forward so far
+        self.offers = None  # until a policy wants to know which promises can move
 
     def possible(self, slot):
         return self.jobs.at[slot].cores <= self.size
@@ -367,11 +54,14 @@ class PlanLedger(Ledger):
         cores: cython.longlong = self.jobs.at[slot].cores
         if cores > self.free:
             raise EngineError(f"{cores} cores taken where {self.free} are free")
-        self.unhold(slot)
         self.free -= cores
         self.extra = self.free
         self.jobs.at[slot].holding = 1
-        return self.plan.add(self.now, self.now + self.duration(slot), -cores)
+        if self.jobs.at[slot].promise < 0:
+            return self.plan.add(self.now, self.now + self.duration(slot), -cores)
+        start: cython.longlong = self.jobs.at[slot].promise
+        self.forget(slot)
+        return self.shift(start, self.now, self.duration(slot), cores)
 
     def give(self, slot):
         cores: cython.longlong = self.jobs.at[slot].cores
@@ -379,7 +69,7 @@ class PlanLedger(Ledger):
         self.free += cores
         self.extra = self.free
         self.jobs.at[slot].holding = 0
-        return self.plan.add(self.now, end, cores)
+        return self.free_up(self.now, end, cores)
 
     def prolong(self, slot, until):
         cores: cython.longlong = self.jobs.at[slot].cores
@@ -388,7 +78,7 @@ class PlanLedger(Ledger):
         self.jobs.at[slot].expected_end = until
         after = self.planned_end(slot)
         self.plan.add(before, after, -cores)
-        return self.plan.add(after, before, cores)
+        return self.free_up(after, before, cores)
 
     def earliest(self, slot, after):
         cores: cython.longlong = self.jobs.at[slot].cores
@@ -400,21 +90,53 @@ class PlanLedger(Ledger):
         self.unhold(slot)
         self.jobs.at[slot].promise = start
         self.promised[slot] = None
+        if self.offers is not None and self.jobs.at[slot].seq >= 0:
+            self.offers.enter(slot)
         return self.plan.add(start, start + self.duration(slot), -self.jobs.at[slot].cores)
 
     def unhold(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
         if start >= 0:
-            self.jobs.at[slot].promise = -1
-            self.promised.pop(slot, None)
-            self.plan.add(start, start + self.duration(slot), self.jobs.at[slot].cores)
+            self.forget(slot)
+            self.free_up(start, start + self.duration(slot), self.jobs.at[slot].cores)
         return 0
+
+    def forget(self, slot):
+        """The job has no promise any more; the plan does not know yet."""
+        start: cython.longlong = self.jobs.at[slot].promise
+        self.jobs.at[slot].promise = -1
+        self.promised.pop(slot, None)
+        if self.offers is not None:
+            self.offers.leave(slot, start)
+        return 0
+
+    def free_up(self, start, end, cores):
+        """So many cores more are free in the plan from `start` to `end`."""
+        if start < self.now:
+            start = self.now
+        self.plan.add(start, end, cores)
+        if self.offers is not None:
+            self.offers.rise(start, end, cores)
+        return 0
+
+    def shift(self, start, time, length, cores):
+        """What was entered from `start` on is entered from `time` on. Where the two overlap, only the ends change."""
+        if time < start:
+            self.plan.add(time, min(time + length, start), -cores)
+            return self.free_up(max(start, time + length), start + length, cores)
+        self.plan.add(max(time, start + length), time + length, -cores)
+        return self.free_up(start, min(time, start + length), cores)
 
     def release_holds(self):
         slot: cython.Py_ssize_t
+        offers: Offers = self.offers
+        self.moves = 0  # promises that have moved forward so far
+        self.offers = None  # who is planned again looks at everything
         for slot in list(self.promised):
             if not self.jobs.at[slot].pinned:
                 self.unhold(slot)
+        if offers is not None:
+            self.track(offers.queue)
         return 0
 
     def shut(self, ghost, nodes, until):
@@ -439,34 +161,68 @@ class PlanLedger(Ledger):
         cores: cython.longlong = self.jobs.at[slot].cores
         return cores <= self.free and self.plan.earliest(cores, max(until - self.now, 1), self.now, NEVER) == self.now
 
+    # ---- promises that move forward
+
     def advance(self, slot):
         """A promise moves from s to an earlier t iff the job's cores are free from t until t + estimate or s, whichever
         comes first, for from s on they are its own already: a search that changes nothing unless it succeeds."""
         start: cython.longlong = self.jobs.at[slot].promise
+        cores: cython.longlong = self.jobs.at[slot].cores
         time: cython.longlong
         if start <= self.now:
             return start
-        time = self.plan.earliest(self.jobs.at[slot].cores, self.duration(slot), self.now, start)
+        if self.offers is not None and self.offers.mover == slot:
+            time = self.offers.target
+        else:
+            time = self.plan.earliest(cores, self.duration(slot), self.now, start)
         if time >= start:
             return start
-        cores: cython.longlong = self.jobs.at[slot].cores
-        end: cython.longlong = time + self.duration(slot)
+        self.moves += 1
         self.jobs.at[slot].promise = time
-        if end <= start:
-            self.plan.add(time, end, -cores)
-            self.plan.add(start, start + self.duration(slot), cores)
-        else:  # the two intervals overlap: only their ends change
-            self.plan.add(time, start, -cores)
-            self.plan.add(end, start + self.duration(slot), cores)
+        if self.offers is not None:
+            self.offers.moved(slot, start)
+        self.shift(start, time, self.duration(slot), cores)
         return time
+
+    def track(self, queue: Queue):
+        slot: cython.Py_ssize_t
+        if queue is None:
+            self.offers = None
+            return False
+        self.offers = Offers(self.jobs, self.plan, queue)
+        self.offers.now = self.now
+        for slot in self.promised:
+            if self.jobs.at[slot].seq >= 0:
+                self.offers.enter(slot)
+        self.offers.offer_everything()
+        return True
+
+    def begin_moves(self):
+        return self.offers.begin()
+
+    def mover(self):
+        return self.offers.next()
+
+    def promises(self):
+        return self.offers.size
+
+    def due(self, slots):
+        return self.offers.due(self.now, slots)
+
+    def next_promise(self):
+        return self.offers.next_promise(self.now)
 
     def set_capacity(self, cores):
         change: cython.longlong = cores - self.capacity
         self.capacity = cores
         self.free += change
         self.extra = self.free
-        return self.plan.add(self.now, NEVER, change)
+        if change < 0:
+            return self.plan.add(self.now, NEVER, change)
+        return self.free_up(self.now, NEVER, change)
 
     def set_time(self, now):
         self.now = now
+        if self.offers is not None:
+            self.offers.now = now
         return self.plan.forget(now)

@@ -5,6 +5,7 @@ from walltime.kernel.sorting cimport Sorter
 cdef class Queue:
     cdef readonly JobTable jobs
     cdef readonly Py_ssize_t size
+    cdef public bint fixed
     cdef public bint disturbed
     cdef long long[::1] buffer
     cdef long long[::1] spare
@@ -23,6 +24,7 @@ cdef class Queue:
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1
+    cdef long long tier(self, Py_ssize_t slot) noexcept
     cdef bint ahead(self, Py_ssize_t slot) except? -1
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
 

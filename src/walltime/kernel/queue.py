@@ -27,6 +27,7 @@ class Queue:
     def __init__(self, jobs: JobTable) -> None:
         self.jobs = jobs
         self.size = 0
+        self.fixed = False  # whether each job keeps its key while it waits
         self.disturbed = False
         self.buffer = integers(64)
         self.spare = integers(64)
@@ -108,6 +109,10 @@ class Queue:
     def settle(self):
         """A pass is over."""
         self.disturbed = False
+        return 0
+
+    def tier(self, slot):
+        """Jobs of a lower tier stand before all others, whatever their keys."""
         return 0
 
     def ahead(self, slot):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from walltime.core.time import NEVER
-from walltime.kernel.plan import Availability
+from walltime.kernel.availability import Availability
 
 END = 400
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 import cython
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
 from walltime.policies.backfill.candidates import Candidates, find_order
 from walltime.policy.api import Cause, Pass, Policy, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+
+MANY = 200
+"""So many waiting jobs are worth an index of their promises; with fewer, a look at each of them is cheaper."""
 
 if not cython.compiled:
     RELEASE, _, ORDER, _, CAPACITY, TIMER, ESTIMATE = Cause
@@ -35,26 +39,118 @@ class Conservative(Policy):
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
         self.woken = -1  # for when the next pass has been asked for
+        self.many = MANY
+        self.ledger = None
+        self.able = self.tracks = False
+        self.ready = integers(64)
 
     def schedule(self, p: Pass):
-        i: cython.Py_ssize_t
-        waiting: cython.longlong[::1] = require_open(p).raw_queue.ordered()
+        waiting: cython.longlong[::1]
+        if require_open(p).raw_ledger is not self.ledger:
+            self.attach(p)
+        if self.able:
+            self.choose(p)
+        if self.tracks and p.quotas is None and not p.causes & (CAPACITY | ESTIMATE):
+            return self.follow(p)
+        waiting = p.raw_queue.ordered()
         if p.causes & (CAPACITY | ESTIMATE):
             self.replan(p, waiting)
         elif p.causes & (RELEASE | ORDER):
             self.move_forward(p, waiting)
-        if p.causes == TIMER and p.now != self.woken and (p.lines is None or p.now != p.lines.opening):
-            return self.start_due(p, waiting)  # asked for a promise that has moved since
-        i = 0
-        while waiting[i] >= 0:  # those who have just come, or whom a limit has let in again
+        if not self.woken_in_vain(p):
+            self.place(p, waiting)
+        return self.start_due(p, waiting)
+
+    def attach(self, p: Pass):
+        """Get to know the ledger. It can tell whose promises can move where places in the queue do not change."""
+        choices: cython.bint = p.lines is not None and len(p.lines.choices.first) > 1
+        self.ledger = p.raw_ledger
+        self.able = self.candidates is None and p.raw_queue.fixed and not choices
+        self.tracks = False
+        return 0
+
+    def choose(self, p: Pass):
+        """Have the ledger keep track of the promises while there are many."""
+        if not self.tracks and p.raw_queue.size >= self.many:
+            self.able = self.tracks = p.raw_ledger.track(p.raw_queue)
+        elif self.tracks and p.raw_queue.size < self.many // 2:
+            self.tracks = p.raw_ledger.track(None)
+        return 0
+
+    def woken_in_vain(self, p: Pass):
+        """Whether the pass was asked for a promise that has moved since."""
+        return p.causes == TIMER and p.now != self.woken and (p.lines is None or p.now != p.lines.opening)
+
+    def place(self, p: Pass, waiting):
+        """Promise a start to those who have just come, or whom a limit has let in again."""
+        i: cython.Py_ssize_t = 0
+        while waiting[i] >= 0:
             if p.jobs.at[waiting[i]].promise < 0:
                 p.reserve(waiting[i])
             i += 1
-        return self.start_due(p, waiting)
+        return 0
+
+    # ---- where the ledger knows whose promises can move
+
+    def follow(self, p: Pass):
+        """The same pass without a look at each waiting job."""
+        if p.causes & (RELEASE | ORDER):
+            self.move_movers(p)
+        if p.raw_ledger.promises() < p.raw_queue.size and not self.woken_in_vain(p) and not self.place_fresh(p):
+            self.place(p, p.raw_queue.ordered())
+        self.start_ready(p)
+        return self.ask_for(p, p.raw_ledger.next_promise())
+
+    def move_movers(self, p: Pass):
+        slot: cython.Py_ssize_t
+        p.raw_ledger.begin_moves()
+        slot = p.raw_ledger.mover()
+        while slot >= 0:
+            if p.admits(slot):
+                p.advance(slot)
+            slot = p.raw_ledger.mover()
+        return 0
+
+    def place_fresh(self, p: Pass):
+        """Place the jobs that joined at the end since the last pass, if no other lacks a promise; whether so."""
+        i: cython.Py_ssize_t = 0
+        missing: cython.Py_ssize_t = p.raw_queue.size - p.raw_ledger.promises()
+        slot: cython.Py_ssize_t
+        if p.raw_queue.disturbed:
+            return False
+        slot = p.raw_queue.fresh(0)
+        while slot > -2:
+            missing -= slot >= 0 and p.jobs.at[slot].promise < 0
+            i += 1
+            slot = p.raw_queue.fresh(i)
+        if missing > 0:
+            return False
+        i = 0
+        slot = p.raw_queue.fresh(0)
+        while slot > -2:
+            if slot >= 0 and p.jobs.at[slot].promise < 0:
+                p.reserve(slot)
+            i += 1
+            slot = p.raw_queue.fresh(i)
+        return True
+
+    def start_ready(self, p: Pass):
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        while len(self.ready) < p.raw_ledger.promises():
+            self.ready = doubled(self.ready)
+        n = p.raw_ledger.due(self.ready)
+        for i in range(n):
+            self.start(p, self.ready[i])
+        return 0
+
+    # ---- where it does not
 
     def move_forward(self, p: Pass, waiting):
         i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
+        if self.tracks:
+            return self.move_movers(p)
         if self.candidates is not None:
             while waiting[i] >= 0:
                 i += 1
@@ -80,15 +176,12 @@ class Conservative(Policy):
     def start_due(self, p: Pass, waiting):
         """Start whose time has come, and ask for a pass at the next promise."""
         i: cython.Py_ssize_t = 0
-        slot: cython.Py_ssize_t
         promise: cython.longlong
         next: cython.longlong = NEVER
         while waiting[i] >= 0:
-            slot = waiting[i]
+            if 0 <= p.jobs.at[waiting[i]].promise <= p.now:
+                self.start(p, waiting[i])
             i += 1
-            promise = p.jobs.at[slot].promise
-            if 0 <= promise <= p.now and p.admits(slot) and (not p.amid or p.fits(slot)):
-                p.start(slot)  # amid an instant it may have to wait for another end, or a correction, of this instant
         if p.quotas is not None:
             self.take_back(p, waiting)
         i = 0
@@ -97,6 +190,17 @@ class Conservative(Policy):
             if p.now < promise < next:
                 next = promise
             i += 1
+        return self.ask_for(p, next)
+
+    def start(self, p: Pass, slot):
+        """Start the job whose time has come. Amid an instant it may have to wait for another end, or a correction, of
+        this instant."""
+        if p.admits(slot) and (not p.amid or p.fits(slot)):
+            p.start(slot)
+        return 0
+
+    def ask_for(self, p: Pass, next):
+        """Ask for a pass at the next promise."""
         if next < NEVER and (self.woken <= p.now or next < self.woken):
             p.wake(next)
             self.woken = next
