@@ -15,7 +15,7 @@ help:
 	@echo "make pictures   make every picture of the documents anew"
 	@echo "make validation   make the page of the validation against queueing theory anew"
 	@echo "make bench   speed and scaling, in CPU time"
-	@echo "make soak    2,000 mixtures of all features, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day (hours)"
+	@echo "make soak    2,000 mixtures of all features, 4,000 cases of conservative backfilling, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day (hours)"
 	@echo "make wheels  an sdist, and wheels for the Pythons of this machine and for all others, into dist"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
@@ -63,6 +63,8 @@ bench: develop
 	$(PY) -m benchmarks
 soak: develop
 	nice -n 19 $(PY) tests/property/soak_mixtures.py
+	nice -n 19 $(PY) tests/property/soak_moves.py
+	nice -n 19 $(PY) tests/property/soak_moves.py --scenarios
 	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
 	nice -n 19 $(PY) tests/faults/soak_sweeps.py $(FAULTS)
 clean:

@@ -106,7 +106,7 @@ class Offers(Promises):
         return 0
 
     def offer(self, k, start, end, risen):
-        """Who is promised a start by `risen`, the first point of the run that is new, cannot profit from it."""
+        """A job that is promised a start by `risen`, the first point of the run that is new, cannot profit from it."""
         kind: SameCores
         if not self.passing:
             return self.keep(self.note(k, start, end))
@@ -119,7 +119,7 @@ class Offers(Promises):
         return 0
 
     def offer_everything(self):
-        """Offer all that is free to everybody: where promises were not made at the earliest time."""
+        """Offer all that is free to all jobs: where promises were not made at the earliest time."""
         i: cython.Py_ssize_t
         for i in range(self.active):
             self.keep(self.note(self.kind[i], self.now, NEVER))

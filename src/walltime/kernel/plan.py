@@ -131,7 +131,7 @@ class PlanLedger(Ledger):
         slot: cython.Py_ssize_t
         offers: Offers = self.offers
         self.moves = 0  # promises that have moved forward so far
-        self.offers = None  # who is planned again looks at everything
+        self.offers = None  # a job that is planned again looks at everything
         for slot in list(self.promised):
             if not self.jobs.at[slot].pinned:
                 self.unhold(slot)

@@ -46,7 +46,7 @@ class SameCores:
         return 0
 
     def find_short(self, length, risen, key, seq):
-        """Those whose estimate is at most `length`."""
+        """Those with an estimate of at most `length`."""
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
         jobs: SortedJobs = self.by_length
@@ -67,7 +67,7 @@ class SameCores:
         return 0
 
     def find_near(self, end, risen, key, seq):
-        """Those who are promised a start behind `risen` and by `end`."""
+        """Those promised a start behind `risen` and by `end`."""
         jobs: SortedJobs = self.by_promise
         p: cython.Py_ssize_t = jobs.block_of(risen + 1, -1)
         i: cython.Py_ssize_t = jobs.place_in(p, risen + 1, -1)
@@ -201,7 +201,7 @@ class Promises:
         for i in range(self.active):
             if self.soonest[i] > now:
                 first = min(first, self.soonest[i])
-            elif self.latest[i] > now:  # somebody who is due could not start
+            elif self.latest[i] > now:  # a job that is due could not start
                 jobs = cython.cast(SameCores, self.kinds[self.kind[i]]).by_promise
                 p = jobs.block_of(now + 1, -1)
                 k = jobs.place_in(p, now + 1, -1)

@@ -67,9 +67,9 @@ def describe(name: str, prepared: Prepared, left: float, waiting: int) -> list[s
     if scenario.engine != "native" or not backfill & set(PROMISING):
         lines.append(f"{waiting:,} jobs wait. A part of the trace takes less: see --until.")
         return lines
-    who = " and ".join(sorted(backfill & set(PROMISING)))
+    planner = " and ".join(sorted(backfill & set(PROMISING)))
     on = " on nodes" if any(cluster.nodes is not None for cluster in scenario.clusters) else ""
-    lines.append(f"{waiting:,} jobs wait, and {who}{on} plans each of them again and again.")
+    lines.append(f"{waiting:,} jobs wait, and {planner}{on} plans each of them again and again.")
     faster = time_easy(prepared) if is_built_in(scenario) else None
     if faster is not None and faster < left / 2:
         lines.append(f"EASY (backfill: easy) would take about {format_duration(max(1, round(faster)))}.")

@@ -24,13 +24,15 @@ if not cython.compiled:
 
 @cython.cclass
 class Conservative(Policy):
-    """Each job is given the earliest start that delays nobody's promise; when jobs end early, promises move forward.
+    """Each job is given the earliest start that delays no promise; when jobs end, promises move forward.
 
     At an instant where jobs ended or left, the waiting ones are looked at one by one in queue order: each moves to the
-    earliest time at which it fits, never later than promised (`candidates` names another order for that: who is first
-    to profit from what became free). Then this instant's arrivals are placed, then what is
-    due starts. Where the plan itself has broken (the machine shrank, a job outlived its estimate), everybody is placed
-    anew in queue order: then a promise may be lost.
+    earliest time at which it fits, never later than promised (`candidates` names another order for that: which job is
+    first to profit from what became free). Then this instant's arrivals are placed, then what is due starts. Where the
+    plan itself has broken (the machine shrank, a job outlived its estimate), all jobs are placed again in queue order:
+    then a promise may be lost.
+
+    Where many wait and the ledger can tell which promises can move, only these are looked at; the schedule is the same.
     """
 
     def __init__(self, candidates=None) -> None:
@@ -62,7 +64,7 @@ class Conservative(Policy):
         return self.start_due(p, waiting)
 
     def attach(self, p: Pass):
-        """Get to know the ledger. It can tell whose promises can move where places in the queue do not change."""
+        """Get to know the ledger. It can tell which promises can move where places in the queue do not change."""
         choices: cython.bint = p.lines is not None and len(p.lines.choices.first) > 1
         self.ledger = p.raw_ledger
         self.able = self.candidates is None and p.raw_queue.fixed and not choices
@@ -82,7 +84,7 @@ class Conservative(Policy):
         return p.causes == TIMER and p.now != self.woken and (p.lines is None or p.now != p.lines.opening)
 
     def place(self, p: Pass, waiting):
-        """Promise a start to those who have just come, or whom a limit has let in again."""
+        """Promise a start to the jobs that have just come, or that a limit has let in again."""
         i: cython.Py_ssize_t = 0
         while waiting[i] >= 0:
             if p.jobs.at[waiting[i]].promise < 0:
@@ -90,7 +92,7 @@ class Conservative(Policy):
             i += 1
         return 0
 
-    # ---- where the ledger knows whose promises can move
+    # ---- where the ledger knows which promises can move
 
     def follow(self, p: Pass):
         """The same pass without a look at each waiting job."""
@@ -174,7 +176,7 @@ class Conservative(Policy):
         return 0
 
     def start_due(self, p: Pass, waiting):
-        """Start whose time has come, and ask for a pass at the next promise."""
+        """Start what is due, and ask for a pass at the next promise."""
         i: cython.Py_ssize_t = 0
         promise: cython.longlong
         next: cython.longlong = NEVER
@@ -193,7 +195,7 @@ class Conservative(Policy):
         return self.ask_for(p, next)
 
     def start(self, p: Pass, slot):
-        """Start the job whose time has come. Amid an instant it may have to wait for another end, or a correction, of
+        """Start a job that is due. Amid an instant it may have to wait for another end, or a correction, of
         this instant."""
         if p.admits(slot) and (not p.amid or p.fits(slot)):
             p.start(slot)
@@ -207,7 +209,7 @@ class Conservative(Policy):
         return 0
 
     def take_back(self, p: Pass, waiting):
-        """Who has come to a limit by the starts of this pass has no promise any more."""
+        """A job that has come to a limit by the starts of this pass has no promise any more."""
         i: cython.Py_ssize_t = 0
         counter: cython.Py_ssize_t
         slot: cython.Py_ssize_t
