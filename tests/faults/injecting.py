@@ -45,7 +45,7 @@ class Disturbed:
         folder: Path,
         seed: int,
         *,
-        jobs: int = 1500,
+        jobs: int = 12_000,
         repetitions: int = 6,
         workers: int = 2,
         place: str = "walltime-store",

@@ -70,7 +70,7 @@ def test_what_is_not_written_is_told(tmp_path, command):
     arguments = ["workload", command, str(tmp_path / "log.swf"), str(tmp_path / "out.swf")]
     told = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert "1 jobs written" in told.output
-    assert "1 records skipped: run time unknown or zero" in told.output
+    assert "1 record skipped: run time unknown or zero" in told.output
 
 
 def test_a_foreign_table(tmp_path):
