@@ -207,8 +207,8 @@ class _Progress:
 
 
 def extension(name: str, source: str) -> Extension:
-    # The kernel has the inner loops. Elsewhere more than -O1 gains nothing measurable, and takes twice as long.
-    level = "-O2" if ".kernel." in name and not CHECKED else "-O1"
+    # With -O1 outside the kernel a run takes a sixth longer, and the build a third less.
+    level = "-O1" if CHECKED else "-O3"
     return Extension(
         name,
         [source],
