@@ -39,8 +39,6 @@ COMPILED = [
     "kernel.pool",
     "kernel.place",
     "kernel.shares",
-    "kernel.occupancy",
-    "kernel.nodes",
     "kernel.timelines",
     "kernel.foresight",
     "kernel.inventory",

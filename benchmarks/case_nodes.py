@@ -15,9 +15,7 @@ from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine import native
-from walltime.engine.arrivals import Arrivals
-from walltime.engine.assemble import make_simulation
-from walltime.kernel.nodes import NodeLedger
+from walltime.engine.build import build_simulation
 from walltime.policy import registry
 from walltime.scenario import Part, parse
 
@@ -86,18 +84,12 @@ def node_jobs(jobs: int, nodes: int, kind: str, load: float, widest: int = 11) -
     return Workload(columns)
 
 
-def make_scenario(workload: Workload, nodes: int) -> Any:
-    return parse({"workload": {"table": workload}, "cluster": {"nodes": f"{nodes}x{CORES}"}}, [])
+def make_scenario(workload: Workload, nodes: int, place: str = "best-fit") -> Any:
+    cluster = {"nodes": f"{nodes}x{CORES}", "scheduler": {"place": place}}
+    return parse({"workload": {"table": workload}, "cluster": cluster}, [])
 
 
 def build(workload: Workload, nodes: int, place: str) -> Any:
     """A simulation under EASY, ready to run."""
-    simulation: Any = make_simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
-    simulation.add_cluster(
-        "cluster",
-        NodeLedger(simulation.jobs, np.full(nodes, CORES), registry.build("place", Part(name=place))),
-        registry.build("order", Part(name="fcfs")),
-        registry.build("estimate", Part(name="request")),
-        registry.build("backfill", Part(name="easy")),
-    )
-    return simulation
+    execution = registry.build("execution", Part(name="trace"))
+    return build_simulation(make_scenario(workload, nodes, place), workload, [workload], {"execution": execution})[0]

@@ -221,7 +221,9 @@ def test_a_bound_job_counts_with_all_its_memory(tell):
     scenario = nodes(TWO_NODES, limits=[{"running_memory": 8}], reservations=[reservation])
     bound = job(0, 5, 8, user="ann", reservation="course", memory_per_node=5)
     assert tell(scenario, bound | {"nodes": 2}).states == ["rejected"]
-    assert tell(scenario, bound).states == ["rejected"]
+    told = [group | {"memory": 8} for group in TWO_NODES]
+    scenario = nodes(told, limits=[{"running_memory": 8}], reservations=[reservation])
+    assert tell(scenario, bound).states == ["rejected"]  # it is divided over the nodes because they tell of memory
 
 
 def test_who_may_not_use_a_reservation_is_rejected(tell):
@@ -421,24 +423,24 @@ def test_time_for_a_restart_is_granted_when_it_is_first_wanted(tell):
 
 
 @pytest.mark.parametrize("shut", ["reservations", "failures"])
-def test_a_reservation_takes_the_nodes_that_are_free_first(tell, shut):
+def test_a_reservation_takes_the_nodes_that_are_free_last(tell, shut):
     """Four nodes of one core; n0 and n1 are shut from 2 to 10. B (3 nodes) comes at 3 and can start at 10. It keeps the
-    nodes that are free first by what is on them now: n2, n3, and of n0 and n1 the lower. So C (1 node, 20 s) finds none
-    that is left before 10.
+    nodes that are free last by what is on them now: n0, n1, and of n2 and n3 the lower. So C (1 node, 20 s) starts at
+    once on n3.
 
     ::
              0    5    10   15
         n0     |xxxxxxxBBBBB
         n1     |xxxxxxxBBBBB
         n2             BBBBB
-        n3             CCCCCCCC...
+        n3       CCCCCCCCCCCCC...
     """
     window = {"name": "w", "start": 2, "length": 8, "nodes": ["n0", "n1"]}
     failure = {"at": 2, "length": 8, "nodes": ["n0", "n1"]}
     away = {shut: [window if shut == "reservations" else failure]}
     four = nodes([{"count": 4, "cores": 1, "name": "n"}], **away)
     got = tell(four, job(3, 5, 3, nodes=3), job(3, 20, 1, nodes=1))
-    assert got.spans == [[(10, 15, "completed")], [(10, 30, "completed")]]
+    assert got.spans == [[(10, 15, "completed")], [(3, 23, "completed")]]
     assert got.nodes == [["0-2:1"], ["3:1"]]
 
 

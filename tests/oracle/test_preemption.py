@@ -332,3 +332,46 @@ def test_nobody_is_displaced_for_a_job_that_would_run_into_a_window(tell):
     scenario = site({"cores": 4}, {"mode": "kill"}, reservations=[window])
     got = tell(scenario, low(0, 8, 4), high(5, 8, 4))
     assert got.spans == [[(0, 8, "completed")], [(12, 20, "completed")]]
+
+
+# ---- whole nodes that are alike: reservations and claims are numbers of them
+
+WHOLE = {"nodes": [{"count": 2, "cores": 4, "name": "n"}], "sharing": "whole"}
+
+
+@pytest.mark.parametrize("backfill", ["easy", "conservative"])
+def test_after_a_claim_reservations_are_made_as_before(tell, backfill):
+    """Grace 1. A and B (low, 10 and 12 s) have a node each. C (high, 3 s) comes at 2: B, the youngest, leaves at 3.
+
+    ::
+             0 2  6   10   15
+        n0   AAAAAAAAAADDDDD       D (2 nodes, 5 s, at 2) is kept both nodes from 10 on: E (1 node, 20 s, at 2) finds
+        n1   BBBCCC....DDDDDEEEE   n1 free at 6, and waits.
+    """
+    got = tell(
+        site(WHOLE, {"mode": "kill", "grace": 1}, backfill),
+        low(0, 10, 4),
+        low(0, 12, 4),
+        high(2, 3, 4),
+        low(2, 5, 8),
+        low(2, 20, 4),
+    )
+    assert got.spans == [
+        [(0, 10, "completed")],
+        [(0, 3, "preempted")],
+        [(3, 6, "completed")],
+        [(10, 15, "completed")],
+        [(15, 35, "completed")],
+    ]
+
+
+def test_a_suspended_job_does_not_go_on_while_its_node_is_taken(tell):
+    """A and B (low, 10 s) have a node each. C (high, 4 s) takes B's at 3. D comes at 5: no reason for B to go on."""
+    got = tell(site(WHOLE, {"mode": "suspend"}), low(0, 10, 4), low(0, 10, 4), high(3, 4, 4), low(5, 1, 4))
+    assert got.spans == [
+        [(0, 10, "completed")],
+        [(0, 3, "suspended"), (7, 14, "completed")],
+        [(3, 7, "completed")],
+        [(10, 11, "completed")],
+    ]
+    assert got.nodes == [["0:4"], ["1:4", "1:4"], ["1:4"], ["0:4"]]

@@ -125,6 +125,14 @@ def test_with_a_queue_those_stop_that_share_nodes_with_it(schedule):
     assert got.starts == [0, 100, 30, 3]
 
 
+def test_whole_nodes_of_one_queue_are_not_counted_for_another(schedule):
+    """Each node is for one job. A and B are of qb, which has node b alone: B's place is there, at 100. C may use both
+    nodes, and starts on node a with the first backfill pass."""
+    site = two_queues({"qa": {}, "qb": {"nodes": "b"}}) | {"sharing": "whole"}
+    got = schedule(site, job(0, 100, 4, queue="qb"), job(1, 100, 4, queue="qb"), job(2, 10, 4, queue="qa"))
+    assert got.starts == [0, 100, 30]
+
+
 def test_the_depth_of_a_pass_on_events_counts_all_jobs_of_the_island(schedule):
     """As many jobs of qa wait as the pass looks at: C in qb is seen by the full pass at 60 (the backfill pass looks
     at one job only)."""

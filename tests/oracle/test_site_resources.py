@@ -273,24 +273,106 @@ def test_a_reservation_is_on_named_nodes(schedule):
     assert got.nodes == ["0:4", "1:4", "0:4,2:4", "0:4", "2:4"]
 
 
-def test_a_reservation_takes_the_nodes_that_are_free_first(schedule):
-    """Three nodes of 4 cores; everybody wants whole nodes.
+@pytest.mark.parametrize("more", [{}, {"memory": 8}, {"features": ["x"]}], ids=["cores", "memory", "a feature"])
+def test_a_reservation_takes_the_nodes_that_are_free_last(schedule, more):
+    """Three nodes of 4 cores; each job wants all cores of its nodes. Memory and the feature are not asked for.
 
     ::
              0         10   15
-        n0   A---------C----      At 10 all three would serve C, which wants 2. It is kept n2, which has room already,
-        n1   B---------C----      and n0: so D (20 s) may not have n2 now. At 10 C is placed anew, by number,
-        n2   ..........D-----     and D beside it.
+        n0   A---------C----      At 10 all three would serve C, which wants 2. It is kept n0 and n1, which are not free
+        n1   B---------C----      before: so D (20 s) may have n2 at once.
+        n2   D--------------------
     """
     got = schedule(
-        nodes({"count": 3, "cores": 4, "memory": 8}),
+        nodes({"count": 3, "cores": 4} | more),
         job(0, 10, 4, nodes=1),
         job(0, 10, 4, nodes=1),
         job(0, 5, 8, nodes=2),
         job(0, 20, 4, nodes=1),
     )
-    assert got.starts == [0, 0, 10, 10]
+    assert got.starts == [0, 0, 10, 0]
     assert got.nodes == ["0:4", "1:4", "0-1:4", "2:4"]
+
+
+@pytest.mark.parametrize("more", [{}, {"memory": 8}, {"features": ["x"]}], ids=["cores", "memory", "a feature"])
+def test_of_nodes_that_are_free_at_once_a_reservation_takes_the_lowest(schedule, more):
+    """Five nodes of 2 cores. A has n0 and n1 until 10. B wants four nodes: at 10, when all five are free.
+
+    ::
+             0         10   15
+        n0   A---------B----      B keeps n0 and n1, which are free last, and of the others the lowest, n2 and n3: so C
+        n1   A---------B----      (20 s) finds n4.
+        n2   ..........B----
+        n3   ..........B----
+        n4   C--------------------
+    """
+    got = schedule(
+        nodes({"count": 5, "cores": 2} | more), job(0, 10, 4, nodes=2), job(0, 5, 8, nodes=4), job(0, 20, 2, nodes=1)
+    )
+    assert got.starts == [0, 10, 0]
+    assert got.nodes == ["0-1:2", "0-3:2", "4:2"]
+
+
+@pytest.mark.parametrize("more", [{}, {"memory": 8}, {"features": ["x"]}], ids=["cores", "memory", "a feature"])
+def test_a_job_leaves_a_reservation_its_part_of_a_node(schedule, more):
+    """Two nodes of 4 cores. A has 3 of n0 until 10, B 1 of n1 until 30. C wants 2 cores on each node, at 10.
+
+    ::
+             0     10    15      C keeps two cores of each node from 10 on. D (1 core, 40 s) may have one core of each:
+        n0   AAAD  CCD.  EED.    the lower. E (2 cores of a node, 40 s) finds three on n1, of which C leaves it one:
+        n1   B...  BCC.  B...    it waits for C's end.
+    """
+    got = schedule(
+        nodes({"count": 2, "cores": 4} | more, place="worst-fit"),
+        job(0, 10, 3, nodes=1),
+        job(0, 30, 1, nodes=1),
+        job(0, 5, 4, nodes=2),
+        job(0, 40, 1, nodes=1),
+        job(0, 40, 2, nodes=1),
+    )
+    assert got.starts == [0, 0, 10, 0, 15]
+    assert got.nodes == ["0:3", "1:1", "0-1:2", "0:1", "0:2"]
+
+
+@pytest.mark.parametrize("more", [{}, {"memory": 8}, {"features": ["x"]}], ids=["cores", "memory", "a feature"])
+@pytest.mark.parametrize("shaped", [True, False])
+def test_on_whole_nodes_that_are_alike_a_reservation_is_a_number_of_them(schedule, more, shaped):
+    """Three nodes of 4 cores, each for one job. A and B have one each until 10. C wants two: at 10, of three.
+
+    ::
+             0         10   15
+        n0   A---------C----      One is over: D (20 s) starts at once. E (20 s) would take the second: it waits until
+        n1   B---------C----E-    C has ended.
+        n2   D--------------------
+    """
+    site = nodes({"count": 3, "cores": 4} | more) | {"sharing": "whole"}
+    one, two = ({"nodes": 1}, {"nodes": 2}) if shaped else ({}, {})
+    got = schedule(
+        site,
+        job(0, 10, 3, **one),
+        job(0, 10, 3, **one),
+        job(0, 5, 6, **two),
+        job(0, 20, 3, **one),
+        job(0, 20, 3, **one),
+    )
+    assert got.starts == [0, 0, 10, 0, 15]
+
+
+@pytest.mark.parametrize("backfill", ["easy", "conservative"])
+def test_a_job_may_need_more_whole_nodes_than_its_cores_fill(schedule, backfill):
+    """Two nodes of 6 cores, with 5 and 6 of memory, each for one job. C wants 2 cores with 4 of memory for each: a node
+    offers it one core, so it takes both nodes, 12 cores.
+
+    ::
+             0   4   8  11
+        n0   A---B---C--
+        n1   A---D--.C--
+    """
+    groups = [{"count": 1, "cores": 6, "memory": memory, "name": f"m{memory}"} for memory in (5, 6)]
+    site = nodes(*groups, backfill=backfill) | {"sharing": "whole"}
+    got = schedule(site, job(0, 4, 12), job(0, 4, 2), job(0, 3, 2, memory=7), job(0, 3, 2))
+    assert got.starts == [0, 4, 8, 4]
+    assert got.nodes == ["0-1:6", "0:6", "0-1:6", "1:6"]
 
 
 IMPOSSIBLE = {

@@ -115,13 +115,18 @@ class Model:
 
     # ---- holds without names
 
-    def any_cores(self, request: Request) -> bool:
-        """Whether any cores of its nodes serve the request."""
-        return request.nodes == 0 and not any(request.each[1:]) and not self.alone(request)
+    def any_cores(self, nodes: list[int], request: Request) -> bool:
+        """Whether any cores of its nodes serve the request; or any nodes, where they are given as a whole and alike."""
+        if any(request.each[1:]):
+            return False
+        if self.whole:
+            sizes = {self.full[node][0] for node in nodes}
+            return len(sizes) <= 1 and self.place != "contiguous" and self.capacity == self.full
+        return request.nodes == 0 and not request.exclusive
 
     def placed(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> bool:
         """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
-        if not self.any_cores(request):
+        if not self.any_cores(nodes, request):
             return True
         return any(
             not hold.count and start < hold.start < end and hold.meets(start, end, nodes)
@@ -141,7 +146,8 @@ class Model:
         """Those of which a number of cores does not tell whether the request leaves them enough."""
         placed = self.placed(nodes, request, start, end, slot)
         sizes = {self.full[node][0] for node in nodes}
-        unequal = self.alone(request) and (len(sizes) > 1 or self.capacity != self.full)
+        in_part = request.nodes == 0 and any(request.each[1:])  # then it takes more nodes the less they have
+        unequal = self.alone(request) and (len(sizes) > 1 or self.capacity != self.full or in_part)
         return [
             other
             for other, hold in self.counted(nodes, start, end, slot).items()
@@ -278,10 +284,12 @@ class Model:
         sign = 1 if self.place == "best-fit" else -1
         if self.kinds == 1:
             return sorted(able, key=lambda node: (sign * room[node], node))[: request.nodes]
-        return sorted(able, key=lambda node: (sign * self.leftover(node, request), node))[: request.nodes]
+        return sorted(able, key=lambda node: (sign * self.leftover(node, room, request), node))[: request.nodes]
 
-    def leftover(self, node: int, request: Request) -> float:
+    def leftover(self, node: int, room: dict[int, int], request: Request) -> float:
+        """By the cores that the job may have, and by what is free now of the rest."""
         free = self.free(node, list(self.running.values()))
+        free[0] = room[node]
         total = 0.0
         for r in range(self.kinds):
             most = max(amounts[r] for amounts in self.full)
@@ -296,7 +304,8 @@ class Model:
         self.holds.pop(slot, None)
         if not self.placed(nodes, request, start, end, slot):
             licences = self.stay(request, start, end, {}).amounts
-            self.holds[slot] = Stay(start, end, licences, False, request.cores, tuple(nodes))
+            count = self.whole_cores(nodes, request, request.cores)
+            self.holds[slot] = Stay(start, end, licences, False, count, tuple(nodes))
             return licences
         offers = self.offers(nodes, request, start, length, slot)
         shares: dict[int, int] = {}
@@ -311,7 +320,7 @@ class Model:
             shares = {} if first is None else dict.fromkeys(range(first, first + request.nodes), request.each[0])
         else:
             able = [node for node in nodes if offers[node] > 0]
-            chosen = sorted(able, key=lambda node: (self.first_room(node, request), node))[: request.nodes]
+            chosen = sorted(able, key=lambda node: (-self.first_room(node, request), node))[: request.nodes]
             shares = dict.fromkeys(chosen, request.each[0])
         self.holds[slot] = self.stay(request, start, start + max(length, 1), shares)
         return self.holds[slot].amounts

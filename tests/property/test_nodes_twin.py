@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin import reference_nodes
+from twin.reference_site import simulate_scenario
 from walltime import api
 from walltime.analysis.audit.schedule import audit
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
+from walltime.scenario import Scenario, parse
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random")
 POLICIES = (
@@ -86,8 +87,7 @@ def draw_case(seed: int, policy: str, depth: int) -> Case:
     return Case(Workload(columns), groups, bool(random.random() < 0.35), str(random.choice(PLACES)), policy, depth)
 
 
-def simulate(case: Case) -> api.Result:
-    """The compiled engine's result."""
+def make_scenario(case: Case) -> Scenario:
     backfill: Any = "none" if case.policy == "fcfs" else case.policy
     if case.policy == "lookahead":
         backfill = {"name": "lookahead", "depth": case.depth}
@@ -99,7 +99,12 @@ def simulate(case: Case) -> api.Result:
         "sharing": "whole" if case.whole else "shared",
         "scheduler": {"place": case.place, "backfill": backfill},
     }
-    return api.simulate({"workload": {"table": case.workload}, "cluster": cluster})
+    return parse({"workload": {"table": case.workload}, "cluster": cluster})
+
+
+def simulate(case: Case) -> api.Result:
+    """The compiled engine's result."""
+    return api.simulate(make_scenario(case))
 
 
 def fast_rows(result: api.Result) -> list[tuple[Any, ...]]:
@@ -109,11 +114,8 @@ def fast_rows(result: api.Result) -> list[tuple[Any, ...]]:
 
 
 def slow_rows(case: Case) -> list[tuple[Any, ...]]:
-    cores = tuple(size for count, size, _ in case.groups for _ in range(count))
-    speeds = tuple(speed for count, _, speed in case.groups for _ in range(count))
-    cluster = reference_nodes.Cluster(cores, speeds, case.whole, case.place)
     rows = []
-    for job in reference_nodes.simulate(case.workload, cluster, case.policy, case.depth):
+    for job in simulate_scenario(make_scenario(case))[0]:
         start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
         rows.append((job.job_id, start, end, job.state, job.backfilled, job.nodes))
     return rows

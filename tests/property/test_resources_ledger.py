@@ -12,6 +12,7 @@ import pytest
 from walltime.cluster.requests import Request
 from walltime.core.random import stream
 from walltime.core.time import NEVER
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
@@ -31,14 +32,14 @@ class Pair:
         self.draw_cluster(place)
         self.sets: list[list[int]] = []
         self.jobs: Any = JobTable()
-        self.ledger = ResourceLedger(
-            self.jobs,
+        nodes = Hardware(
             np.array(self.model.capacity),
             registry.build("place", Part(name=place)),
             whole=self.model.whole,
             switches=self.model.switches,
             licences=tuple(self.model.licences),
         )
+        self.ledger = ResourceLedger(self.jobs, nodes)
         for mask in [np.ones(self.model.n, bool), *(self.random.random((2, self.model.n)) < 0.6)]:
             number = self.ledger.add_set(mask)
             if number == len(self.sets):

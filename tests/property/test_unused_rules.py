@@ -1,13 +1,14 @@
 """A rule that nothing uses changes no schedule: what-if questions about it would otherwise measure something else.
 
-Random jobs that want any cores run on random nodes, under every backfill, several orders and placements; then again
-with a rule that none of them uses. Jobs and allocations are the same, but for what the rule itself names.
+Random jobs run on random nodes, shared or given as a whole: some want any cores, some so many nodes or so many cores on
+each; under every backfill, several orders and placements. Then they run again with a rule that none of them uses. Jobs
+and allocations are the same, but for what the rule itself names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,48 +22,66 @@ Site = dict[str, Any]
 BACKFILLS = ("none", "aggressive", "easy", {"name": "depth", "depth": 3}, "conservative", "lookahead")
 ORDERS = ("fcfs", "sjf", "largest", "wfp3", "fairshare")
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random", "even", "round-robin")
+KINDS = ("any cores", "shaped", "whole nodes", "shaped, whole nodes")
+SEEDS = range(2 * len(BACKFILLS) * len(KINDS))
 FAR = 10_000_000
+ROWS = 40
 
 
-def draw(seed: int) -> tuple[Site, Workload]:
+def draw(seed: int) -> tuple[Site, dict[str, list[Any]]]:
+    """A cluster, and the columns of its jobs."""
     random = stream(seed, "unused rules")
+    kind = KINDS[seed // len(BACKFILLS) % len(KINDS)]
 
     def integer(low: int, high: int) -> int:
         return int(random.integers(low, high + 1))
 
-    count, cores = integer(2, 5), integer(1, 6)
-    rows = 40
-    run = [integer(0, 30) for _ in range(rows)]
-    workload = Workload.from_columns(
-        submit=sorted(integer(0, 150) for _ in range(rows)),
-        run_time=run,
-        requested_time=[max(1, time + integer(-2, 20)) for time in run],
-        cores=[integer(1, count * cores) for _ in range(rows)],
-        user=[f"u{integer(0, 3)}" for _ in range(rows)],
-    )
+    sizes = [(integer(1, 4), integer(1, 6)) for _ in range(integer(1, 2))]
+    count = sum(number for number, _ in sizes)
+    run = [integer(0, 30) for _ in range(ROWS)]
+    columns: dict[str, list[Any]] = {
+        "submit": sorted(integer(0, 150) for _ in range(ROWS)),
+        "run_time": run,
+        "requested_time": [max(1, time + integer(-2, 20)) for time in run],
+        "cores": [integer(1, sum(number * cores for number, cores in sizes)) for _ in range(ROWS)],
+        "user": [f"u{integer(0, 3)}" for _ in range(ROWS)],
+    }
+    if "shaped" in kind:
+        columns["nodes"] = [integer(1, count) if random.random() < 0.6 else -1 for _ in range(ROWS)]
+        columns["cores_per_node"] = [integer(1, 3) if random.random() < 0.3 else -1 for _ in range(ROWS)]
+        asked = zip(columns["cores"], columns["nodes"], columns["cores_per_node"], strict=True)
+        columns["cores"] = [
+            max(nodes, min(cores, nodes * integer(1, 4)), nodes * each if each > 0 else 0) if nodes > 0 else cores
+            for cores, nodes, each in asked
+        ]
     scheduler = {
         "backfill": BACKFILLS[seed % len(BACKFILLS)],
         "order": ORDERS[integer(0, len(ORDERS) - 1)],
         "place": PLACES[integer(0, len(PLACES) - 1)],
     }
-    group = {"count": count, "cores": cores, "name": "n"}
-    return {"seed": seed, "cluster": {"nodes": [group], "scheduler": scheduler}}, workload
+    groups = [{"count": number, "cores": cores, "name": "n"} for number, cores in sizes]
+    sharing = "whole" if "whole" in kind else "shared"
+    return {"seed": seed, "cluster": {"nodes": groups, "sharing": sharing, "scheduler": scheduler}}, columns
 
 
 def _feature(site: Site) -> None:
-    site["cluster"]["nodes"][0]["features"] = ["big"]
+    for group in site["cluster"]["nodes"]:
+        group["features"] = ["big"]
 
 
 def _memory(site: Site) -> None:
-    site["cluster"]["nodes"][0]["memory"] = "8G"
+    for group in site["cluster"]["nodes"]:
+        group["memory"] = "8G"
 
 
 def _resource(site: Site) -> None:
-    site["cluster"]["nodes"][0]["resources"] = {"fpga": 2}
+    for group in site["cluster"]["nodes"]:
+        group["resources"] = {"fpga": 2}
 
 
 def _gpus(site: Site) -> None:
-    site["cluster"]["nodes"][0]["gpus"] = 1
+    for group in site["cluster"]["nodes"]:
+        group["gpus"] = 1
 
 
 def _licence(site: Site) -> None:
@@ -97,6 +116,17 @@ def _checkpoints(site: Site) -> None:
     site["execution"] = {"checkpoint": {"interval": FAR, "cost": 0, "restart": 0}}
 
 
+def _broker(site: Site) -> None:
+    site["clusters"] = [site.pop("cluster") | {"name": "main"}]
+    site["broker"] = "least-loaded"
+
+
+def _cluster(site: Site) -> None:
+    _broker(site)
+    site["clusters"].append({"name": "other", "nodes": "9x9"})
+    site["broker"] = {"name": "least-loaded", "bind": [{"clusters": ["main"]}]}
+
+
 RULES: dict[str, Callable[[Site], None]] = {
     "feature": _feature,
     "memory": _memory,
@@ -109,22 +139,44 @@ RULES: dict[str, Callable[[Site], None]] = {
     "failure": _failure,
     "preemption": _preemption,
     "checkpoints": _checkpoints,
+    "a broker over one cluster": _broker,
+    "another cluster": _cluster,
 }
-NAMED = ("queue",)
+NAMED = ("queue", "cluster")
 """Columns in which a rule's own name legitimately stands."""
 
 
+def simulate(site: Site, columns: dict[str, list[Any]]) -> Result:
+    return api.simulate(parse(site | {"workload": {"table": Workload.from_columns(**columns)}}))
+
+
 def rows(result: Result) -> list[Any]:
-    jobs = result.jobs.drop(*NAMED)
-    return [jobs.rows(), result.allocations.rows()]
+    return [table.drop(*NAMED, strict=False).rows() for table in (result.jobs, result.allocations)]
+
+
+@cache
+def without(seed: int) -> Result:
+    """The run without any such rule."""
+    return simulate(*draw(seed))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_that_nothing_uses_changes_no_schedule(rule):
-    for seed in range(36):
-        site, workload = draw(seed)
-        without = api.simulate(parse(site | {"workload": {"table": workload}}))
-        changed = deepcopy(site)
-        RULES[rule](changed)
-        with_it = api.simulate(parse(changed | {"workload": {"table": workload}}))
-        assert rows(with_it) == rows(without), (rule, seed, site)
+    for seed in SEEDS:
+        site, columns = draw(seed)
+        RULES[rule](site)
+        assert rows(simulate(site, columns)) == rows(without(seed)), (rule, seed, site)
+
+
+def test_dependencies_that_are_met_at_submission_change_no_schedule():
+    """A job waits for one that has ended before it is submitted."""
+    met = 0
+    for seed in SEEDS:
+        site, columns = draw(seed)
+        jobs = without(seed).jobs
+        ends = [(end, job) for job, end in jobs.select("job_id", "end").rows() if end is not None]
+        before = [[job for end, job in ends if end < submit] for submit in columns["submit"]]
+        columns["dependencies"] = [f"afterany:{done[-1]}" if done else "" for done in before]
+        met += sum(bool(done) for done in before)
+        assert rows(simulate(site, columns)) == rows(without(seed)), (seed, site)
+    assert met > len(SEEDS) * ROWS // 4

@@ -7,11 +7,9 @@ falls due, and at the first instant at which a job that only its core-minutes ke
 
 Its parts: `reference_site_clock` (the clock), `_jobs`, `_courses` (attempts, checkpoints), `_queues` (the way
 in, order, islands), `_limits`, `_outages` (reservations and failures), `_preempt`, `_passes`, and the ledgers `_pool`
-(a plain number of cores), `_plain` (nodes of which only cores are counted) and `_vectors`, with `_requests` and
-`_places`. Each says which rule it chose where there was a choice. Here these:
+(a plain number of cores) and `_vectors` (nodes), with `_requests` and `_places`. Each says which rule it chose where
+there was a choice. Here these:
 
-- `_plain` serves where the nodes have neither resources nor features and the cluster no licences, no queue has a node
-  set, and no job asks for anything but cores, nodes and memory in all; else `_vectors`.
 - The causes of a pass are the whole cluster's: where something other than an arrival happened, all islands plan anew.
 - A job is `backfilled` if, when it starts, somebody stands before it in its island who has a reservation or whom the
   limits would let start.

@@ -14,7 +14,6 @@ from twin.reference_site_limits import Limits
 from twin.reference_site_outages import Failing, Outages
 from twin.reference_site_passes import RULES
 from twin.reference_site_places import PLACES, Place
-from twin.reference_site_plain import PlainNodes
 from twin.reference_site_pool import Pool
 from twin.reference_site_preempt import Preemption
 from twin.reference_site_queues import Queues
@@ -71,7 +70,6 @@ class Site:
         self.queue: list[Job] = []  # who waits, in order
         self.running: list[Job] = []
         self.wake: int | None = None  # when there is a pass whatever happens
-        self.ruled = bool(cluster.queues or cluster.limits) or isinstance(self.ledger, Vectors)
         self.licensed = bool(cluster.licences)
 
     def node_set(self, job: Job, queue: str | None) -> set[int]:
@@ -440,13 +438,4 @@ def _make_ledger(site: Site, cluster: Cluster, jobs: list[Job], seed: int) -> An
     if name not in PLACES:
         raise InputError("unknown placement", value=name, choices=PLACES)
     place = Place(name, layout.switches().tolist(), seed)
-    plain = layout.plain and not layout.features() and all(queue.nodes is None for queue in cluster.queues.values())
-    plain = plain and not (cluster.reservations or site.outages.failing or cluster.scheduler.preempt)
-    if plain and name != "topology" and not any(_asks_more(job) for job in jobs):
-        return PlainNodes(site, layout, place)
     return Vectors(site, layout, place)
-
-
-def _asks_more(job: Job) -> bool:
-    """Whether it asks for what only nodes with several resources have; GPUs of nodes that tell none are not counted."""
-    return any((job.exclusive, job.resources, job.licences)) or job.constraint is not None

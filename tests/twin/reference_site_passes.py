@@ -7,6 +7,7 @@ its turn, so what started before it in the same pass counts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from twin.reference_site_jobs import Job
@@ -92,8 +93,8 @@ def _start_all(island: Island, only_arrivals: bool) -> None:
 def _start_deep(island: Island, only_arrivals: bool) -> None:
     """In order: what fits starts, and the first `depth` that do not get a reservation each, where that can be planned.
 
-    Reservations stand while nothing but arrivals happens, behind everybody or, at a site with rules, behind those who
-    have one, and their jobs are not at a limit; then only the new jobs are looked at.
+    Reservations stand while nothing but arrivals happens, behind those who have one, and their jobs are not at a limit;
+    then only the new jobs are looked at.
     """
     site, line = island.site, island.line()
     blocked = [job for job in line if job in island.blocked]
@@ -112,13 +113,10 @@ def _start_deep(island: Island, only_arrivals: bool) -> None:
 
 
 def _at_the_end(island: Island, line: list[Job], blocked: list[Job]) -> bool:
-    """Whether nobody's place in the line can have changed, and the new ones stand behind all others."""
+    """Whether nobody's place in the line can have changed, and the new ones stand behind those with a reservation."""
     if island.shuffled or any(job.order.dynamic for job in line):
         return False
-    new = [job.row not in island.considered for job in line]
-    if island.site.ruled:
-        new = new[: 1 + line.index(blocked[-1])]
-    return new == sorted(new)
+    return not any(job.row not in island.considered for job in line[: line.index(blocked[-1])])
 
 
 def _keep_promises(island: Island, only_arrivals: bool) -> None:
@@ -149,11 +147,73 @@ def _keep_promises(island: Island, only_arrivals: bool) -> None:
             site.ledger.drop(job)
 
 
+def _look_ahead(island: Island, only_arrivals: bool) -> None:
+    """Heads start, the first that does not fit gets a reservation, and the best sets of jobs behind it start: those
+    that use the most cores. A set is chosen by numbers of cores alone; those of it that find their nodes, in order,
+    start; then the same with those that still fit. With more than `depth` that fit the next pass begins anew."""
+    site, line = island.site, island.line()
+    blocked = [job for job in line if job in island.blocked]
+    if blocked and only_arrivals and _at_the_end(island, line, blocked) and not any(map(island.lost, blocked)):
+        line = [job for job in line if job.row not in island.considered]
+    else:
+        for job in island.holders():
+            site.ledger.drop(job)
+        blocked = []
+        while line and not blocked:
+            job = line.pop(0)
+            if site.admitting(job) and not site.try_start(job):
+                site.reserve(job)
+                blocked = [job]
+    fitting = [job for job in line if _may_start(site, job)]
+    island.blocked = blocked if len(fitting) <= island.depth else []
+    fitting = fitting[: island.depth]
+    while fitting:
+        for job in _choose_best(site, fitting) or fitting[:1]:
+            site.try_start(job)
+        fitting = [job for job in fitting if job in site.queue and _may_start(site, job)]
+
+
+def _may_start(site: Any, job: Job) -> bool:
+    return any(site.ledger.fits(job, queue) for queue in site.admitting(job))
+
+
+def _choose_best(site: Any, fitting: list[Job]) -> list[Job]:
+    """Those that use the most of the free cores, who outlast the head's reservation only what that leaves free; of
+    equal sets the first in order."""
+    free = site.ledger.free()
+    holds = site.ledger.holds
+    extra = site.ledger.beside_hold(holds[0]) if holds else free
+
+    def left(job: Job, extra: int) -> int:
+        """What of the extra is left once this job runs."""
+        return extra - job.cores if holds and site.now + job.requested > holds[0].start else extra
+
+    @cache
+    def most(i: int, free: int, extra: int) -> int:
+        """How many cores the jobs from place i on can use at the most."""
+        if i == len(fitting):
+            return 0
+        without, job = most(i + 1, free, extra), fitting[i]
+        if job.cores > free or left(job, extra) < 0:
+            return without
+        return max(without, job.cores + most(i + 1, free - job.cores, left(job, extra)))
+
+    chosen = []
+    for i, job in enumerate(fitting):
+        if job.cores <= free and left(job, extra) >= 0:
+            with_it = job.cores + most(i + 1, free - job.cores, left(job, extra))
+            if with_it == most(i, free, extra):
+                free, extra = free - job.cores, left(job, extra)
+                chosen.append(job)
+    return chosen
+
+
 RULES: dict[str, Callable[[Island, bool], None]] = {
     "none": _start_heads,
     "aggressive": _start_all,
     "easy": _start_deep,
     "depth": _start_deep,
     "conservative": _keep_promises,
+    "lookahead": _look_ahead,
 }
 """The scheduling pass of each rule."""

@@ -2,7 +2,7 @@
 
 Where the guide leaves it open: amounts of zero are no request. A request in parts of a job's whole cores or memory
 is rounded up on each node. Where `memory_per_core` is given, it counts before `memory`, and `memory_per_node` before
-both.
+both. Memory that no node tells of is not counted, nor are GPUs where nodes tell of nothing but cores.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_
     """What the job asks for on the nodes of a queue."""
     nodes = frozenset(node for node in node_set if _satisfies(job, layout, node))
     whole = layout.whole or bool(job.exclusive)
-    if not _has_shape(job):
+    if not _has_shape(job, layout):
         memory = _ceil(job.memory or 0, job.cores) if job.memory_per_core is None else job.memory_per_core
         return Request(nodes, job.cores, None, {}, memory, whole, job.wanted_licences())
 
     def with_count(count: int) -> Request:
-        return Request(nodes, job.cores, count, _share(job, count, whole), 0, whole, job.wanted_licences())
+        share = {name: amount for name, amount in _share(job, count, whole).items() if _is_told(name, layout)}
+        return Request(nodes, job.cores, count, share, 0, whole, job.wanted_licences())
 
     if job.nodes:
         return with_count(job.nodes if whole else min(job.nodes, job.cores))
@@ -68,10 +69,19 @@ def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_
     return with_count(1)
 
 
-def _has_shape(job: Job) -> bool:
+def _has_shape(job: Job, layout: Layout) -> bool:
     """Whether it asks for nodes, or for anything that only a node can have."""
-    numbers = (job.nodes, job.cores_per_node, job.gpus, job.gpus_per_node, job.memory_per_node, job.exclusive)
+    numbers = [job.nodes, job.cores_per_node, job.exclusive]
+    numbers += [job.gpus, job.gpus_per_node] if _is_told("gpus", layout) else []
+    numbers += [job.memory_per_node] if _is_told("memory", layout) else []
     return any(number for number in numbers) or any(amount for _, amount, _ in job.amounts())
+
+
+def _is_told(name: str, layout: Layout) -> bool:
+    """Whether requests for it count."""
+    if name == "memory":
+        return name in layout.resources()
+    return name != "gpus" or layout.resources() != ["cores"]
 
 
 def _share(job: Job, count: int, whole: bool) -> dict[str, int]:

@@ -21,8 +21,8 @@ from typing import Any
 
 from twin.reference_parts import Order
 from twin.reference_site_jobs import Job
-from twin.reference_site_plain import PlainNodes
 from twin.reference_site_pool import Pool
+from twin.reference_site_vectors import Vectors
 from walltime.core.time import SECOND
 
 DEFAULTS = {
@@ -209,8 +209,7 @@ class Numbers:
     def units(self, job: Job) -> int:
         if self.size is None:
             return job.cores
-        shape = self.site.ledger.shape(job)
-        return -(-job.cores // self.size) if shape is None else int(shape[0])
+        return self.site.ledger.request(job, job.queues[0] if job.queues else None).count or -(-job.cores // self.size)
 
     def free_at(self, time: int) -> int:
         """Now, everybody is still there, if only for this instant."""
@@ -232,7 +231,12 @@ def _count(site: Any) -> Numbers | None:
     ledger = site.ledger
     if isinstance(ledger, Pool):
         return Numbers(site, ledger.cores, None)
-    alike = isinstance(ledger, PlainNodes) and ledger.whole and len(set(ledger.sizes)) == 1
-    if alike and ledger.place.name != "contiguous":
-        return Numbers(site, len(ledger.sizes), ledger.sizes[0])
+    sizes = {capacity["cores"] for capacity in ledger.capacity}
+    alike = isinstance(ledger, Vectors) and ledger.layout.whole and len(sizes) == 1
+    if alike and ledger.place.name != "contiguous" and all(_any_nodes(site, job) for job in site.jobs):
+        return Numbers(site, len(ledger.capacity), sizes.pop())
     return None
+
+
+def _any_nodes(site: Any, job: Job) -> bool:
+    return all(site.ledger.any_serve(site.ledger.request(job, queue)) for queue in job.queues or (None,))

@@ -5,12 +5,13 @@ its start to its end beside all running jobs and all reservations of others. On 
 first row of nodes that serves. On nodes given as a whole, to all jobs or to this one, each must have at least the
 job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
 leftover: then its largest amount is not known. What is left over is counted from what is free now, whatever is kept for
-others later; where there are only cores, from what the job may have, as on plain nodes.
+others later; of cores, from what the job may have.
 
-A reservation of a job that any cores of its nodes serve is a number of cores, as long as numbers tell enough: they do
-not where it matters which nodes a job gets and the reservation has begun by then, where a job is for another set of
-nodes, and for whole nodes of different sizes. Then the reservations that it meets get names: those of them that begin
-first choose first, and so does each inside which one of them begins.
+A reservation of a job that any cores of its nodes serve, or any of the nodes where all are given as a whole and are
+alike, is a number of cores, as long as numbers tell enough: they do not where it matters which nodes a job gets and the
+reservation has begun by then, where a job is for another set of nodes, and for whole nodes of different sizes. Then the
+reservations that it meets get names: those of them that begin first choose first, and so does each inside which one of
+them begins. Other reservations keep, of the nodes that serve the job throughout, those that have room for it last.
 """
 
 from __future__ import annotations
@@ -204,9 +205,7 @@ class Vectors:
             job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
         else:
             leftover = {
-                node: self.leftover(
-                    request, rooms[node] if self.names == ["cores"] else self.left(node, self.site.running)
-                )
+                node: self.leftover(request, self.left(node, self.site.running), rooms[node])
                 for node in request.suitable(rooms)
             }
             numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
@@ -217,14 +216,15 @@ class Vectors:
             job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
         return min(self.speeds[node] for node, _ in job.shares)
 
-    def leftover(self, request: Request, room: dict[str, int] | None) -> float:
+    def leftover(self, request: Request, left: dict[str, int], room: dict[str, int] | None) -> float:
         """How much of a node would stay free, in parts of the largest node, added up over the resources."""
         assert room is not None
         total = 0.0
+        left = left | {"cores": room["cores"]}
         for name in self.names:
             largest = max(capacity[name] for capacity in self.capacity)
             if 0 < largest < UNCOUNTED:
-                total += float(room[name] - request.share.get(name, 0)) / float(largest)
+                total += float(left[name] - request.share.get(name, 0)) / float(largest)
         return total
 
     def taken(self, request: Request, shares: Shares) -> Taken:
@@ -264,7 +264,7 @@ class Vectors:
     def is_placed(self, job: Job, queue: str | None, start: int) -> bool:
         """Whether it matters which nodes the job gets: by itself, or as something with names begins while it lasts."""
         request = self.request(job, queue)
-        if request.count is not None or self.needs_memory(request) or request.whole:
+        if not self.any_serve(request):
             return True
         end = start + job.length
         named = [hold for hold in self.holds if not hold.cores and self.beside(hold.job, job)]
@@ -275,8 +275,24 @@ class Vectors:
             for block in self.site.outages.blocks(job)
         )
 
-    def needs_memory(self, request: Request) -> bool:
-        return request.memory_per_core > 0 and "memory" in self.names
+    def any_serve(self, request: Request) -> bool:
+        """Whether any cores of its nodes serve it, or any of the nodes where all are given as a whole and are alike."""
+        if request.memory_per_core > 0 and "memory" in self.names:
+            return False
+        if self.layout.whole:
+            wants = any(amount for name, amount in request.share.items() if name != "cores" and name in self.names)
+            return not wants and self.place.name != "contiguous" and len(self.sizes(request)) == 1
+        return request.count is None and not request.whole
+
+    def sizes(self, request: Request) -> set[int]:
+        return {self.capacity[node]["cores"] for node in request.node_set}
+
+    def takes(self, request: Request) -> int:
+        """Cores that it takes up: of nodes that it has for itself, all."""
+        if not request.whole:
+            return request.cores
+        size = max(self.sizes(request), default=1)
+        return size * (request.count or -(-request.cores // size))
 
     def beside(self, other: Job, job: Job) -> bool:
         """Whether the two are of the same reservation: others never meet on a node."""
@@ -295,19 +311,22 @@ class Vectors:
         """Those of them whose number does not tell whether the job leaves them enough."""
         request = self.request(job, queue)
         placed = self.is_placed(job, queue, start)
-        sizes = {self.capacity[node]["cores"] for node in request.node_set}
+        uncertain = request.whole and (len(self.sizes(request)) > 1 or self.fills_in_part(request))
         return [
             hold
             for hold in self.met(job, queue, start)
-            if hold.nodes != request.node_set or (placed and hold.start < start) or (request.whole and len(sizes) > 1)
+            if hold.nodes != request.node_set or (placed and hold.start < start) or uncertain
         ]
+
+    def fills_in_part(self, request: Request) -> bool:
+        """Whether memory may leave it a part of a node's cores, so that it takes more nodes the less they have."""
+        return request.count is None and request.memory_per_core > 0 and "memory" in self.names
 
     def leaves_numbers(self, job: Job, queue: str | None, start: int, cores: int) -> bool:
         """Whether so many cores are left at the start, and where a hold without names begins."""
         request = self.request(job, queue)
         if request.whole:
-            size = max((self.capacity[node]["cores"] for node in request.node_set), default=1)
-            cores = size * (request.count or -(-request.cores // size))
+            cores = self.takes(request)
         unclear = self.unclear(job, queue, start)
         return all(
             self.number(job, request.node_set, max(start, hold.start)) >= cores
@@ -385,20 +404,20 @@ class Vectors:
         return [job for job in self.site.running if time <= self.site.now or job.expected_end > time]
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:
-        """Keep nodes for the job: those that have room for it first by the running jobs alone; ties by number. Or a
+        """Keep nodes for the job: those that have room for it last by the running jobs alone; ties by number. Or a
         number of cores, where it does not matter which."""
         request = self.request(job, queue)
         self.make_clear(job, queue, start)
         self.drop(job)
         if not self.is_placed(job, queue, start):
-            self.holds.append(Hold(job, queue, start, start + job.length, {}, request.cores, request.node_set))
+            self.holds.append(Hold(job, queue, start, start + job.length, {}, self.takes(request), request.node_set))
             return
         rooms = self.rooms(request, self.others_later(job, start))
         if request.count is None:
             shares = fill(request.offers(rooms), request.cores, list(range(len(rooms))))
             taken = self.taken(request, shares)
         else:
-            nodes = sorted(request.suitable(rooms), key=lambda node: (self.first_room(job, request, node), node))
+            nodes = sorted(request.suitable(rooms), key=lambda node: (-self.first_room(job, request, node), node))
             if self.place.name == "contiguous":
                 nodes = find_run(sorted(nodes), request.count) or []
             taken = self.taken(request, [(node, request.share["cores"]) for node in nodes[: request.count]])
@@ -418,6 +437,22 @@ class Vectors:
     def has_room(self, request: Request, node: int, running: list[Any]) -> bool:
         room = self.room(node, request, [running])
         return room is not None and request.serves(room)
+
+    # ---- for lookahead
+
+    def free(self) -> int:
+        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in range(len(self.capacity)))
+
+    def beside_hold(self, hold: Hold) -> int:
+        """Cores that a job has which starts now and outlasts the start of the only hold."""
+        then = [*self.running_at(hold.start), hold]
+        if hold.cores:
+            free = sum(max(0, self.left(node, then)["cores"]) for node in range(len(self.capacity)))
+            return max(0, min(self.free(), free - hold.cores))
+        return sum(
+            max(0, min(self.left(node, self.site.running)["cores"], self.left(node, then)["cores"]))
+            for node in range(len(self.capacity))
+        )
 
     def loosen(self, job: Job) -> None:
         """The job is planned again: until its hold is replaced, others are named around it."""

@@ -60,11 +60,16 @@ def make_request(
     """Divide what a job's columns say (missing numbers are negative) over nodes of `mask`; raises InputError.
 
     A request in nodes has its own division. One that tells none, but wants what is on nodes (GPUs, named resources,
-    anything per node, a node of its own), gets the fewest nodes on which an even division fits.
+    anything per node, a node of its own), gets the fewest nodes on which an even division fits. Memory that no node
+    tells of is not counted, nor are GPUs where nodes tell of nothing but cores.
     """
     alone = bool(exclusive) or layout.whole
-    wants = _Wants(cores, memory, memory_per_node, memory_per_core, gpus, gpus_per_node, parse_resources(resources))
     kinds = layout.resources()
+    if "memory" not in kinds:
+        memory = memory_per_node = memory_per_core = -1
+    if kinds == ["cores"]:
+        gpus, gpus_per_node = 0, -1
+    wants = _Wants(cores, memory, memory_per_node, memory_per_core, gpus, gpus_per_node, parse_resources(resources))
     owned = parse_licences(licences)
     shared = tuple(owned.get(name, 0) for name in layout.licences)
     lacking = _lacking(wants, kinds, [name for name in owned if owned[name] > 0 and name not in layout.licences])

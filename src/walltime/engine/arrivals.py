@@ -33,6 +33,7 @@ class Arrivals(Source):
         self.site = site
         self.admission = admission
         self.ruled = site is not None
+        self.lined = site is not None and site.lined
         self.stream = iter(workloads)
         self.batches = []
         self.codes = {name: {} for name in LABELS}
@@ -95,6 +96,7 @@ class Arrivals(Source):
         self.rules = ruled.rules
         self.shape = ruled.shape
         self.choice = ruled.choice
+        self.plain = not ruled.memory.any() and not ruled.gpus.any()
         self.memory = ruled.memory
         self.gpus = ruled.gpus
         self.refused = ruled.refused
@@ -102,11 +104,13 @@ class Arrivals(Source):
 
     def describe(self, jobs: JobTable, slot, i):
         """What the rules make of the batch's i-th job."""
+        jobs.at[slot].shape = self.shape[i]
+        if not self.lined and self.plain:
+            return 0
         jobs.at[slot].lane = self.lane[i]
         jobs.at[slot].island = self.island[i]
         jobs.at[slot].queue = self.entered[i]
         jobs.at[slot].rules = self.rules[i]
-        jobs.at[slot].shape = self.shape[i]
         jobs.at[slot].choice = self.choice[i]
         jobs.at[slot].memory = self.memory[i]
         jobs.at[slot].gpus = self.gpus[i]

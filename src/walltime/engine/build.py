@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.cluster.nodes import FULL_SPEED
+from walltime.cluster.nodes import FULL_SPEED, Layout
 from walltime.core.errors import EngineError
 from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
@@ -25,12 +25,12 @@ from walltime.engine.migration import Migration
 from walltime.engine.opening import Opening
 from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.requests import RequestBook
-from walltime.engine.site import Bound, Lane, Site
+from walltime.engine.site import Bound, Lane, Site, stands_in_lines
 from walltime.engine.workflow_order import order_as_workflows
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import CoreLedger, Ledger
 from walltime.kernel.lines import Choices, LinesQueue
-from walltime.kernel.nodes import NodeLedger
 from walltime.kernel.plan import PlanLedger
 from walltime.kernel.quotas import Quotas
 from walltime.kernel.resources import ResourceLedger
@@ -41,62 +41,38 @@ from walltime.policy.surroundings import Surroundings, join_surroundings
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
-from walltime.scenario.outages import reserved_nodes, usable_reservations
+from walltime.scenario.outages import reserved_nodes
 from walltime.scenario.start import with_usage
 from walltime.workload.aware import Flows, find_flows
 
 DEFAULT_PLACE = Part(name="best-fit")
 
 
-def is_ruled(cluster: Cluster, jobs: Workload | None = None) -> bool:
-    """Whether more than cores, nodes and one order of waiting jobs decides who runs."""
-    if cluster.queues or cluster.limits or cluster.scheduler.preempt is not None or usable_reservations(cluster):
-        return True
-    return needs_vectors(cluster, jobs)
+def is_ruled(cluster: Cluster) -> bool:
+    """Whether more than a number of cores and one order of waiting jobs decides which jobs run."""
+    return cluster.layout() is not None or stands_in_lines(cluster)
 
 
-def needs_vectors(cluster: Cluster, jobs: Workload | None = None) -> bool:
-    """Whether more is counted on the nodes than cores, or jobs may not use all of them."""
-    layout = cluster.layout()
-    if layout is None:
-        return False
-    if cluster.reservations or cluster.failures or cluster.scheduler.preempt is not None:
-        return True
-    if not layout.plain or layout.features() or any(queue.nodes is not None for queue in cluster.queues.values()):
-        return True
-    if cluster.scheduler.place is not None and cluster.scheduler.place.name == "topology":
-        return True
-    asked = ("exclusive", "constraint", "licences", "resources")
-    return jobs is not None and any(
-        jobs.has(name) and bool(np.any(jobs.column(name) > 0 - (name != "exclusive"))) for name in asked
-    )
-
-
-def build_resources(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> ResourceLedger:
-    """The ledger of nodes with several resources."""
-    layout = cluster.layout()
-    if layout is None:
-        raise EngineError("a ledger of resources without nodes")
-    return ResourceLedger(
-        jobs,
+def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, seed: int) -> ResourceLedger:
+    """The ledger of a cluster's nodes."""
+    nodes = Hardware(
         np.stack([layout.amounts(name) for name in layout.resources()], axis=1),
         as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE)),
-        index,
         layout.whole,
-        seed,
         layout.pace(),
         layout.switches(),
         list(layout.licences.values()),
+        seed,
     )
+    return ResourceLedger(jobs, nodes, index)
 
 
 def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
     """Nodes where the cluster has them; else a plain number of cores, to which a shaped request is its total."""
     layout = cluster.layout()
-    if layout is None:
-        return (PlanLedger if plans else CoreLedger)(jobs, cluster.total_cores, index)
-    place = as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE))
-    return NodeLedger(jobs, layout.cores(), place, index, layout.whole, layout.pace(), seed)
+    if layout is not None:
+        return build_nodes(jobs, cluster, layout, index, seed)
+    return (PlanLedger if plans else CoreLedger)(jobs, cluster.total_cores, index)
 
 
 def build_order(part: Part, around: Surroundings) -> Order:
@@ -157,9 +133,7 @@ def make_pieces(
     """
     cluster = scenario.clusters[index]
     labels = [] if first is None else first.label_names("queue")
-    plans = plans_ahead(cluster)
-    counted = needs_vectors(cluster, first)
-    ledger = (build_resources if counted else build_ledger)(jobs, cluster, index, plans, scenario.seed)
+    ledger = build_ledger(jobs, cluster, index, plans_ahead(cluster), scenario.seed)
     counters = shared or make_counters(jobs, cluster)
     quotas = None if counters is None else counters.quotas
     choices = Choices()
@@ -210,6 +184,11 @@ def add_pieces(
     for other in reserved.values():
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
+    if not site.lined:
+        policy = registry.build("backfill", cluster.scheduler.backfill)
+        target.add_island(None, policy, None, build_rhythm(cluster, opening_of(first)))
+        add_outages(simulation, scenario, target.index, first, {})
+        return target
     for island in sorted({lane.island for lane in site.lanes}):
         own = reserved.get(island)
         queue = LinesQueue(simulation.jobs, ledger if own is None else own, quotas, pieces.choices)
@@ -238,7 +217,7 @@ def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: 
     nodes, layout = reserved_nodes(bound.reservation, cluster), cluster.layout()
     if nodes is None or layout is None:
         return (PlanLedger if plans else CoreLedger)(jobs, bound.cores, index)
-    ledger = build_resources(jobs, cluster, index, plans, seed)
+    ledger = build_nodes(jobs, cluster, layout, index, seed)
     mask = np.zeros(layout.count, bool)
     mask[nodes] = True
     bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name])
@@ -275,7 +254,7 @@ def build_simulation(
     together = scenario.broker is not None and scenario.broker.shared_limits
     shared = make_counters(jobs, scenario.clusters[0]) if together else None
     several = [
-        make_pieces(jobs, scenario, index, first, shared) if is_ruled(cluster, first) else None
+        make_pieces(jobs, scenario, index, first, shared) if is_ruled(cluster) else None
         for index, cluster in enumerate(scenario.clusters)
     ]
     if scenario.broker is None:

@@ -104,7 +104,7 @@ class Island:
             return 0
         if self.lines is None:
             self.rekey(self.queue, orders[0], 0, now)
-            self.queue.disturbed = True
+            self.queue.shuffled = True
         else:
             for line in self.lines.lines:
                 order = orders[line.lane]

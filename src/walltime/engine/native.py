@@ -17,7 +17,7 @@ from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import Conditions
-from walltime.engine.build import build_simulation, needs_vectors
+from walltime.engine.build import build_simulation
 from walltime.engine.counts import count_conditions
 from walltime.engine.dispatch import Dispatch
 from walltime.engine.honoured import HONOURED
@@ -281,7 +281,7 @@ def _ignored(scenario: Scenario, batches: Sequence[Workload]) -> dict[str, int]:
     """Requests for what no cluster counts, by resource: how many jobs make one."""
     layouts = [layout for cluster in scenario.clusters if (layout := cluster.layout()) is not None]
     counted = {name for layout in layouts for name in layout.resources()}
-    if any(needs_vectors(cluster) for cluster in scenario.clusters):
+    if any(layout.resources() != ["cores"] for layout in layouts):
         counted.add("gpus")  # where nodes tell what they have, one that tells no GPUs has none
     counts = {}
     for kind, label in (("memory", "memory"), ("gpus", "GPUs")):

@@ -119,7 +119,7 @@ class Recorder:
 def range_lines(counts, ranges) -> str:
     """`0-3:24,7:5` for each allocation, one a line: nodes 0 to 3 with 24 cores each, and 5 on node 7.
 
-    `counts` is how many of the packed `ranges` (as NodeLedger.describe writes them) belong to each.
+    `counts` is how many of the packed `ranges` (as Shares.describe writes them) belong to each.
     """
     n: cython.longlong[::1] = np.ascontiguousarray(counts, np.int64)
     r: cython.longlong[::1] = np.ascontiguousarray(ranges, np.int64)

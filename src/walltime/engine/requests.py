@@ -25,6 +25,9 @@ NUMBERS = (
     "exclusive",
 )
 TEXTS = ("resources", "licences", "constraint")
+SHAPE = ("cores", "nodes", "cores_per_node")
+SPAN = 16
+"""Columns whose numbers lie closer than so many times the rows are grouped without sorting."""
 
 
 class RequestBook:
@@ -35,7 +38,6 @@ class RequestBook:
         self.ledger = ledger
         self.masks = masks
         self.names = names
-        self.counts: list[int] = []
 
     def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
@@ -44,24 +46,23 @@ class RequestBook:
         if "cores" not in present:
             present.append("cores")
         columns = [batch.column(name)[rows] for name in present]
-        group = np.zeros(len(rows), np.int64)
-        for column in columns:
-            _, codes = np.unique(column, return_inverse=True)
-            _, group = np.unique(group * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-        first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
-        first[group] = np.arange(len(rows))
+        first, group = group_rows(columns)
+        told = {name: column[first].tolist() for name, column in zip(present, columns, strict=True)}
+        for name in TEXTS:
+            if name in told:
+                told[name] = [batch.label_names(name)[code] if code >= 0 else "" for code in told[name]]
         shape = np.empty(len(first), np.int64)
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
-        for place, row in enumerate(first.tolist()):
-            told: dict[str, Any] = {}
-            for name, column in zip(present, columns, strict=True):
-                code = int(column[row])
-                told[name] = code if name in NUMBERS else batch.label_names(name)[code] if code >= 0 else ""
+        plain = self._plain(told, len(first), queue)
+        for place, known in enumerate(plain):
+            if known >= 0:
+                shape[place] = known
+                continue
             try:
-                shape[place], reason = self.shape_of(told, queue)
+                shape[place], reason = self.shape_of({name: told[name][place] for name in present}, queue)
             except InputError as error:
-                job = int(batch.column("job_id")[rows[row]])
+                job = int(batch.column("job_id")[rows[first[place]]])
                 raise InputError(
                     f"job {job}: {error.what}", value=error.value, file=batch.source or None, choices=error.choices
                 ) from None
@@ -70,6 +71,21 @@ class RequestBook:
                     reasons.append(reason)
                 why[place] = reasons.index(reason)
         return shape[group], reasons, why[group]
+
+    def _plain(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
+        """The shapes of requests for cores and nodes alone; -1 for others, and where the queue could not serve it."""
+        mask = self.masks[queue] if queue >= 0 else None
+        nodes = np.ones(self.layout.count, bool) if mask is None else mask
+        node_set = self.ledger.add_set(nodes)
+        more = [values for name, values in told.items() if name not in SHAPE]
+        none = [-1] * count
+        columns = zip(*(told.get(name, none) for name in SHAPE), strict=True)
+        return [
+            -1
+            if any(_asks(values[place]) for values in more)
+            else self.ledger.intern_plain(cores, wanted, each, node_set)
+            for place, (cores, wanted, each) in enumerate(columns)
+        ]
 
     def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:
         """The shape of one request, and why it can never run, where it cannot."""
@@ -88,11 +104,40 @@ class RequestBook:
         )
         if reason is not None:
             return -1, reason
-        shape = self.ledger.intern(request, self.ledger.add_set(nodes))
-        self.counts += [1] * (shape + 1 - len(self.counts))
-        self.counts[shape] = max(request.nodes, 1)
-        return shape, None
+        return self.ledger.intern(request, self.ledger.add_set(nodes)), None
 
     def nodes(self, shapes: Array) -> Array:
         """How many nodes jobs of these shapes ask for; 1 where they do not say."""
-        return np.array([*self.counts, 1], np.int64)[shapes]
+        return np.asarray(self.ledger.count_nodes(np.ascontiguousarray(shapes, np.int64)))
+
+
+def group_rows(columns: list[Array]) -> tuple[Array, Array]:
+    """Rows that are equal in all columns form a group: a row of each, and the group of each row."""
+    size = len(columns[0])
+    group = np.zeros(size, np.int64)
+    for column in columns:
+        low = int(column.min(initial=0))
+        span = int(column.max(initial=0)) - low + 1
+        codes = column.astype(np.int64) - low
+        if span > SPAN * (size + SPAN):
+            values, codes = np.unique(column, return_inverse=True)
+            span = len(values)
+        group = _number(group * span + codes)
+    first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    first[group] = np.arange(size)
+    return first, group
+
+
+def _number(codes: Array) -> Array:
+    """The codes, none below zero, numbered from 0 without gaps."""
+    most = int(codes.max(initial=0)) + 1
+    if most > SPAN * (len(codes) + SPAN):
+        return np.unique(codes, return_inverse=True)[1]
+    met = np.zeros(most, np.int64)
+    met[codes] = 1
+    return np.asarray((np.cumsum(met) - 1)[codes])
+
+
+def _asks(value: Any) -> bool:
+    """Whether something is asked for: a number above zero, or words."""
+    return bool(value) if isinstance(value, str) else value > 0

@@ -43,6 +43,13 @@ def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
             )
 
 
+def stands_in_lines(cluster: Cluster) -> bool:
+    """Whether jobs wait in several lines, or at limits; else they wait in one queue."""
+    return bool(
+        cluster.queues or cluster.limits or cluster.scheduler.preempt is not None or usable_reservations(cluster)
+    )
+
+
 class Requests(Protocol):
     """What makes shapes of requests, where the ledger counts more than cores."""
 
@@ -130,6 +137,7 @@ class Site:
         self.checkpoint = checkpoint
         self.requests = requests
         self.alone = alone  # else a queue that this cluster does not have may be another's
+        self.lined = stands_in_lines(cluster)
         self.reasons: list[str] = []
         self.charges: Charges
         self.several = {label: found for label in queue_labels if len(found := self._named(label) or ()) > 1}
@@ -496,6 +504,8 @@ class Site:
 
 def total_memory(batch: Workload, nodes: Array) -> Array:
     """Bytes that each job asks for in all, on so many nodes; 0 where it does not say."""
+    if not any(batch.has(name) for name in ("memory", "memory_per_node", "memory_per_core")):
+        return np.zeros(len(batch), np.int64)
     per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
     total = np.where(per_core >= 0, per_core * batch.column("cores"), batch.column("memory"))
     return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, total), 0), np.int64)
@@ -503,6 +513,8 @@ def total_memory(batch: Workload, nodes: Array) -> Array:
 
 def total_gpus(batch: Workload, nodes: Array) -> Array:
     """GPUs that each job asks for in all, on so many nodes."""
+    if not any(batch.has(name) for name in ("gpus", "gpus_per_node")):
+        return np.zeros(len(batch), np.int64)
     per_node = batch.column("gpus_per_node")
     return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, batch.column("gpus")), 0), np.int64)
 

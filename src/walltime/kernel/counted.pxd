@@ -1,6 +1,5 @@
 from walltime.kernel.inventory cimport Inventory
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.place cimport Place
 
 cdef class CountedHolds(Inventory):
     cdef long long[::1] chosen
@@ -9,11 +8,9 @@ cdef class CountedHolds(Inventory):
     cdef long long[::1] tried
     cdef long long[::1] tried_first
     cdef long long[::1] tried_count
-    cdef bint any_cores(self, Py_ssize_t x) noexcept
     cdef bint is_placed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
     cdef bint meets_number(self, Py_ssize_t h, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
     cdef bint is_unclear(self, Py_ssize_t h, Py_ssize_t x, long long start, bint placed) noexcept
-    cdef long long takes(self, Py_ssize_t x, long long cores) noexcept
     cdef bint leaves_numbers(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end, long long cores) except? -1
     cdef Py_ssize_t name_unclear(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int choose_none(self) except -1

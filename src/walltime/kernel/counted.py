@@ -12,9 +12,9 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.inventory import Inventory
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.place import Place
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
@@ -27,33 +27,18 @@ class CountedHolds(Inventory):
     Two counted holds that overlap in time are of the same node set, or of sets without a common node.
     """
 
-    def __init__(
-        self,
-        jobs: JobTable,
-        capacity,
-        place: Place,
-        index=0,
-        whole=False,
-        seed=0,
-        pace=None,
-        switches=None,
-        licences=(),
-    ) -> None:
-        Inventory.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        Inventory.__init__(self, jobs, nodes, index)
         self.chosen = integers(8)
         self.tries = 0
         self.tried = integers(8)
         self.tried_first = integers(8)
         self.tried_count = integers(8)
 
-    def any_cores(self, x):
-        """Whether any cores of its nodes serve the request."""
-        return self.nodes_of[x] == 0 and self.lines.simple[self.demand_of[x]]
-
     def is_placed(self, slot, x, start, end):
         """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
         h: cython.Py_ssize_t
-        if not self.any_cores(x):
+        if not self.any_serve(x):
             return True
         for h in range(self.holds if self.named > 0 else 0):
             if (
@@ -79,17 +64,14 @@ class CountedHolds(Inventory):
     def is_unclear(self, h, x, start, placed):
         """Whether a number of cores does not tell if the request leaves the hold enough."""
         s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
         if self.held_set[h] != s or (placed and self.held_start[h] < start):
             return True
-        return self.lines.alone[self.demand_of[x]] and not (self.alike[s] and self.capacity == self.size)
-
-    def takes(self, x, cores):
-        """Cores that the request takes: of whole nodes, which are all alike, all."""
-        nodes: cython.longlong = self.nodes_of[x]
-        size: cython.longlong = self.largest[self.set_of[x]]
-        if not self.lines.alone[self.demand_of[x]]:
-            return cores
-        return (nodes if nodes > 0 else (cores + size - 1) // size) * size
+        if not self.lines.alone[d]:
+            return False
+        if self.nodes_of[x] == 0 and not self.lines.bare[d]:  # how many nodes it takes depends on which
+            return True
+        return not self.alike[s] or self.capacity != self.size
 
     def leaves_numbers(self, slot, x, start, end, cores):
         """Whether the holds without names keep enough if so many cores are gone from `start` to `end`; those for which

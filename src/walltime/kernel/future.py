@@ -7,8 +7,8 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.counted import CountedHolds
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.place import Place
 from walltime.kernel.pool import NodePool
 from walltime.kernel.profile import RunningProfile
 
@@ -21,25 +21,18 @@ A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 class Future(CountedHolds):
     """When a job can start, by expected ends and by the holds of others; nothing changes by being asked."""
 
-    def __init__(
-        self,
-        jobs: JobTable,
-        capacity,
-        place: Place,
-        index=0,
-        whole=False,
-        seed=0,
-        pace=None,
-        switches=None,
-        licences=(),
-    ) -> None:
-        CountedHolds.__init__(self, jobs, capacity, place, index, whole, seed, pace, switches, licences)
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        CountedHolds.__init__(self, jobs, nodes, index)
         self.walk = None
         self.block = self.entry = 0
         self.seen = integers(self.n)
         self.offered = integers(self.n)
         self.step = 0
         self.reach = NEVER
+        self.planned_for = self.planned_at = self.planned = -1
+        self.freed = integers(self.n)
+        self.freed_at = integers(self.n)
+        self.frees = 0
 
     def suits(self, x, pool: NodePool):
         """Whether the request can be served from the pool as it stands."""
@@ -121,16 +114,15 @@ class Future(CountedHolds):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         s: cython.Py_ssize_t = self.set_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
-        cores: cython.longlong = self.cores_of[x]
-        if self.named == 0 and self.over == 0 and self.pins == 0 and not self.licensed_of[x] and self.any_cores(x):
+        cores: cython.longlong = self.takes(x)
+        if self.named == 0 and self.over == 0 and not self.licensed_of[x] and self.any_serve(x):
             time = self.when_counted(slot, x, after)
             if time >= 0:
                 return time
         if self.counted == 0:
             return self.when_named(slot, after)
-        if self.nodes_of[x] > 0:
+        if self.nodes_of[x] > 0 and not self.lines.alone[self.demand_of[x]]:
             cores = self.nodes_of[x] * self.lines.each[self.demand_of[x] * self.lines.kinds]
-        cores = self.takes(x, cores)
         time = self.when_named(slot, after)
         while time < NEVER:
             if self.leaves_numbers(slot, x, time, time + length, cores):
@@ -149,7 +141,7 @@ class Future(CountedHolds):
         h: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.set_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
-        cores: cython.longlong = self.cores_of[x]
+        cores: cython.longlong = self.takes(x)
         pool: NodePool = self.pools[s]
         time: cython.longlong = after
         self.follow_ends(s)
@@ -185,13 +177,75 @@ class Future(CountedHolds):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         if after >= NEVER:
             return NEVER
+        self.time_nodes()
         if self.pins > 0 and after > self.now and self.deserted(slot, x, after):
             return after
         if self.nodes_of[x] == 0:
             return self.when_offered(slot, x, after)
         if self.place.plain:
+            if (
+                self.holds == 0
+                and after <= self.now
+                and not self.licensed_of[x]
+                and self.lines.simple[self.demand_of[x]]
+            ):
+                return self.when_freed(slot, x)
             return self.when_enough(slot, x, after)
         return self.when_suits(slot, x, after)
+
+    def changes(self):
+        """A number that is another one when something has started, ended or moved, or a hold has."""
+        return self.foresight.written + self.version
+
+    def when_freed(self, slot, x):
+        """The same without holds, for cores: a walk through the expected ends, until enough nodes have room.
+
+        The nodes that get it on the way are noted, in that order, with the time.
+        """
+        p: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        member: cython.Py_ssize_t = s * self.n
+        at: cython.Py_ssize_t = self.foresight.times(d)
+        times: cython.longlong[::1] = self.foresight.time
+        shares: cython.longlong[::1] = self.shares.at
+        pool: NodePool = self.pools[s]
+        want: cython.longlong = self.nodes_of[x] - pool.at_least(self.lines.each[d * self.lines.kinds])
+        end: cython.longlong
+        time: cython.longlong = self.now
+        self.planned_for = slot
+        self.planned = self.changes()
+        self.frees = 0
+        if want <= 0:
+            self.planned_at = time
+            return time
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        self.step += 1
+        for p in range(walk.blocks):
+            for k in range(walk.order[p] * BLOCK, walk.order[p] * BLOCK + walk.count[p]):
+                end = walk.time[k]
+                if end > time and self.frees >= want:
+                    self.planned_at = time
+                    return time
+                if end > time:
+                    time = end if end > self.now else self.now + 1
+                elif time == self.now:
+                    time = self.now + 1
+                job = walk.cores[k]
+                for q in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                    i = shares[q] >> 24
+                    if times[at + i] == end and self.seen[i] != self.step and self.member[member + i]:
+                        self.seen[i] = self.step
+                        self.freed[self.frees] = i
+                        self.freed_at[self.frees] = time
+                        self.frees += 1
+        self.planned_at = time if self.frees >= want else NEVER
+        return self.planned_at
 
     def when_enough(self, slot, x, after):
         """When enough nodes have room: no sooner than when each of so many does, looked at for itself.
@@ -250,6 +304,22 @@ class Future(CountedHolds):
                         worst = times[at + self.smallest.node[0]]
                         if worst < 0:  # as good as can be
                             return 0
+        return 0
+
+    def select_last(self, s, at, want, start):
+        """Into `smallest` the nodes of the set with the last times up to `start`; of equal ones the lowest numbers."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        times: cython.longlong[::1] = self.foresight.time
+        later: cython.longlong = self.now + 1
+        self.smallest.clear(want)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(at + self.range_first[k], at + self.range_last[k]):
+                t = times[i]
+                t = self.now if t < 0 else t if t > later else later
+                if t <= start and (self.smallest.count < want or -t < self.smallest.worst):
+                    self.smallest.put(cython.cast(cython.double, -t), i - at)
         return 0
 
     def when_suits(self, slot, x, after):

@@ -1,6 +1,7 @@
 from walltime.kernel.foresight cimport Foresight, Smallest
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.outlook cimport Outlook
 from walltime.kernel.place cimport Place
 from walltime.kernel.pool cimport NodePool
 from walltime.kernel.profile cimport RunningProfile
@@ -22,12 +23,16 @@ cdef class Inventory(Ledger):
     # requests, by the number of their shape
     cdef readonly Py_ssize_t shapes
     cdef dict shape_numbers
+    cdef tuple nothing  # of each resource but cores
+    cdef list set_sizes  # by set: the sizes of its nodes, the largest first, below zero
     cdef long long[::1] cores_of
     cdef long long[::1] nodes_of
     cdef long long[::1] demand_of
     cdef long long[::1] set_of
     cdef long long[::1] can
     cdef long long[::1] licensed_of
+    cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health
+    cdef readonly Py_ssize_t unlike  # requests of which that is not true, or that want licences
     cdef long long[::1] licence_of
     cdef readonly Py_ssize_t licences
     # node sets: a pool and the ranges of nodes of each, and to which sets a node belongs
@@ -35,6 +40,8 @@ cdef class Inventory(Ledger):
     cdef dict set_numbers
     cdef list masks
     cdef readonly list pools
+    cdef NodePool everything  # the pool of set 0
+    cdef readonly bint timed  # whether `lines` knows what runs where until when, or only how much
     cdef long long[::1] member
     cdef long long[::1] range_of
     cdef long long[::1] range_first
@@ -75,6 +82,9 @@ cdef class Inventory(Ledger):
     cdef long long[::1] first_hold
     cdef long long[::1] lone
     cdef long long[::1] barred
+    cdef long long[::1] spared  # when `spare` was counted
+    cdef long long[::1] spare  # cores that are left at the start of the only hold, which is a number
+    cdef long long edge  # when next a hold begins or ends, or before
     # nodes that a question has met
     cdef long long[::1] mark
     cdef long long stamp
@@ -85,6 +95,16 @@ cdef class Inventory(Ledger):
     cpdef int share_licences(self, Inventory other) except -1
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
+    cpdef Py_ssize_t intern_plain(self, long long cores, long long nodes, long long per_node, Py_ssize_t node_set) except -2
+    cdef Py_ssize_t add_shape(self, object key, long long cores, long long nodes, Py_ssize_t d, Py_ssize_t node_set) except -1
+    cpdef object count_nodes(self, object shapes)
+    cdef int time_nodes(self) except -1
+    cdef int find_edge(self) noexcept
+    cpdef bint foresee(self, Outlook outlook) except? -1
+    cpdef long long units(self, Py_ssize_t slot) noexcept
+    cpdef long long need(self, Py_ssize_t slot) except? -1
+    cdef bint any_serve(self, Py_ssize_t x) noexcept
+    cdef long long takes(self, Py_ssize_t x) noexcept
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef int set_time(self, long long now) except -1

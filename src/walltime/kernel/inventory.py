@@ -9,9 +9,11 @@ from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.foresight import Foresight, Smallest
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger import Ledger
-from walltime.kernel.place import Place
+from walltime.kernel.outlook import Outlook
+from walltime.kernel.place import Place  # noqa: F401 - as in inventory.pxd
 from walltime.kernel.pool import NodePool
 from walltime.kernel.profile import RunningProfile
 from walltime.kernel.shares import Shares
@@ -19,7 +21,9 @@ from walltime.kernel.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
@@ -28,28 +32,18 @@ UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 class Inventory(Ledger):
     """The state of a ledger of resources; what can be asked of it is in `ResourceLedger`.
 
-    `capacity` has a row for each node, a column for each resource, cores first. A job's `shape` is a number that
-    `intern` gave its request for one of the node sets; set 0 are all nodes. Each set has a pool of its own, in which
-    other nodes have nothing. `licensing` is to licences what `lines` is to nodes: each is a node with that many cores.
+    A job's `shape` is a number that `intern` gave its request for one of the node sets; set 0 are all nodes. Each set
+    has a pool of its own, in which other nodes have nothing. `licensing` is to licences what `lines` is to nodes: each
+    is a node with that many cores.
     """
 
-    def __init__(
-        self,
-        jobs: JobTable,
-        capacity,
-        place: Place,
-        index=0,
-        whole=False,
-        seed=0,
-        pace=None,
-        switches=None,
-        licences=(),
-    ) -> None:
-        table = np.ascontiguousarray(capacity, np.int64)
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        table = np.ascontiguousarray(nodes.capacity, np.int64)
+        licences, pace, switches = nodes.licences, nodes.pace, nodes.switches
         sizes = table[:, 0].copy()
         Ledger.__init__(self, jobs, int(sizes.sum()), index)
-        self.place = place
-        self.whole = whole
+        self.place = nodes.place
+        self.whole = nodes.whole
         self.n = len(table)
         self.lines = Timelines(table)
         self.licensing = Timelines(np.array(licences, np.int64).reshape(-1, 1))
@@ -64,17 +58,23 @@ class Inventory(Ledger):
         self.scale = np.where((largest > 0) & (largest < UNLIMITED), largest, 0).astype(np.float64)
         self.shapes = 0
         self.shape_numbers = {}
+        self.nothing = (0,) * (table.shape[1] - 1)
+        self.set_sizes = []
         self.cores_of = integers(16)
         self.nodes_of = integers(16)
         self.demand_of = integers(16)
         self.set_of = integers(16)
         self.can = integers(16)
         self.licensed_of = integers(16)
+        self.any_of = integers(16)
         self.licence_of = integers(16 * max(1, self.licences))
         self.sets = 0
         self.set_numbers = {}
         self.masks = []
         self.pools = []
+        self.timed = False
+        self.unlike = 0
+        self.edge = NEVER
         self.profiles = []
         self.followed = integers(4)
         self.follows = 0
@@ -100,14 +100,17 @@ class Inventory(Ledger):
         self.first_hold = integers(0)
         self.lone = integers(0)
         self.barred = integers(0)
+        self.spared = integers(0)
+        self.spare = integers(0)
         self.mark = integers(self.n)
         self.stamp = 0
         self.met = integers(self.n)
         self.meets = 0
         self.former = integers(self.n)
-        place.prepare(jobs, sizes, whole, seed)
-        place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
+        self.place.prepare(jobs, sizes, nodes.whole, nodes.seed)
+        self.place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
         self.add_set(np.ones(self.n, bool))
+        self.everything = self.pools[0]
 
     def share_licences(self, other: Inventory):
         """The licences are those of another ledger; to be told before the first request."""
@@ -139,10 +142,15 @@ class Inventory(Ledger):
         self.sets += 1
         self.measured = np.append(self.measured, -1)
         self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
+        self.set_sizes.append(np.sort(-sizes[nodes]))
         self.first_hold = np.append(self.first_hold, NEVER)
         self.lone = np.append(self.lone, -1)
         self.barred = np.append(self.barred, 0)
+        self.spared = np.append(self.spared, -1)
+        self.spare = np.append(self.spare, 0)
         self.list_sets()
+        if self.sets > 1:
+            self.time_nodes()
         return self.sets - 1
 
     def list_sets(self):
@@ -165,12 +173,55 @@ class Inventory(Ledger):
     def intern(self, request, node_set):
         """The shape number of a request (see cluster.requests) for nodes of the set; the same for equal ones."""
         k: cython.Py_ssize_t
-        x: cython.Py_ssize_t = self.shapes
-        key = (node_set, request)
+        x: cython.Py_ssize_t
+        alone = request.exclusive or self.whole
+        licences = tuple(request.licences) if any(request.licences) else ()
+        key = (node_set, request.cores, request.nodes, tuple(request.each), alone, licences)
         if key in self.shape_numbers:
             return self.shape_numbers[key]
         if not 0 <= node_set < self.sets:
             raise EngineError(f"no node set {node_set}: there are {self.sets}")
+        x = self.add_shape(key, request.cores, request.nodes, self.lines.demand(tuple(request.each), alone), node_set)
+        self.licensed_of[x] = bool(licences)
+        if licences:
+            self.unlike += 1
+            self.time_nodes()
+        for k in range(len(licences)):
+            if licences[k]:
+                self.licence_of[x * self.licences + k] = self.licensing.demand((licences[k],), False)
+        self.can[x] = self.could(request, node_set)
+        return x
+
+    def intern_plain(self, cores, nodes, per_node, node_set):
+        """The shape number of a request for cores, so many nodes, or so many cores on each (0 or less: not told), and
+        for nothing else; -1 where the set could not serve it."""
+        x: cython.Py_ssize_t
+        each: cython.longlong = 1
+        fitting: cython.longlong
+        if nodes <= 0:
+            nodes = (cores + per_node - 1) // per_node if per_node > 0 else 0
+        if nodes > cores and not self.whole:
+            nodes = cores
+        if nodes > 0:
+            each = (cores + nodes - 1) // nodes
+            if self.whole and per_node > each:
+                each = per_node
+        key = (node_set, cores, nodes, (each, *self.nothing), self.whole, ())
+        if key in self.shape_numbers:
+            return self.shape_numbers[key]
+        if cores > self.set_cores[node_set] or not self.place.plain:
+            return -1
+        fitting = self.set_sizes[node_set].searchsorted(-each, "right") if nodes > 0 else 0
+        if fitting < nodes:
+            return -1
+        x = self.add_shape(key, cores, nodes, self.lines.demand((each, *self.nothing), self.whole), node_set)
+        self.can[x] = 1
+        return x
+
+    def add_shape(self, key, cores, nodes, d, node_set):
+        """A new shape, without licences."""
+        k: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.shapes
         if x == len(self.cores_of):
             self.cores_of = doubled(self.cores_of)
             self.nodes_of = doubled(self.nodes_of)
@@ -179,18 +230,34 @@ class Inventory(Ledger):
             self.can = doubled(self.can)
             self.licensed_of = doubled(self.licensed_of)
             self.licence_of = doubled(self.licence_of)
-        self.cores_of[x] = request.cores
-        self.nodes_of[x] = request.nodes
-        self.demand_of[x] = self.lines.demand(tuple(request.each), request.exclusive or self.whole)
+            self.any_of = doubled(self.any_of)
+        self.cores_of[x] = cores
+        self.nodes_of[x] = nodes
+        self.demand_of[x] = d
         self.set_of[x] = node_set
-        self.licensed_of[x] = any(request.licences)
+        self.licensed_of[x] = 0
         for k in range(self.licences):
-            amount = request.licences[k] if request.licences else 0
-            self.licence_of[x * self.licences + k] = self.licensing.demand((amount,), False) if amount else -1
-        self.can[x] = self.could(request, node_set)
+            self.licence_of[x * self.licences + k] = -1
+        if self.whole:
+            self.any_of[x] = self.place.plain and self.alike[node_set] and self.lines.bare[d]
+        else:
+            self.any_of[x] = nodes == 0 and self.lines.bare[d] and not self.lines.alone[d]
+        if not self.any_of[x]:
+            self.unlike += 1
+            self.time_nodes()
         self.shape_numbers[key] = x
         self.shapes += 1
         return x
+
+    def count_nodes(self, shapes):
+        """How many nodes requests of these shapes want; 1 where they do not say (-1: no shape)."""
+        i: cython.Py_ssize_t
+        numbers: cython.longlong[::1] = shapes
+        found: cython.longlong[::1] = integers(len(shapes), 1)
+        for i in range(len(numbers)):
+            if numbers[i] >= 0 and self.nodes_of[numbers[i]] > 0:
+                found[i] = self.nodes_of[numbers[i]]
+        return np.asarray(found)
 
     def could(self, request, node_set) -> bool:
         """Whether the request could be served by the set's nodes, empty and in full health."""
@@ -215,6 +282,25 @@ class Inventory(Ledger):
 
     # ---- what changes
 
+    def time_nodes(self):
+        """Begin to keep the running jobs of each node by expected end: until now numbers of cores told everything."""
+        k: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        cores: cython.longlong
+        if self.timed:
+            return 0
+        self.timed = True
+        for slot in self.jobs.slots():
+            if self.jobs.at[slot].holding != 1 or self.jobs.at[slot].cluster != self.index:
+                continue
+            for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
+                i = self.shares.at[k] >> 24
+                cores = self.shares.at[k] & CORES
+                self.lines.used[i * self.lines.kinds] -= cores
+                self.lines.start(i, slot, self.jobs.at[slot].expected_end, cores, A_CORE, 0)
+        return 0
+
     def update(self, i):
         """The node's running jobs have changed: tell whoever keeps an account of it."""
         k: cython.Py_ssize_t
@@ -228,6 +314,8 @@ class Inventory(Ledger):
         self.short[i] = left < 0
         if left < 0:
             left = 0
+        if not self.timed:
+            return self.everything.set(i, left)
         for k in range(self.sets_from[i], self.sets_from[i + 1]):
             pool = self.pools[self.sets_at[k]]
             pool.set(i, left)
@@ -250,6 +338,7 @@ class Inventory(Ledger):
         change: cython.longlong = cores - self.capacity
         step: cython.longlong
         at: cython.Py_ssize_t
+        self.time_nodes()
         for i in range(self.n - 1, -1, -1) if change < 0 else range(self.n):
             at = i * kinds
             step = change
@@ -264,6 +353,7 @@ class Inventory(Ledger):
         if change != 0:
             raise EngineError(f"{cores} cores, where the nodes have {self.size}")
         self.capacity = cores
+        self.version += 1
         return self.bound()
 
     def drain(self, nodes, empty) -> None:
@@ -271,17 +361,20 @@ class Inventory(Ledger):
         i: cython.Py_ssize_t
         r: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
+        self.time_nodes()
         self.drained += len(nodes) if empty else -len(nodes)
         for node in nodes:
             i = node
             for r in range(kinds):
                 self.lines.cap[i * kinds + r] = 0 if empty else self.lines.full[i * kinds + r]
             self.update(i)
+        self.version += 1
         self.bound()
 
     def jobs_on(self, nodes) -> list:
         """The jobs that run on one of the nodes, in order of entry."""
         found = set()
+        self.time_nodes()
         for node in nodes:
             found.update(self.lines.slots_on(node))
         return sorted((slot for slot in found if self.jobs.at[slot].seq >= 0), key=self.jobs.seq.__getitem__)
@@ -289,10 +382,7 @@ class Inventory(Ledger):
     def within(self, slot, s):
         """Whether the running job has a node in the set."""
         k: cython.Py_ssize_t
-        if slot >= len(self.shares.first):  # it has never been here
-            return False
-        first: cython.Py_ssize_t = self.shares.first[slot]
-        for k in range(first, first + self.shares.length[slot]):
+        for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
             if self.member[s * self.n + (self.shares.at[k] >> 24)]:
                 return True
         return False
@@ -332,10 +422,7 @@ class Inventory(Ledger):
         """Cores that the running job has on nodes of the set."""
         k: cython.Py_ssize_t
         cores: cython.longlong = 0
-        if slot >= len(self.shares.first):  # it has never been here
-            return 0
-        first: cython.Py_ssize_t = self.shares.first[slot]
-        for k in range(first, first + self.shares.length[slot]):
+        for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
             if self.member[s * self.n + (self.shares.at[k] >> 24)]:
                 cores += self.shares.at[k] & CORES
         return cores
@@ -356,6 +443,8 @@ class Inventory(Ledger):
             profile = self.ends[k]
             if profile is not None:
                 cores = self.cores_within(slot, k)
+                if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
+                    self.spare[k] += -cores if enters else cores
                 if cores > 0:
                     if enters:
                         profile.insert(end, self.jobs.at[slot].seq, cores)
@@ -494,7 +583,12 @@ class Inventory(Ledger):
             return pool.total - self.barred[s]
         if self.held_set[h] != s:
             return pool.total
-        return max(0, min(pool.total, self.number(s, max(self.now, self.held_start[h]), -1)))
+        if self.held_start[h] <= self.now or self.over > 0 or self.named > 0:
+            return max(0, min(pool.total, self.number(s, max(self.now, self.held_start[h]), -1)))
+        if self.spared[s] != self.version:
+            self.spare[s] = self.number(s, self.held_start[h], -1)
+            self.spared[s] = self.version
+        return max(0, min(pool.total, self.spare[s]))
 
     def most_beside(self, h, s):
         """The most that a single node of the set offers beside the hold; where it has many nodes, a bound of that."""
@@ -537,8 +631,21 @@ class Inventory(Ledger):
         self.now = now
         self.lines.now = self.licensing.now = now
         if self.holds > 0:
-            self.version += 1
+            if now >= self.edge:
+                self.version += 1
+                self.find_edge()
             return self.bound()
+        return 0
+
+    def find_edge(self):
+        """When next a hold begins or ends."""
+        h: cython.Py_ssize_t
+        self.edge = NEVER
+        for h in range(self.holds):
+            if self.now < self.held_start[h] < self.edge:
+                self.edge = self.held_start[h]
+            if self.now < self.held_end[h] < self.edge:
+                self.edge = self.held_end[h]
         return 0
 
     def touches(self, h, s):
@@ -621,7 +728,57 @@ class Inventory(Ledger):
         self.extra = self.extra_of(0)
         return 0
 
+    # ---- whole nodes that are all alike
+
+    def foresee(self, outlook: Outlook):
+        """Whole nodes that are all alike can be counted where every job may use all of them."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        profile: RunningProfile
+        if not self.whole or self.sets > 1 or self.unlike > 0:
+            return False
+        if self.pins > 0 or self.drained > 0 or self.capacity != self.size:
+            return False
+        self.follow(0)
+        profile = self.profiles[0]
+        outlook.begin(self.now, self.everything.total // self.everything.top, self.everything.top)
+        for p in range(profile.blocks):
+            base = profile.order[p] * BLOCK
+            for k in range(base, base + profile.count[p]):
+                outlook.release(profile.time[k], self.shares.length[profile.cores[k]])
+        return True
+
+    def units(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        return self.takes(x) // self.everything.top
+
+    def any_serve(self, x):
+        """Whether any cores of its set serve the request, or any nodes where they are given as a whole."""
+        return self.any_of[x] and not (self.whole and self.capacity != self.size)
+
+    def takes(self, x):
+        """Cores that the request takes: of whole nodes, which are all alike, all."""
+        nodes: cython.longlong = self.nodes_of[x]
+        size: cython.longlong = self.largest[self.set_of[x]]
+        if not self.lines.alone[self.demand_of[x]]:
+            return self.cores_of[x]
+        return (nodes if nodes > 0 else (self.cores_of[x] + size - 1) // size) * size
+
+    def need(self, slot):
+        """Of whole nodes, their mean size; a job that names no number of them needs as many as hold its cores."""
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        mean: cython.longlong = self.size // self.n
+        nodes: cython.longlong
+        if x < 0 or not self.lines.alone[self.demand_of[x]]:
+            return self.jobs.at[slot].cores
+        nodes = self.nodes_of[x] if self.nodes_of[x] > 0 else (self.cores_of[x] + mean - 1) // mean
+        return min(max(self.cores_of[x], nodes * mean), self.size)
+
     # ---- for the record
+
+    def refuse(self, cores, nodes, per_node) -> str:
+        return "more nodes of that size than the cluster has"
 
     def describe(self, slot):
         found: cython.Py_ssize_t = self.shares.describe(slot)

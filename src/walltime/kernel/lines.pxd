@@ -41,10 +41,6 @@ cdef class LinesQueue(Queue):
     cdef dict lots
     cdef dict at_counter
     cdef bint dynamic
-    cdef public bint shuffled
-    cdef long long[::1] recent
-    cdef long long[::1] recent_seq
-    cdef Py_ssize_t recents
     cdef readonly long long opening
     cdef long long[::1] passed
     cdef bint passing
@@ -56,10 +52,8 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cpdef int reorder(self) except -1
-    cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
-    cdef int settle(self) except -1
     cdef bint ahead(self, Py_ssize_t slot) except? -1
     cdef long long tier(self, Py_ssize_t slot) noexcept
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept

@@ -13,7 +13,6 @@ from walltime.kernel.quotas import Quotas  # noqa: F401 - as in lines.pxd
 from walltime.kernel.scan import ScanQueue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-MANY = cython.declare(cython.Py_ssize_t, 64)  # arrivals that are put in order; more are looked at with all others
 FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's line when their limit moves
 
 if not cython.compiled:
@@ -104,10 +103,6 @@ class LinesQueue(Queue):
         self.lots = {}
         self.at_counter = {}
         self.dynamic = False
-        self.shuffled = False  # whether keys have been renewed since the last pass
-        self.recent = integers(64)
-        self.recent_seq = integers(64)
-        self.recents = 0
         self.opening = NEVER  # what `next_opening` said last
         self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
         self.passing = False
@@ -148,13 +143,7 @@ class LinesQueue(Queue):
         if self.jobs.at[slot].choice >= 0:
             self.choosers[slot] = None
         if line.open:
-            if self.recents == len(self.recent):
-                self.recent = doubled(self.recent)
-                self.recent_seq = doubled(self.recent_seq)
-            self.recent[self.recents] = slot
-            self.recent_seq[self.recents] = self.jobs.at[slot].seq
-            self.recents += 1
-            self.disturbed = True
+            self.note(slot)
         return 0
 
     def stand(self, slot, line: Line):
@@ -276,10 +265,8 @@ class LinesQueue(Queue):
                     opened = True
                 else:
                     self.park(slot, counter)
-            self.disturbed |= opened
             return opened
         line.open = True
-        self.disturbed = True
         self.tiers[self.place_of(line)].append(line)
         self.size += line.queue.size
         self.parked -= line.queue.size
@@ -520,45 +507,14 @@ class LinesQueue(Queue):
 
     # ---- between passes
 
-    def fresh(self, i):
-        slot: cython.Py_ssize_t
-        if i >= self.recents:
-            return -2
-        slot = self.recent[i]
-        gone: cython.bint = self.jobs.at[slot].seq != self.recent_seq[i] or self.jobs.at[slot].place == OUTSIDE
-        return -1 if gone else slot
-
     def quiet(self, last):
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
-        if self.dynamic or self.shuffled or not 0 <= last < self.jobs.size or self.recents > MANY:
-            return False
-        for i in range(self.recents):
-            if not self.precedes(last, self.recent[i]):
-                return False
-        for i in range(1, self.recents):
-            slot = self.recent[i]
-            seq: cython.longlong = self.recent_seq[i]
-            k = i
-            while k > 0 and self.precedes(slot, self.recent[k - 1]):
-                self.recent[k] = self.recent[k - 1]
-                self.recent_seq[k] = self.recent_seq[k - 1]
-                k -= 1
-            self.recent[k] = slot
-            self.recent_seq[k] = seq
-        return True
-
-    def settle(self):
-        self.recents = 0
-        self.disturbed = self.shuffled = False
-        return 0
+        return not self.dynamic and Queue.quiet(self, last)
 
     def reorder(self):
         line: Line
         for line in self.lines:
             line.queue.reorder()
-        self.disturbed = True
+        self.shuffled = True
         return 0
 
     def slots(self) -> list:

@@ -6,7 +6,10 @@ cdef class Queue:
     cdef readonly JobTable jobs
     cdef readonly Py_ssize_t size
     cdef public bint fixed
-    cdef public bint disturbed
+    cdef public bint shuffled
+    cdef long long[::1] recent
+    cdef long long[::1] recent_seq
+    cdef Py_ssize_t recents
     cdef long long[::1] buffer
     cdef long long[::1] spare
 
@@ -20,7 +23,9 @@ cdef class Queue:
     cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
+    cdef int note(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
+    cdef bint known(self) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1
@@ -33,7 +38,6 @@ cdef class OrderedQueue(Queue):
     cdef long long[::1] tail
     cdef Py_ssize_t begin
     cdef Py_ssize_t end
-    cdef Py_ssize_t seen
     cdef long long last_key
     cdef long long last_seq
     # for sorting anew
@@ -49,9 +53,7 @@ cdef class OrderedQueue(Queue):
     cdef long long[::1] room(self)
     cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
-    cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
-    cdef int settle(self) except -1
     cdef int flush(self) except -1
     cdef bint sort(self) except -1
     cdef int shift(self) noexcept

@@ -11,6 +11,7 @@ from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.sorting import Sorter
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+MANY = cython.declare(cython.Py_ssize_t, 64)  # arrivals that are put in order; more are looked at with all others
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
@@ -21,14 +22,17 @@ if not cython.compiled:
 class Queue:
     """Waiting jobs by (key, seq), lower first: what a pass and a policy's shortcuts may ask.
 
-    `disturbed` tells that since the last pass a job may have come to stand anywhere but behind all others.
+    `shuffled` tells that keys have been renewed since the last pass; the jobs that joined since then are noted.
     """
 
     def __init__(self, jobs: JobTable) -> None:
         self.jobs = jobs
         self.size = 0
         self.fixed = False  # whether each job keeps its key while it waits
-        self.disturbed = False
+        self.shuffled = False
+        self.recent = integers(MANY + 1)
+        self.recent_seq = integers(MANY + 1)
+        self.recents = 0
         self.buffer = integers(64)
         self.spare = integers(64)
 
@@ -93,14 +97,48 @@ class Queue:
             slot = self.next(slot)
         return n
 
+    def note(self, slot):
+        """The job has joined since the last pass."""
+        if self.recents <= MANY:
+            self.recent[self.recents] = slot
+            self.recent_seq[self.recents] = self.jobs.at[slot].seq
+            self.recents += 1
+        return 0
+
     def fresh(self, i):
-        """The i-th job that joined at the end since the last pass: its slot, -1 if it has left, -2 behind the last.
-        Complete only while the queue is not `disturbed`."""
-        return -2
+        """The i-th job that joined since the last pass, in order: its slot, -1 if it has left, -2 behind the last.
+        To be asked while they are `known`."""
+        slot: cython.Py_ssize_t
+        if i >= self.recents:
+            return -2
+        slot = self.recent[i]
+        gone: cython.bint = self.jobs.at[slot].seq != self.recent_seq[i] or self.jobs.at[slot].place == OUTSIDE
+        return -1 if gone else slot
+
+    def known(self):
+        """Whether `fresh` tells all jobs that joined since the last pass, in order."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        if self.shuffled or self.recents > MANY:
+            return False
+        for i in range(1, self.recents):
+            slot = self.recent[i]
+            seq: cython.longlong = self.recent_seq[i]
+            k = i
+            while k > 0 and self.precedes(slot, self.recent[k - 1]):
+                self.recent[k] = self.recent[k - 1]
+                self.recent_seq[k] = self.recent_seq[k - 1]
+                k -= 1
+            self.recent[k] = slot
+            self.recent_seq[k] = seq
+        return True
 
     def quiet(self, last):
-        """Whether all who joined since the last pass stand behind this job, and are all that `fresh` tells."""
-        return not self.disturbed
+        """Whether all jobs that joined since the last pass stand behind this one, and are all that `fresh` tells."""
+        if not 0 <= last < self.jobs.size or not self.known():
+            return False
+        return self.recents == 0 or self.precedes(last, self.recent[0])
 
     def behind(self, slot):
         """The first job behind this one, which may stand in another queue; -1 where there is none."""
@@ -108,7 +146,8 @@ class Queue:
 
     def settle(self):
         """A pass is over."""
-        self.disturbed = False
+        self.recents = 0
+        self.shuffled = False
         return 0
 
     def tier(self, slot):
@@ -140,7 +179,7 @@ class OrderedQueue(Queue):
         Queue.__init__(self, jobs)
         self.line = QueueIndex(jobs, max(1, int(capacity).bit_length()))
         self.tail = integers(64)
-        self.begin = self.end = self.seen = 0
+        self.begin = self.end = 0
         self.last_key = -NEVER
         self.last_seq = -1
         self.sorter = Sorter()
@@ -150,14 +189,14 @@ class OrderedQueue(Queue):
         """Put a waiting job in, at jobs.at[slot].key."""
         key: cython.longlong = self.jobs.at[slot].key
         seq: cython.longlong = self.jobs.at[slot].seq
+        self.note(slot)
         if self.size == 0:
-            self.begin = self.end = self.seen = 0
+            self.begin = self.end = 0
         elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
             self.flush()
             self.line.insert(slot)
             self.jobs.at[slot].place = LINE
             self.size += 1
-            self.disturbed = True
             return 0
         self.last_key = key
         self.last_seq = seq
@@ -180,7 +219,6 @@ class OrderedQueue(Queue):
             if self.tail[i] >= 0:
                 self.jobs.at[self.tail[i]].place = i - self.begin
         self.end -= self.begin
-        self.seen = self.seen - self.begin if self.seen > self.begin else 0
         self.begin = 0
         return 0
 
@@ -245,13 +283,7 @@ class OrderedQueue(Queue):
             if self.tail[i] >= 0:
                 self.line.insert(self.tail[i])
                 self.jobs.at[self.tail[i]].place = LINE
-        self.begin = self.end = self.seen = 0
-        return 0
-
-    def settle(self):
-        """A pass is over: what is in the tail has been seen."""
-        self.seen = self.end
-        self.disturbed = False
+        self.begin = self.end = 0
         return 0
 
     def ordered(self):
@@ -266,10 +298,6 @@ class OrderedQueue(Queue):
                 n += 1
         self.buffer[n] = -1
         return self.buffer
-
-    def fresh(self, i):
-        i += self.seen
-        return self.tail[i] if i < self.end else -2
 
     def reorder(self):
         """The keys have changed: sort everything anew."""
@@ -321,9 +349,9 @@ class OrderedQueue(Queue):
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
                 self.jobs.at[self.tail[i]].place = LINE
-        self.begin = self.end = self.seen = 0
+        self.begin = self.end = 0
         self.line.refill(order.items, n, self.entries)
-        self.disturbed = True
+        self.shuffled = True
         return True
 
     def slots(self) -> list:

@@ -1,9 +1,9 @@
 """What is free on which node, now and later, where nodes have several resources and jobs may use some of the nodes.
 
 A shaped job wants so many distinct nodes, and the same of each; a shapeless one wants cores anywhere, each with its
-part of the rest. Both want licences, or none. A reservation names its nodes when it is made, and is feasible in every
-resource there. A question about the future costs the nodes that have changed since it was asked last, a look at each
-node of the set, and the nodes on which something is kept.
+part of the rest. Both want licences, or none. A reservation is a number of cores where any serve; else it names its
+nodes when it is made, and is feasible in every resource there. A question about the future costs the nodes that have
+changed since it was asked last, a look at each node of the set, and the nodes on which something is kept.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from walltime.kernel.pool import NodePool
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
@@ -43,13 +44,13 @@ class ResourceLedger(Future):
             return False
         if self.counted == 0:
             return self.fits_named(slot, x, pool, end)
-        if not self.leaves_numbers(slot, x, self.now, end, self.takes(x, self.cores_of[x])):
+        if not self.leaves_numbers(slot, x, self.now, end, self.takes(x)):
             return False
         if not self.fits_named(slot, x, pool, end):
             return False
         if self.name_unclear(slot, x, self.now, end) == 0:
             return True
-        suits: cython.bint = self.leaves_numbers(slot, x, self.now, end, self.takes(x, self.cores_of[x]))
+        suits: cython.bint = self.leaves_numbers(slot, x, self.now, end, self.takes(x))
         suits = suits and self.fits_named(slot, x, pool, end)
         self.take_names_back()
         return suits
@@ -65,9 +66,11 @@ class ResourceLedger(Future):
             suits: cython.bint = self.suits(x, pool)
             pool.undo(0)
             return suits
+        if self.named == 0 and (self.any_serve(x) or self.lines.simple[d]):
+            return True
         if not self.lines.simple[d]:
             return self.fits_fully(slot, x, pool, end)
-        return self.named == 0 or self.fits_simply(slot, x, pool, end)
+        return self.fits_simply(slot, x, pool, end)
 
     def fits_simply(self, slot, x, pool: NodePool, end):
         """Whether cores alone suffice beside the holds: what the pool says, less what they take from it."""
@@ -79,6 +82,8 @@ class ResourceLedger(Future):
         have: cython.longlong
         if not self.conflicts(slot, self.now, end):
             return True
+        if self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[0] > self.now:
+            return self.fits_beside(x, pool)
         self.meet(slot, self.set_of[x], self.now, end)
         if nodes == 0:
             have = pool.total
@@ -96,6 +101,32 @@ class ResourceLedger(Future):
                 if have < nodes:
                     return False
         return have >= nodes
+
+    def fits_beside(self, x, pool: NodePool):
+        """The same beside the only hold, for a job that outlasts its start: what it bars on each node is known."""
+        e: cython.longlong = self.held_first[0]
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        have: cython.longlong
+        if nodes == 0:
+            return pool.total - self.barred_in(s) >= self.cores_of[x]
+        if self.measured[0] != self.version:
+            self.measure(0)
+        have = pool.at_least(least)
+        while e >= 0 and have >= nodes:
+            i = self.lines.kept_node[e]
+            if self.member[s * self.n + i] and pool.value[i] - self.lines.kept_barred[e] < least <= pool.value[i]:
+                have -= 1
+            e = self.lines.kept_next[e]
+        return have >= nodes
+
+    def barred_in(self, s):
+        """What a job that outlasts the start of the only hold cannot have of the set's free cores."""
+        if self.measured[s] != self.version:
+            self.measure(s)
+        return self.barred[s]
 
     def fits_fully(self, slot, x, pool: NodePool, end):
         """Whether enough nodes with free cores have the rest too, and stay so beside the holds."""
@@ -125,6 +156,8 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         level: cython.longlong
+        if self.named == 0 and self.any_serve(x):
+            return 0
         if self.lines.simple[d]:
             if not self.lines.blind and self.conflicts(slot, self.now, end):
                 self.meet(slot, self.set_of[x], self.now, end)
@@ -214,20 +247,22 @@ class ResourceLedger(Future):
             if i < 0:
                 level = pool.level_from(level + 1)
             else:
-                self.smallest.put(self.place.leftover * self.leftover(i, d), i)
+                self.smallest.put(self.place.leftover * self.leftover(i, d, pool), i)
         for k in range(self.smallest.count):
             pool.put(self.smallest.node[k], 0)
         return 0
 
-    def leftover(self, i, d):
-        """What is left of each resource, as a part of the most that a node has of it, in sum."""
+    def leftover(self, i, d, pool: NodePool):
+        """What is left of each resource, as a part of the most that a node has of it, in sum: of cores, beside what is
+        kept for other jobs."""
         r: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong
         sum: cython.double = 0.0
         for r in range(kinds):
             if self.scale[r] > 0:
-                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] - self.lines.each[d * kinds + r]
+                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] if r > 0 else pool.value[i]
+                left -= self.lines.each[d * kinds + r]
                 sum += cython.cast(cython.double, left) / self.scale[r]
         return sum
 
@@ -253,7 +288,10 @@ class ResourceLedger(Future):
     def put(self, slot, x, i, cores):
         """The job is on the node, with so many cores."""
         d: cython.Py_ssize_t = self.demand_of[x]
-        # Whoever is alone has all that the node ever has, also what is out of order just now.
+        if not self.timed:
+            self.lines.used[i * self.lines.kinds] += cores
+            return self.update(i)
+        # A job that is alone has all that the node ever has, also what is out of order just now.
         self.lines.start(
             i,
             slot,
@@ -284,7 +322,10 @@ class ResourceLedger(Future):
         self.enroll(slot, end, False)
         for k in range(first, first + self.shares.length[slot]):
             i = self.shares.at[k] >> 24
-            self.lines.stop(i, slot, end)
+            if self.timed:
+                self.lines.stop(i, slot, end)
+            else:
+                self.lines.used[i * self.lines.kinds] -= self.shares.at[k] & CORES
             self.update(i)
         if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
@@ -302,7 +343,7 @@ class ResourceLedger(Future):
         first: cython.Py_ssize_t = self.shares.first[slot]
         self.enroll(slot, end, False)
         self.enroll(slot, until, True)
-        for k in range(first, first + self.shares.length[slot]):
+        for k in range(first, first + self.shares.length[slot] if self.timed else first):
             i = self.shares.at[k] >> 24
             self.lines.move(i, slot, end, until)
             self.update(i)
@@ -326,7 +367,7 @@ class ResourceLedger(Future):
             self.keep_names()
         self.make_hold(slot, start, end)
         if not self.is_placed(slot, x, start, end):
-            self.held_count[self.holds] = self.cores_of[x]
+            self.held_count[self.holds] = self.takes(x)
             self.held_set[self.holds] = self.set_of[x]
             self.counted += 1
         else:
@@ -379,10 +420,11 @@ class ResourceLedger(Future):
         self.held_first[self.holds] = self.held_licences[self.holds] = -1
         self.held_all[self.holds] = 0
         self.held_count[self.holds] = self.held_set[self.holds] = 0
+        self.edge = min(self.edge, start, end)
         return 0
 
     def name_nodes(self, slot, x, start, end):
-        """A shaped job keeps those of the nodes that have room throughout that have it first, holds left aside."""
+        """A shaped job keeps those of the nodes that have room throughout that have it last, holds left aside."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         d: cython.Py_ssize_t = self.demand_of[x]
@@ -399,6 +441,8 @@ class ResourceLedger(Future):
             for k in range(pool.chosen):
                 self.keep(slot, d, pool.node[k], start, end, least, 1)
             return 0
+        if self.planned_for == slot and self.planned_at == start and self.planned == self.changes():
+            return self.name_freed(slot, x, start, end)
         at = self.foresight.times(d)
         self.meet(slot, self.set_of[x], start, end)
         for k in range(self.meets):
@@ -406,11 +450,43 @@ class ResourceLedger(Future):
             self.former[k] = self.foresight.time[at + i]
             if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end):
                 self.foresight.time[at + i] = NEVER
-        self.select(self.set_of[x], at, self.nodes_of[x], self.now, start)
+        self.select_last(self.set_of[x], at, self.nodes_of[x], start)
         for k in range(self.meets):
             self.foresight.time[at + self.met[k]] = self.former[k]
         for k in range(self.smallest.count):
             self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        return 0
+
+    def name_freed(self, slot, x, start, end):
+        """The same from what `when_freed` has just found: the nodes that will have room, in the order of its coming."""
+        k: cython.Py_ssize_t = self.frees - self.nodes_of[x]
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        at: cython.Py_ssize_t = self.foresight.times(d)
+        missing: cython.longlong = 0
+        bound: cython.longlong
+        self.smallest.clear(self.nodes_of[x])
+        if k < 0:
+            missing = -k
+            k = 0
+        elif k > 0:  # of those that are free at the same time as the first of the last, the lowest numbers
+            bound = self.freed_at[k]
+            while k > 0 and self.freed_at[k - 1] == bound:
+                k -= 1
+        while k < self.frees:
+            self.smallest.put(cython.cast(cython.double, -self.freed_at[k]), self.freed[k])
+            k += 1
+        for k in range(self.smallest.count):
+            self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if missing == 0:
+                    return 0
+                if self.foresight.time[at + i] < 0:
+                    self.keep(slot, d, i, start, end, least, 1)
+                    missing -= 1
         return 0
 
     def name_cores(self, slot, x, start, end):
@@ -503,6 +579,7 @@ class ResourceLedger(Future):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         cores: cython.longlong
+        self.time_nodes()
         self.unhold(ghost)
         self.jobs.at[ghost].cluster = self.index
         self.jobs.at[ghost].expected_end = until
@@ -520,6 +597,7 @@ class ResourceLedger(Future):
     def keep_shut(self, ghost, nodes, start, end):
         i: cython.Py_ssize_t
         h: cython.Py_ssize_t
+        self.time_nodes()
         self.pins += 1
         self.make_hold(ghost, start, end)
         h = self.holds
@@ -576,9 +654,10 @@ class ResourceLedger(Future):
         end: cython.longlong = until
         if end - self.now > self.longest:
             return False
+        self.time_nodes()
         if self.counted > 0:
             self.name_unclear(job, x, self.now, end)
-            fits: cython.bint = self.leaves_numbers(job, x, self.now, end, self.takes(x, self.cores_of[x]))
+            fits: cython.bint = self.leaves_numbers(job, x, self.now, end, self.takes(x))
             fits = fits and self.has_nodes(job, x, where, end)
             self.take_names_back()
             return fits

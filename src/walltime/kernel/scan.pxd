@@ -16,5 +16,5 @@ cdef class ScanQueue(Queue):
     cpdef int reorder(self) except -1
     cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
-    cdef int settle(self) except -1
+    cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef int rekeyed(self) except -1

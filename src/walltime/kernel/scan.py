@@ -31,7 +31,6 @@ class ScanQueue(Queue):
         self.estimate = integers(64)
         self.key = integers(64)
         self.seq = integers(64)
-        self.disturbed = True
 
     def push(self, slot):
         i: cython.Py_ssize_t = self.size
@@ -137,8 +136,8 @@ class ScanQueue(Queue):
             self.jobs.at[self.slot[i]].key = self.key[i]
         return 0
 
-    def settle(self):
-        return 0
+    def quiet(self, last):
+        return False  # the keys are always new
 
     def slots(self) -> list:
         entries = []

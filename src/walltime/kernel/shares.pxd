@@ -7,4 +7,6 @@ cdef class Shares:
     cdef long long[::1] spare
     cdef int allot(self, Py_ssize_t slot, Py_ssize_t nodes) except -1
     cdef int release(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t first_of(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t last_of(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t describe(self, Py_ssize_t slot) except -1

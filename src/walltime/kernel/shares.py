@@ -58,6 +58,14 @@ class Shares:
         self.length[slot] = 0
         return 0
 
+    def first_of(self, slot):
+        """Where the job's shares begin; as `last_of` where it has none."""
+        return self.first[slot] if slot < len(self.first) else 0
+
+    def last_of(self, slot):
+        """Behind the job's last share."""
+        return self.first[slot] + self.length[slot] if slot < len(self.first) else 0
+
     def describe(self, slot):
         """Write into `ranges` on which nodes the job is: equal shares on consecutive nodes packed as
         first << 44 | (nodes - 1) << 24 | cores; how many there are."""

@@ -5,11 +5,12 @@ cdef class Timelines:
     cdef long long[::1] full
     cdef long long[::1] cap
     cdef long long[::1] used
-    # demands: an amount of each kind; whether the node must be empty; whether it is of cores alone
+    # demands: an amount of each kind; whether the node must be empty; whether it is of cores alone; whether both
     cdef readonly Py_ssize_t demands
     cdef dict numbers
     cdef long long[::1] each
     cdef long long[::1] alone
+    cdef long long[::1] bare
     cdef long long[::1] simple
     # running jobs: a block for each node, in order of expected ends
     cdef Py_ssize_t width

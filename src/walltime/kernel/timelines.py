@@ -39,6 +39,7 @@ class Timelines:
         self.numbers = {}
         self.each = integers(16 * self.kinds)
         self.alone = integers(16)
+        self.bare = integers(16)
         self.simple = integers(16)
         self.width = AMOUNTS + self.kinds
         self.count = integers(self.n)
@@ -71,11 +72,13 @@ class Timelines:
         if d == len(self.alone):
             self.each = doubled(self.each)
             self.alone = doubled(self.alone)
+            self.bare = doubled(self.bare)
             self.simple = doubled(self.simple)
         for r in range(self.kinds):
             self.each[d * self.kinds + r] = each[r]
         self.alone[d] = alone
-        self.simple[d] = not alone and not any(each[1:])
+        self.bare[d] = not any(each[1:])
+        self.simple[d] = not alone and self.bare[d]
         self.numbers[key] = d
         self.demands += 1
         return d

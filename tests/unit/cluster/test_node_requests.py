@@ -120,9 +120,16 @@ def test_a_constraint_is_named_in_the_refusal():
 
 
 def test_gpus_that_no_node_has_are_refused():
-    layout = Layout((NodeGroup(2, 4),))
+    layout = Layout((NodeGroup(2, 4, memory=8),))
     request = make_request(layout, np.ones(2, bool), cores=1, gpus=1)
     assert refusal(layout, np.ones(2, bool), request) == "no node has any GPUs"
+
+
+def test_what_nodes_do_not_tell_is_not_counted():
+    """Nodes that tell of nothing but cores may have GPUs; memory that no node tells of never runs out."""
+    layout = Layout((NodeGroup(2, 4),))
+    asked = make_request(layout, ALL[:2], cores=3, gpus=1, memory_per_node=5)
+    assert asked == make_request(layout, ALL[:2], cores=3)
 
 
 def test_constraints_are_properties_joined_by_and_and_or():

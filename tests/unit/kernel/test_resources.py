@@ -10,6 +10,7 @@ import pytest
 from walltime.cluster.requests import Request
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
@@ -23,7 +24,7 @@ class Site:
     def __init__(self, capacity: list[list[int]], place: Any = "first-fit", **options: Any) -> None:
         self.jobs: Any = JobTable()
         part = registry.build("place", Part(name=place)) if isinstance(place, str) else as_place(place)
-        self.ledger = ResourceLedger(self.jobs, np.array(capacity), part, **options)
+        self.ledger = ResourceLedger(self.jobs, Hardware(np.array(capacity), part, **options))
 
     def add(self, cores: int, nodes: int, *rest: int, estimate: int = 10, node_set: int = 0, **options: Any) -> int:
         each = (-(-cores // nodes) if nodes else 1, *rest)
@@ -133,12 +134,18 @@ def test_a_job_stays_on_the_same_nodes_for_its_whole_time():
     assert site.ledger.earliest(site.add(2, 0, estimate=6), 0) == 10
 
 
-def test_a_hold_takes_the_nodes_that_are_free_first():
+@pytest.mark.parametrize("other", [False, True])
+def test_a_hold_takes_the_nodes_that_are_free_last(other):
+    """Nodes are free at 9, 4, 4 and at once; with another hold, from 9 on, the answer is found another way."""
     site = Site([[2], [2], [2], [2]])
-    for estimate in (9, 4, 7, 4):
+    for estimate in (9, 4, 4):
         site.start(site.add(2, 1, estimate=estimate))
-    assert site.reserve(site.add(6, 3))[1] == [(1, (2,)), (2, (2,)), (3, (2,))]
-    assert site.reserve(site.add(2, 1)) == (9, [(0, (2,))])
+    if other:
+        assert site.reserve(site.add(8, 4))[0] == 9
+        assert site.reserve(site.add(4, 2, estimate=5)) == (4, [(1, (2,)), (2, (2,))])
+    else:
+        assert site.reserve(site.add(6, 3)) == (4, [(1, (2,)), (2, (2,)), (3, (2,))])
+        assert site.reserve(site.add(2, 1)) == (9, [(0, (2,))])
 
 
 def test_a_set_knows_its_own_nodes_also_when_it_is_made_late():

@@ -74,8 +74,13 @@ class Requests:
         return {thing: [table[place][codes] for place in range(len(places))] for thing, table in tables.items()}
 
     @cached_property
-    def rich(self) -> bool:
-        """Whether more than cores is looked at on the nodes; otherwise memory and GPUs are anybody's."""
+    def known(self) -> bool:
+        """Whether the nodes are known: then it is looked at what each of them has."""
+        return self.layout is not None and self.described
+
+    @cached_property
+    def beyond_cores(self) -> bool:
+        """Whether more than cores, nodes and their placement may decide where jobs run."""
         if self.layout is None or not self.described:
             return False
         place = self.cluster.scheduler.place
@@ -100,12 +105,11 @@ class Requests:
     @cached_property
     def kinds(self) -> list[str]:
         """What is counted on the nodes, or asked for of them."""
-        if self.layout is None or not self.rich:
+        if self.layout is None or not self.known:
             return ["cores"]
         there = self.layout.resources()
-        memory = ["memory"] if "memory" in there else []
-        others = [name for name in there if name not in ("cores", "memory", "gpus")]
-        return list(dict.fromkeys(["cores", *memory, "gpus", *others, *self.named]))
+        gpus = ["gpus"] if there != ["cores"] else []  # nodes that tell of nothing but cores may have any
+        return list(dict.fromkeys([*there, *gpus, *self.named]))
 
     def _count_told(self) -> np.ndarray:
         """How many nodes each job asks for, 0 where it does not say; a core on each at least, unless it is alone."""
@@ -116,11 +120,12 @@ class Requests:
     def _find_bound(self) -> np.ndarray:
         """Jobs that tell no nodes, but want what only nodes have."""
         wants = self.exclusive.copy()
-        for name in ("gpus", "gpus_per_node", "memory_per_node"):
-            wants |= self.column(name) > 0
+        for kind, name in (("gpus", "gpus"), ("gpus", "gpus_per_node"), ("memory", "memory_per_node")):
+            if kind in self.kinds:
+                wants |= self.column(name) > 0
         for amounts in self.named.values():
             wants |= sum(amounts) > 0
-        return np.asarray(wants & (self.told == 0) & self.rich)
+        return np.asarray(wants & (self.told == 0) & self.known)
 
     # ---- amounts
 

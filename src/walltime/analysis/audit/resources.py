@@ -34,7 +34,7 @@ def find_misused(
     How many nodes a job has that does not say is our own rule; where the schedule is not `ours`, it does not hold.
     """
     layout = requests.layout
-    if layout is None or not requests.rich or not len(rows):
+    if layout is None or not requests.known or not len(rows):
         return
     there = placed.node < layout.count
     on = _Entries(requests, held, placed.of[there], placed.node[there], placed.cores[there])

@@ -89,7 +89,7 @@ def is_judged(scenario: Scenario, requests: Requests) -> bool:
     known = parts.backfill.name in BACKFILLS and parts.rhythm.name in ("instant", "event", "periodic")
     own = any(part.instance is not None for part in (parts.backfill, parts.rhythm, parts.estimate))
     place = "best-fit" if parts.place is None else parts.place.name
-    plain = requests.layout is None or (not requests.rich and place in PLACES)
+    plain = requests.layout is None or (not requests.beyond_cores and place in PLACES)
     alone = len(scenario.clusters) == 1 and scenario.broker is None and scenario.start is None
     usual = scenario.engine == "native" and scenario.execution.model.name == "trace"
     lazy = parts.rhythm.name == "periodic" and parts.backfill.name == "none"  # there is no backfill pass

@@ -115,11 +115,11 @@ class Conservative(Policy):
         return 0
 
     def place_fresh(self, p: Pass):
-        """Place the jobs that joined at the end since the last pass, if no other lacks a promise; whether so."""
+        """Place the jobs that joined since the last pass, if no other lacks a promise; whether so."""
         i: cython.Py_ssize_t = 0
         missing: cython.Py_ssize_t = p.raw_queue.size - p.raw_ledger.promises()
         slot: cython.Py_ssize_t
-        if p.raw_queue.disturbed:
+        if not p.raw_queue.known():
             return False
         slot = p.raw_queue.fresh(0)
         while slot > -2:
