@@ -71,6 +71,8 @@ class Site:
     """Whether a job with GPUs that tells no nodes is on the fewest over which it can be divided evenly."""
     strict: bool = False
     """Whether a job that asks for what no node has is turned away, and not run without it."""
+    counts_gpus: bool = True
+    """Whether requests for GPUs count; not where a scenario's nodes tell of nothing but cores."""
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()

@@ -36,7 +36,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     problems += find_guests(cluster, jobs)[1]
     if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
         raise UnsupportedError("slurm", problems)
-    nodes = _make_nodes(cluster)
+    nodes, layout = _make_nodes(cluster), cluster.layout()
     pool = cluster.nodes is None
     linear = cluster.sharing == "whole" or pool
     extend = scenario.execution.overrun == "extend"
@@ -74,7 +74,8 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         linear=linear,
         pool=pool,
         even=True,
-        strict=_is_strict(cluster, jobs),
+        strict=layout is not None,
+        counts_gpus=layout is not None and layout.resources() != ["cores"],
         associations=None if quotas is None else quotas.associations(),
         charges="account" if quotas is None else quotas.charges,
         accounts={} if quotas is None else quotas.spelled,
@@ -87,19 +88,6 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         licences=dict(cluster.licences),
         max_array=MOST_TASKS,
     )
-
-
-def _is_strict(cluster: Cluster, jobs: Workload) -> bool:
-    """Whether more than cores is looked at on the nodes, by the native engine's rule; else GPUs are anybody's."""
-    layout, scheduler = cluster.layout(), cluster.scheduler
-    if layout is None:
-        return False
-    if cluster.reservations or cluster.failures or scheduler.preempt is not None or scheduler.place == TOPOLOGY:
-        return True
-    if not layout.plain or layout.features() or any(queue.nodes is not None for queue in cluster.queues.values()):
-        return True
-    asked = any((jobs.column(name) >= 0).any() for name in ("constraint", "resources", "licences"))
-    return asked or bool((jobs.column("exclusive") > 0).any())
 
 
 def _counts_memory(cluster: Cluster) -> bool:

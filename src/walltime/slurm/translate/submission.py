@@ -312,7 +312,7 @@ _SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_tas
 
 def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
     """GPUs and other generic resources: those that the nodes have, or all of them at a strict site."""
-    asked = [_gpus(rows, row, site)]
+    asked = [_gpus(rows, row, site)] if site.counts_gpus else []
     for text in (rows.label("resources", row) or "").split(","):
         amount, _, per = text.partition("/")
         name, _, count = amount.partition(":")

@@ -202,10 +202,14 @@ def test_windows_are_kept_free_and_courses_have_their_guests():
 
 
 @pytest.mark.parametrize("engine", ["native", "slurm"])
-def test_what_no_node_has_is_refused_by_both_engines(engine):
-    failures = [{"nodes": "n3", "at": 5000, "length": 60, "known": False}]
-    result = simulate(two(gpus=[0, 1]), engine=engine, cluster={"nodes": "4x2", "failures": failures})
-    assert result.jobs["state"].to_list() == ["completed", "rejected"]
+@pytest.mark.parametrize(
+    ("nodes", "states"),
+    [("4x2", ["completed", "completed"]), ([{"count": 4, "cores": 2, "memory": "4G"}], ["completed", "rejected"])],
+)
+@pytest.mark.parametrize("failures", [[], [{"nodes": "n3", "at": 5000, "length": 60, "known": False}]])
+def test_what_nodes_do_not_tell_counts_alike_on_both_engines_with_failures_or_without(engine, nodes, states, failures):
+    result = simulate(two(gpus=[0, 1]), engine=engine, cluster={"nodes": nodes, "failures": failures})
+    assert result.jobs["state"].to_list() == states
     assert result.audit() == []
 
 
