@@ -30,10 +30,11 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.scenario import parse
 from walltime.scenario.controller import Controller as ControllerOptions
+from walltime.site.associations import make_flat
+from walltime.site.gres import Gres
+from walltime.site.nodes import Node
 from walltime.slurm import engine
-from walltime.slurm.conf.associations import make_flat
-from walltime.slurm.conf.gres import Gres
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:

@@ -23,13 +23,14 @@ from slurm_nodes import FILES, Slurmds, choose_ports, find_slurmd, give_scripts,
 
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
+from walltime.site.nodes import Node
 from walltime.slurm import engine
 from walltime.slurm.controller import SLACK, Controller, Setting
 from walltime.slurm.packages import find_installation
 from walltime.slurm.protocol.dialect import Request
 from walltime.slurm.protocol.link import Call, Link
 from walltime.slurm.simulation import Simulation
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import Job, People, make_jobs
 from walltime.slurm.translate.writing import write_conf
 

@@ -241,8 +241,8 @@ def _clusters() -> dict[str, Kind]:
 
 
 def _slurm() -> dict[str, Kind]:
-    from walltime.slurm.conf.associations import read_associations, read_qualities
-    from walltime.slurm.conf.file import read_conf
+    from walltime.site.associations import read_associations, read_qualities
+    from walltime.site.conf import read_conf
     from walltime.slurm.conf.simulated import make_site
     from walltime.slurm.events import read_events
 

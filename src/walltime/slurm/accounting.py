@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
-from walltime.slurm.conf.associations import Association
+from walltime.site.associations import Association
 from walltime.slurm.site import Site
 
 SOURCE = "answered by Walltime from the controller's own records; there is no slurmdbd"

@@ -22,10 +22,10 @@ from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.controller import FLAT
 from walltime.scenario.controller import Controller as ControllerOptions
+from walltime.site.associations import Associations, make_equal, read_associations, read_qualities
+from walltime.site.conf import Conf, read_conf
+from walltime.site.options import WORDS, Words
 from walltime.slurm.conf import simulated
-from walltime.slurm.conf.associations import Associations, make_equal, read_associations, read_qualities
-from walltime.slurm.conf.file import Conf, read_conf
-from walltime.slurm.conf.options import WORDS, Words
 from walltime.slurm.conf.settings import change_lines
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
 from walltime.slurm.diagnostics import DAY, summarise

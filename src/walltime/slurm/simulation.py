@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
+from walltime.cluster.hostlist import expand
 from walltime.core.time import SECOND
+from walltime.site.nodes import Node
 from walltime.slurm.controller import Controller
 from walltime.slurm.controller_log import Logbook
 from walltime.slurm.protocol.dialect import Dialect, End, Launch, Registration, Request
 from walltime.slurm.protocol.errors import NO_RESERVATION, explain
-from walltime.slurm.protocol.hostlist import expand
 from walltime.slurm.protocol.link import Link
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import MINUTE, Attempt, Job, group_arrays, task_of
 
 PATIENCE = 2 * 86_400 * SECOND

@@ -7,34 +7,11 @@ import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from walltime.slurm.conf.associations import Associations
-from walltime.slurm.conf.gres import Gres
+from walltime.site.associations import Associations
+from walltime.site.nodes import Node
 
 FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugins}"
 """Marks that are replaced when the controller is started."""
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node as it reports for service. Memory and disk in megabytes."""
-
-    name: str
-    cpus: int
-    boards: int = 1
-    sockets: int = 1
-    cores: int = 1
-    threads: int = 1
-    memory: int = 1
-    tmp_disk: int = 0
-    features: str | None = None
-    gres: tuple[Gres, ...] = ()
-    load: int = 1
-    """How many jobs may have the same core (OverSubscribe)."""
-
-    @property
-    def slots(self) -> int:
-        """Cores, each as often as it is given out."""
-        return self.cpus * self.load
 
 
 @dataclass(frozen=True)

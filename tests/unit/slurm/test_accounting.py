@@ -5,9 +5,10 @@ from datetime import datetime
 import pytest
 
 from walltime.core.errors import InputError
+from walltime.site.associations import Association, Associations, Quality
+from walltime.site.nodes import Node
 from walltime.slurm.accounting import answer_sacct, answer_sacctmgr, read_jobs
-from walltime.slurm.conf.associations import Association, Associations, Quality
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 
 NOW = datetime(2024, 1, 2, 1, 0, 0)
 DONE = (

@@ -13,11 +13,12 @@ import pytest
 from walltime import Workload, simulate
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.scenario import parse
+from walltime.site.nodes import Node
 from walltime.slurm import engine, simulation
 from walltime.slurm.controller import Controller, ControllerError, Setting
 from walltime.slurm.paused import Frozen
 from walltime.slurm.protocol import link
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 from walltime.slurm.translate.refusals import unsupported
 from walltime.slurm.translate.scenario import translate
 from walltime.slurm.translate.writing import write_conf

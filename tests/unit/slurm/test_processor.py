@@ -2,9 +2,10 @@
 
 import os
 
+from walltime.site.nodes import Node
 from walltime.slurm import processor
 from walltime.slurm.controller import Controller, Setting
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 from walltime.slurm.translate.writing import write_conf
 
 SITE = Site(

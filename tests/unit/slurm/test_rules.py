@@ -8,10 +8,11 @@ import pytest
 
 from walltime import Workload
 from walltime.core.time import SECOND
+from walltime.site.associations import Association, Associations, Quality
+from walltime.site.nodes import Node
 from walltime.slurm import engine
-from walltime.slurm.conf.associations import Association, Associations, Quality
 from walltime.slurm.paused import Frozen
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 
 pytestmark = pytest.mark.usefixtures("slurm")
 

@@ -21,7 +21,7 @@ def run(*arguments: str) -> str:
 
 
 def test_browsers_controllers_and_documents_that_run_slurm_are_services():
-    files = ("tests/e2e/test_report_browser.py", "tests/unit/slurm/protocol/test_hostlist.py", "tests/e2e/test_docs.py")
+    files = ("tests/e2e/test_report_browser.py", "tests/unit/cluster/test_hostlist.py", "tests/e2e/test_docs.py")
     kept, left = (run("--collect-only", "-m", chosen, *files) for chosen in ("service", "not service"))
     for name in ("test_report_browser.py", "does_what_it_shows[docs/guides/slurm.md]"):
         assert name in kept
@@ -32,7 +32,7 @@ def test_browsers_controllers_and_documents_that_run_slurm_are_services():
 
 
 def test_a_run_says_what_it_ran_and_what_each_test_took(tmp_path):
-    said = run("tests/unit/slurm/protocol/test_hostlist.py", "--cpu", str(tmp_path / "cpu.txt"))
+    said = run("tests/unit/cluster/test_hostlist.py", "--cpu", str(tmp_path / "cpu.txt"))
     ran = int(re.search(r"^(\d+) cases ran, 0 failed, 0 were skipped", said, re.M)[1])
     noted = (tmp_path / "cpu.txt").read_text().splitlines()
     assert len(noted) == ran > 0

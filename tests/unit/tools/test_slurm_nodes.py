@@ -14,8 +14,9 @@ import pytest
 from walltime import Workload
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
+from walltime.site.nodes import Node
 from walltime.slurm.packages import find_installation
-from walltime.slurm.site import Node, Site
+from walltime.slurm.site import Site
 
 sys.path.append(str(Path(__file__).parents[3] / "tools"))
 

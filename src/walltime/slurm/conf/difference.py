@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from walltime.cluster.hostlist import compress
 from walltime.core.workload import Workload
 from walltime.scenario.controller import Controller as ControllerOptions
+from walltime.site.conf import read_conf
+from walltime.site.options import LISTS
 from walltime.slurm import engine
-from walltime.slurm.conf.file import read_conf
-from walltime.slurm.conf.options import LISTS
 from walltime.slurm.conf.settings import split_words
 from walltime.slurm.paused import Frozen
-from walltime.slurm.protocol.hostlist import compress
 
 USUAL = {
     **{"bf_interval": "30", "bf_window": "1440", "bf_resolution": "60", "bf_max_job_test": "500"},

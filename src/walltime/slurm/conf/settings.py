@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from walltime.core.errors import InputError
-from walltime.slurm.conf.options import LISTS, WORDS, Words
+from walltime.site.options import LISTS, WORDS, Words
 from walltime.slurm.conf.vocabulary import refuse, settle_lists
 from walltime.slurm.site import Change
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
 from walltime.core.reading import boundary
-from walltime.slurm.conf.associations import Associations, read_text
-from walltime.slurm.conf.file import Conf, Line
-from walltime.slurm.conf.nodes import find_state, make_nodes
-from walltime.slurm.conf.options import Words
+from walltime.site.associations import Associations, read_text
+from walltime.site.conf import Conf, Line
+from walltime.site.nodes import Node, find_state, make_nodes
+from walltime.site.options import Words
 from walltime.slurm.conf.settings import change_settings, split_words
 from walltime.slurm.conf.vocabulary import settle_words
-from walltime.slurm.protocol.hostlist import compress, expand
-from walltime.slurm.site import DROPPED, POWER, REASONS, Change, Node, Site, imposed_settings
+from walltime.slurm.site import DROPPED, POWER, REASONS, Change, Site, imposed_settings
 
 ABSENT = "nodes are not started when they are needed; --cloud takes them for always there"
 NEEDED = "needs associations: --associations FILE, the output of `sacctmgr dump`, or --associations flat"

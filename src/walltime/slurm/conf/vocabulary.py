@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from walltime.core.errors import InputError
-from walltime.slurm.conf.file import Conf, Line
-from walltime.slurm.conf.options import FOREIGN, RENAMED, Words
+from walltime.site.conf import Conf, Line
+from walltime.site.options import FOREIGN, RENAMED, Words
 from walltime.slurm.site import Change
 
 SCHEDULER = "SchedulerParameters"

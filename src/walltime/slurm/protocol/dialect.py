@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from walltime.slurm.conf.gres import Gres
+from walltime.site.gres import Gres
 from walltime.slurm.protocol.wire import NO_VAL, Layout, Reader, blob, text, u8, u16, u32, u64
 
 WITHOUT_INDEX = 38 << 8

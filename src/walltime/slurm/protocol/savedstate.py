@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
-from walltime.slurm.conf.associations import Association, Associations, Quality
+from walltime.site.associations import Association, Associations, Quality
 from walltime.slurm.protocol.wire import ABSENT, INFINITE, NO_VAL, blob, listed, number, text, u16, u32, u64
 
 ADD_ASSOCIATIONS, ADD_USERS, ADD_QOS = 1404, 1406, 1447

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 
 from walltime.cluster.failures import renewals
+from walltime.cluster.hostlist import compress
 from walltime.core.tables import OUTAGES, constant, time_series
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Failures, Reservation, Scenario
 from walltime.scenario.outages import failing_groups, occurrences, reserved_nodes, told_failures
-from walltime.slurm.protocol.hostlist import compress
 from walltime.slurm.site import Site
 from walltime.slurm.translate.routing import Accounts, Members, find_members
 from walltime.slurm.translate.submission import People

@@ -15,7 +15,7 @@ from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 from walltime.scenario.rules import Caps
-from walltime.slurm.conf.associations import Association, Associations, Quality
+from walltime.site.associations import Association, Associations, Quality
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.priority import is_weighted, qos_priorities
 from walltime.slurm.translate.routing import Accounts

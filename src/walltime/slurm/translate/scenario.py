@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import groupby
 
+from walltime.cluster.hostlist import compress
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
-from walltime.slurm.conf.gres import MOST_FILES, Gres
-from walltime.slurm.protocol.hostlist import compress
-from walltime.slurm.site import Node, Site
+from walltime.site.gres import MOST_FILES, Gres
+from walltime.site.nodes import Node
+from walltime.slurm.site import Site
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.outages import find_guests, spell
 from walltime.slurm.translate.priority import is_weighted, write_order, write_rhythm

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from walltime.core.errors import InputError
-from walltime.slurm.conf.options import WORDS
+from walltime.site.options import WORDS
 from walltime.slurm.site import DROPPED, Site, imposed_settings
 
 POLLING = 40 << 8

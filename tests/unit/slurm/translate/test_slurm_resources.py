@@ -3,8 +3,8 @@
 import pytest
 
 from walltime import Workload, simulate
+from walltime.site.conf import read_conf
 from walltime.slurm import engine
-from walltime.slurm.conf.file import read_conf
 from walltime.slurm.conf.simulated import make_site
 from walltime.slurm.record import build_tables
 

@@ -10,9 +10,9 @@ import pytest
 from walltime import Workload
 from walltime.core.errors import InputError
 from walltime.scenario import parse, resolve
+from walltime.site.conf import read_conf
 from walltime.slurm import engine
 from walltime.slurm.conf import simulated
-from walltime.slurm.conf.file import read_conf
 from walltime.slurm.events import read_events
 from walltime.slurm.site import Site
 from walltime.slurm.translate.writing import write_conf

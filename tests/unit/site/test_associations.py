@@ -3,7 +3,7 @@
 import pytest
 
 from walltime.core.errors import InputError
-from walltime.slurm.conf.associations import Associations, Quality, make_equal, make_flat, read_associations
+from walltime.site.associations import Associations, Quality, make_equal, make_flat, read_associations
 from walltime.slurm.protocol.savedstate import save
 from walltime.slurm.protocol.wire import Reader
 

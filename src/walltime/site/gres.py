@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from walltime.cluster.hostlist import expand
 from walltime.core.errors import InputError
-from walltime.slurm.protocol.hostlist import expand
 
 MOST_FILES = 1024
 """More units than this are an amount, such as bytes of a disk, and no devices."""

@@ -2,8 +2,8 @@
 
 import pytest
 
+from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
-from walltime.slurm.protocol.hostlist import compress, expand
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from walltime.cluster.hostlist import expand
 from walltime.core.errors import InputError
-from walltime.slurm.conf.file import Conf, Line, read_lines
-from walltime.slurm.conf.gres import detail, read_gres
-from walltime.slurm.protocol.hostlist import expand
-from walltime.slurm.site import Node
+from walltime.site.conf import Conf, Line, read_lines
+from walltime.site.gres import Gres, detail, read_gres
 
 FORCED = 4
 """Jobs on one core where OverSubscribe=FORCE does not say how many."""
 LATER = ("FUTURE", "CLOUD")
 """States of nodes that are described but not there."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as it reports for service. Memory and disk in megabytes."""
+
+    name: str
+    cpus: int
+    boards: int = 1
+    sockets: int = 1
+    cores: int = 1
+    threads: int = 1
+    memory: int = 1
+    tmp_disk: int = 0
+    features: str | None = None
+    gres: tuple[Gres, ...] = ()
+    load: int = 1
+    """How many jobs may have the same core (OverSubscribe)."""
+
+    @property
+    def slots(self) -> int:
+        """Cores, each as often as it is given out."""
+        return self.cpus * self.load
 
 
 def find_state(state: str | None) -> str:

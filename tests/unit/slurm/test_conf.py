@@ -5,10 +5,10 @@ import pytest
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario import parse
+from walltime.site.associations import Associations
+from walltime.site.conf import read_conf
+from walltime.site.gres import Gres
 from walltime.slurm import engine
-from walltime.slurm.conf.associations import Associations
-from walltime.slurm.conf.file import read_conf
-from walltime.slurm.conf.gres import Gres
 from walltime.slurm.conf.simulated import make_site
 
 PLAIN = """

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.slurm.conf.associations import read_text
-from walltime.slurm.conf.options import WORDS, Words
+from walltime.site.associations import read_text
+from walltime.site.options import WORDS, Words
 
 _PAIR = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*((?:\"[^\"]*\"|[^\s\"])+)")
 _NESTED = 20

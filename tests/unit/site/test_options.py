@@ -2,7 +2,7 @@
 
 import pytest
 
-from walltime.slurm.conf.options import FOREIGN, RENAMED, WORDS
+from walltime.site.options import FOREIGN, RENAMED, WORDS
 
 
 @pytest.fixture(scope="module")
