@@ -22,8 +22,8 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.ledger import CoreLedger
-from walltime.kernel.plan import PlanLedger
+from walltime.kernel.ledger.cores import CoreLedger
+from walltime.kernel.ledger.plan import PlanLedger
 from walltime.policies.backfill import conservative
 from walltime.policies.backfill.conservative import Conservative
 from walltime.policies.backfill.easy import Easy

@@ -15,7 +15,7 @@ from walltime.core.random import stream
 from walltime.core.time import NEVER
 from walltime.engine import native
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.queue import OrderedQueue
+from walltime.kernel.queue.waiting import OrderedQueue
 from walltime.scenario import Part, Scenario, parse
 
 CASE = "fairshare"

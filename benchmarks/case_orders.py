@@ -17,7 +17,7 @@ from twin import reference
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
-from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.ledger.cores import CoreLedger
 from walltime.policy import registry
 from walltime.scenario import Part
 

@@ -17,7 +17,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
 from walltime.engine.recorder import JOB
-from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import Source
 from walltime.policy import registry
 from walltime.policy.api import Policy

@@ -1,4 +1,4 @@
-"""Why did a job wait? The scenario of a result is simulated again, with a witness of the job."""
+"""Why did a job wait? The scenario of a result is simulated again, with a watcher of the job."""
 
 from __future__ import annotations
 
@@ -70,28 +70,28 @@ def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Watched:
-    """What the witness saw, the jobs that there were, the schedule as it came out again, and when it was over."""
+    """What the watcher saw, the jobs that there were, the schedule as it came out again, and when it was over."""
 
-    witness: Any
+    watcher: Any
     workload: Any
     again: api.Result
     until: float
 
 
 def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Watched:
-    """Simulate again with a witness of the job."""
-    from walltime.engine.witness import Alarm, Witness
+    """Simulate again with a watcher of the job."""
+    from walltime.engine.watching.watcher import Alarm, Watcher
 
     assert done.scenario is not None
     prepared = prepare(done.scenario)
     wait = row["wait"] if row["wait"] is not None else 86_400.0
-    witness = Witness(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
+    watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
     clock = _Clock(Alarm([time for time in times if time >= 0]))
-    record = prepared.run(clock, observers=[witness])
+    record = prepared.run(clock, observers=[watcher])
     resolved = prepared.scenario
     until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
-    witness.finish(until)
-    return _Watched(witness, prepared.workload, api.Result(resolved, record, done.label), until / SECOND)
+    watcher.finish(until)
+    return _Watched(watcher, prepared.workload, api.Result(resolved, record, done.label), until / SECOND)
 
 
 class _Clock:
@@ -113,21 +113,21 @@ class _Clock:
 
 
 def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
-    witness, again = watched.witness, watched.again
+    watcher, again = watched.watcher, watched.again
     names = {int(number): str(name) for number, name in _names(again)}
     words = Words(names, _node_names(again, row))
-    seen = [(time, start, "promised") for time, start in witness.promises]
+    seen = [(time, start, "promised") for time, start in watcher.promises]
     first = seen[0][0] if seen else None
-    seen = [(time, start, "planned") for time, start in witness.plans if first is None or time < first] + seen
-    eligible = next((time / SECOND for time, state in witness.moves if state == "waiting"), None)
+    seen = [(time, start, "planned") for time, start in watcher.plans if first is None or time < first] + seen
+    eligible = next((time / SECOND for time, state in watcher.moves if state == "waiting"), None)
     causes = (
         *_holds(watched, row, eligible),
         *(
             Cause(one.kind, one.start / SECOND, one.end / SECOND, words.cause(one), _facts(one))
-            for one in witness.reasons
+            for one in watcher.reasons
         ),
     )
-    runs = tuple(words.run(stay) for stay in witness.stays)
+    runs = tuple(words.run(stay) for stay in watcher.stays)
     ends = [cause.end for cause in causes] + [run.end for run in runs if run.end is not None]
     return Explanation(
         str(row.get("name") or row["job_id"]),
@@ -149,12 +149,12 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
                 one.behind,
                 one.later,
             )
-            for one in witness.passed
+            for one in watcher.passed
         ),
         tuple(Foreseen(time / SECOND, start / SECOND, how) for time, start, how in seen),
-        tuple(_standing(one) for one in witness.samples),
-        tuple(_standing(one) for one in witness.samples if one.time in times),
-        tuple(_notes(done, again, seen, witness)),
+        tuple(_standing(one) for one in watcher.samples),
+        tuple(_standing(one) for one in watcher.samples if one.time in times),
+        tuple(_notes(done, again, seen, watcher)),
         dict(done.record.facts.get("origin") or {}),
     )
 
@@ -214,7 +214,7 @@ def _facts(one: Any) -> dict[str, Any]:
     return facts
 
 
-def _notes(done: api.Result, again: api.Result, seen: list[Any], witness: Any) -> list[str]:
+def _notes(done: api.Result, again: api.Result, seen: list[Any], watcher: Any) -> list[str]:
     notes = []
     if again.digest != done.digest and not again.jobs.equals(done.jobs):
         version = done.provenance.get("version")
@@ -222,6 +222,6 @@ def _notes(done: api.Result, again: api.Result, seen: list[Any], witness: Any) -
             f"simulated again, the schedule is another one than the result's (made by version {version}, digest "
             f"{done.digest[:12]} then and {again.digest[:12]} now); this is the account of the new one"
         )
-    if not seen and any(one.kind != "suspended" for one in witness.reasons):
+    if not seen and any(one.kind != "suspended" for one in watcher.reasons):
         notes.append("its start was not foreseen: nothing was promised, and the machine is divided into parts")
     return notes

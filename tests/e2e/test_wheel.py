@@ -74,7 +74,7 @@ def check_sdist(path: Path) -> None:
     """What is compiled, and what it is compiled with, is there."""
     with tarfile.open(path) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert {"LICENSE", "setup.py", "src/walltime/kernel/queue.pxd", "src/walltime/slurm/vtime/vtime.h"} <= names
+    assert {"LICENSE", "setup.py", "src/walltime/kernel/queue/waiting.pxd", "src/walltime/slurm/vtime/vtime.h"} <= names
 
 
 def check_digests(settings: dict[str, str], work: Path) -> None:

@@ -133,7 +133,7 @@ def test_whole_nodes_of_one_queue_are_not_counted_for_another(schedule):
     assert got.starts == [0, 100, 30]
 
 
-def test_the_depth_of_a_pass_on_events_counts_all_jobs_of_the_island(schedule):
+def test_the_depth_of_a_pass_on_events_counts_all_jobs_of_the_domain(schedule):
     """As many jobs of qa wait as the pass looks at: C in qb is seen by the full pass at 60 (the backfill pass looks
     at one job only)."""
     queues = {"qa": {"nodes": ["a"], "priority": 1}, "qb": {"nodes": "b"}, "both": {}}

@@ -56,7 +56,7 @@ def test_a_queue_has_its_own_nodes(schedule):
         assert got.reasons[4] == "more cores than queue qa has"
 
 
-def test_each_island_protects_its_first_job(schedule):
+def test_each_domain_protects_its_first_job(schedule):
     """A node of 4 cores for each of two queues; EASY.
 
     ::
@@ -79,7 +79,7 @@ def test_each_island_protects_its_first_job(schedule):
     assert got.backfilled == [False, False, False, False, False, False, True]
 
 
-def test_queues_that_share_a_node_are_one_island(schedule):
+def test_queues_that_share_a_node_are_one_domain(schedule):
     """qa has n0, all has n0 and n1: one line, one place that is kept.
 
     ::

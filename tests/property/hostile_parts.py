@@ -126,7 +126,7 @@ def attack_parts(p: Any, slots: list[int]) -> None:
 def attack_table(jobs: Any, slots: list[int]) -> None:
     """The job table: nothing can be written, added or dropped."""
     attack(jobs, slots)
-    for name in ("cores", "place", "queue", "shape", "state", "key", "island", "run_time", "nothing"):
+    for name in ("cores", "place", "queue", "shape", "state", "key", "domain", "run_time", "nothing"):
         column = ask(getattr, jobs, name)
         for index in (*NUMBERS, *slots):
             ask(lambda column=column, index=index: column.__setitem__(index, 10**8))
@@ -265,7 +265,7 @@ def make(system: str, policy: Any) -> dict[str, Any]:
             "queues": {"a": {"default": True}, "b": {"priority": 2}},
             "limits": [{"per": "user", "running_jobs": 2}],
         }
-    if system == "islands":
+    if system == "domains":
         cluster = {"nodes": [{"count": 2, "cores": 4, "name": "x"}, {"count": 2, "cores": 4, "name": "y"}]}
         cluster["queues"] = {"a": {"default": True, "nodes": "x"}, "b": {"nodes": "y"}}
     scheduler = {

@@ -167,9 +167,9 @@ def test_no_victim_too_many_and_none_of_equal_rank(kind, monkeypatch):
     found = Preemption.find_victims
     chosen = []
 
-    def find(self, island, job, queue):
-        victims = found(self, island, job, queue)
-        free = self.leaving(island, job)
+    def find(self, domain, job, queue):
+        victims = found(self, domain, job, queue)
+        free = self.leaving(domain, job)
         for victim in victims:
             assert self.rank(victim) < self.rank(job)
             rest = [other for other in victims if other is not victim]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SYSTEMS = ("cores", "plan", "nodes", "vectors", "queues", "islands", "clusters")
+SYSTEMS = ("cores", "plan", "nodes", "vectors", "queues", "domains", "clusters")
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

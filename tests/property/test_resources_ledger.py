@@ -12,9 +12,9 @@ import pytest
 from walltime.cluster.requests import Request
 from walltime.core.random import stream
 from walltime.core.time import NEVER
-from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.resources import ResourceLedger
+from walltime.kernel.ledger.hardware import Hardware
+from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.scenario import Part
 
@@ -77,7 +77,7 @@ class Pair:
         request, node_set = self.draw_request(), self.integer(0, len(self.sets) - 1)
         slot = self.jobs.add(0, 0, self.integer(0, 9), request.cores)
         self.jobs.shape[slot] = self.ledger.intern(request, node_set)
-        self.jobs.island[slot] = self.integer(0, 1)
+        self.jobs.domain[slot] = self.integer(0, 1)
         self.request[slot], self.of[slot] = request, self.sets[node_set]
         empty = Model(self.model.full, self.model.licences, self.model.switches, self.model.place, self.model.whole)
         possible = empty.by_name(self.of[slot], request, 0, 1, slot)
@@ -134,9 +134,9 @@ class Pair:
         assert got == kept, self.tell("hold", slot, (start, kept, got))
 
     def release(self) -> None:
-        self.ledger.island = self.integer(-1, 1)
+        self.ledger.domain = self.integer(-1, 1)
         for slot in list(self.model.holds):
-            if self.ledger.island < 0 or self.jobs.island[slot] == self.ledger.island:
+            if self.ledger.domain < 0 or self.jobs.domain[slot] == self.ledger.domain:
                 del self.model.holds[slot]
         self.ledger.release_holds()
 

@@ -2,16 +2,16 @@
 
 It shares no code with the compiled engine. Every question is answered by looking at all jobs, all reservations and all
 nodes. At one instant: ends, kills, cancellations, ends of grace, failures, edges of reservations, releases, arrivals;
-then one pass over all islands; and again while something is due. A pass is made when something happened, when a promise
+then one pass over all domains; and again while something is due. A pass is made when something happened, when a promise
 falls due, and at the first instant at which a job that only its core-minutes keep back is let in.
 
 Its parts: `reference_site_clock` (the clock), `_jobs`, `_courses` (attempts, checkpoints), `_queues` (the way
-in, order, islands), `_limits`, `_outages` (reservations and failures), `_preempt`, `_passes`, and the ledgers `_pool`
+in, order, domains), `_limits`, `_outages` (reservations and failures), `_preempt`, `_passes`, and the ledgers `_pool`
 (a plain number of cores) and `_vectors` (nodes), with `_requests` and `_places`. Each says which rule it chose where
 there was a choice. Here these:
 
-- The causes of a pass are the whole cluster's: where something other than an arrival happened, all islands plan anew.
-- A job is `backfilled` if, when it starts, somebody stands before it in its island who has a reservation or whom the
+- The causes of a pass are the whole cluster's: where something other than an arrival happened, all domains plan anew.
+- A job is `backfilled` if, when it starts, somebody stands before it in its domain who has a reservation or whom the
   limits would let start.
 - At submission: the queues that do not take the job are struck off; where none is left it is rejected with the reason
   of the first that was tried. Only then is it looked at whether it was cancelled already.
@@ -30,7 +30,7 @@ from twin.reference_site_clock import Options, Site
 from twin.reference_site_courses import Interval
 from twin.reference_site_jobs import Job, write_shares
 from twin.reference_site_outages import Outages, read_failing
-from twin.reference_site_passes import RULES, Island
+from twin.reference_site_passes import RULES, Domain
 from twin.reference_site_rhythm import Periodic
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
@@ -121,17 +121,17 @@ def simulate_disrupted(workload: Workload, cluster: Cluster, options: Options) -
     if rule not in RULES:
         raise InputError("unknown policy", value=options.backfill, choices=RULES)
     site = Site(workload, cluster, options)
-    count = 1 + max(site.queues.islands.values())
+    count = 1 + max(site.queues.domains.values())
     for booking in site.outages.bookings:
         if not booking.rule.maintenance:
-            booking.island, count = count, count + 1
+            booking.domain, count = count, count + 1
     depth = 1 if rule == "easy" else options.depth
     if options.rhythm is not None:
         part = {"name": rule, "depth": options.depth}
         part |= {} if options.candidates is None else {"candidates": options.candidates}
-        site.islands = [Periodic(site, number, part, options.rhythm) for number in range(count)]
+        site.domains = [Periodic(site, number, part, options.rhythm) for number in range(count)]
     else:
-        site.islands = [Island(site, number, rule, depth) for number in range(count)]
+        site.domains = [Domain(site, number, rule, depth) for number in range(count)]
     site.run()
     return [_outcome(job) for job in site.jobs], site.outages
 

@@ -49,7 +49,7 @@ class Options:
 class Site:
     """The clock, the jobs, and everything that has a say."""
 
-    islands: list[Any]
+    domains: list[Any]
 
     def __init__(self, workload: Workload, cluster: Cluster, options: Options) -> None:
         accounts = Accounts(cluster)
@@ -87,8 +87,8 @@ class Site:
             self.fire()
             self.unseen = self.now + 1
             if self.now in wakes:
-                for island in self.islands:
-                    island.woken = True
+                for domain in self.domains:
+                    domain.woken = True
             self.schedule()
         stuck = [job for job in self.queue if not self.is_hopeless(job)]
         if stuck and self.idle <= CHANCES:
@@ -152,13 +152,13 @@ class Site:
         """Promises to come, and the time at which core-minutes let somebody in."""
         holds = [hold for hold in self.ledger.holds if not self.preemption.is_pinned(hold)]
         promises = [hold.start for hold in holds if hold.start > self.now]
-        if any(isinstance(island, Periodic) or island.rule is not RULES["conservative"] for island in self.islands):
+        if any(isinstance(domain, Periodic) or domain.rule is not RULES["conservative"] for domain in self.domains):
             promises = []
         return promises if self.wake is None or self.wake <= self.now else [*promises, self.wake]
 
     def ticks(self) -> list[int]:
         """The next passes of a periodic rhythm."""
-        return [time for island in self.islands if isinstance(island, Periodic) for time in island.times()]
+        return [time for domain in self.domains if isinstance(domain, Periodic) for time in domain.times()]
 
     def fire(self) -> None:
         """Everything that is due now."""
@@ -218,8 +218,8 @@ class Site:
         job.runs_in = job.queues[0]
         self.queues.stand(job)
         booking = self.outages.booking(job.reservation)
-        if booking is not None and booking.island is not None:
-            job.island = booking.island
+        if booking is not None and booking.domain is not None:
+            job.domain = booking.domain
         too_many = [reason for queue in job.queues if (reason := self.limits.too_many(job, queue)) is not None]
         if too_many:
             job.state, job.reason = "rejected", too_many[0]
@@ -264,7 +264,7 @@ class Site:
             job.order.fair.meet(self.gates.pilots.stand_in(job), self.now)
         job.rank = job.order.rank(self.gates.pilots.stand_in(job), self.now)
         self.queue.append(job)
-        self.islands[job.island].joined = True
+        self.domains[job.domain].joined = True
 
     # ---- how it ends, or does not
 
@@ -293,13 +293,13 @@ class Site:
 
     def touch(self, job: Job) -> None:
         """Something changed for those who wait beside the job."""
-        for island in self.islands if self.licensed else [self.islands[job.island]]:
-            island.changed = True
+        for domain in self.domains if self.licensed else [self.domains[job.domain]]:
+            domain.changed = True
 
     def upset(self) -> None:
         """Something changed for everybody."""
-        for island in self.islands:
-            island.upset = True
+        for domain in self.domains:
+            domain.upset = True
 
     def correct(self, job: Job) -> None:
         """The job has outlived its expected end."""
@@ -308,7 +308,7 @@ class Site:
         times = [job.expected_end + step, job.kill_at, job.leave_at]
         job.expected_end = min(time for time in times if time is not None)
         job.corrections += 1
-        self.islands[job.island].upset = True
+        self.domains[job.domain].upset = True
 
     def interrupt(self, job: Job) -> None:
         """The job's nodes are not there any more."""
@@ -349,24 +349,24 @@ class Site:
         return [order for _, order in self.queues.orders if order.fair is not None]
 
     def schedule(self) -> None:
-        """Passes over all islands, and again where one of them has let somebody into another."""
+        """Passes over all domains, and again where one of them has let somebody into another."""
         if self.options.rhythm is not None:
             self.rank()
             self.queue.sort(key=lambda job: (job.tier, job.rank))
-            for island in self.islands:
-                island.schedule()
-        while self.options.rhythm is None and any(island.has_reason() for island in self.islands):
+            for domain in self.domains:
+                domain.schedule()
+        while self.options.rhythm is None and any(domain.has_reason() for domain in self.domains):
             self.rank()
-            for island in self.islands:
-                island.schedule()
+            for domain in self.domains:
+                domain.schedule()
         self.wake = self.next_admission()
 
     def rank(self) -> None:
         """Keys that change with time, anew."""
         for order in self.fair_orders():
             if order.fair.renew(self.now):
-                for island in self.islands:
-                    island.shuffled = True
+                for domain in self.domains:
+                    domain.shuffled = True
         for job in self.queue:
             if job.order.dynamic or job.order.fair is not None:
                 job.rank = job.order.rank(self.gates.pilots.stand_in(job), self.now)
@@ -396,7 +396,7 @@ class Site:
 
     def start(self, job: Job, queue: str | None) -> None:
         held = {hold.job.row for hold in self.ledger.holds}
-        line = self.islands[job.island].line()
+        line = self.domains[job.domain].line()
         before = line[: line.index(job)]
         job.backfilled = any(other.row in held or self.admitting(other) for other in before)
         speed = self.ledger.take(job, queue)

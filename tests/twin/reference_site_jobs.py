@@ -80,7 +80,7 @@ class Job:
     tier: int = 0
     order: Any = None
     rank: Any = None
-    island: int = 0
+    domain: int = 0
     state: str = "future"
     reason: str | None = None
     queued: int | None = None

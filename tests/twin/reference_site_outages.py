@@ -47,7 +47,7 @@ class Booking:
         self.start, self.length = microseconds(rule.start), microseconds(rule.length)
         self.every = None if rule.every is None else microseconds(rule.every)
         self.far = FAR  # how long before its start the first occurrence is known of
-        self.island: int | None = None  # of the jobs that are bound to it
+        self.domain: int | None = None  # of the jobs that are bound to it
 
     def occurrence(self, number: int) -> tuple[int, int] | None:
         """When the occurrence with that number, from 0, begins and ends."""

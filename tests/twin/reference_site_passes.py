@@ -1,6 +1,6 @@
-"""The scheduling passes of the slow twin of a site: every rule of backfilling, one island after the other.
+"""The scheduling passes of the slow twin of a site: every rule of backfilling, one domain after the other.
 
-An island's line is all that waits in it, in order. A job that its limits refuse is passed over: it is asked when it is
+A domain's line is all that waits in it, in order. A job that its limits refuse is passed over: it is asked when it is
 its turn, so what started before it in the same pass counts.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from twin.reference_site_jobs import Job
 
 
-class Island:
+class Domain:
     """Queues that share nodes, and the state of the rule that schedules them."""
 
     def __init__(self, site: Any, number: int, rule: str, depth: int) -> None:
@@ -51,11 +51,11 @@ class Island:
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
-        here = [job for job in self.site.queue if job.island == self.number]
+        here = [job for job in self.site.queue if job.domain == self.number]
         return sorted(here, key=lambda job: (job.tier, job.rank))
 
     def suspended(self) -> list[Job]:
-        return [job for job in self.site.jobs if job.state == "suspended" and job.island == self.number]
+        return [job for job in self.site.jobs if job.state == "suspended" and job.domain == self.number]
 
     def lost(self, job: Job) -> bool:
         """Whether the job's reservation is in a queue where it is at a limit now, or for a time that has gone by."""
@@ -77,86 +77,86 @@ class Island:
         return [job for job in self.line() if job.row in held]
 
 
-def _start_heads(island: Island, only_arrivals: bool) -> None:
+def _start_heads(domain: Domain, only_arrivals: bool) -> None:
     """Start the first while it fits."""
-    for job in island.line():
-        if island.site.admitting(job) and not island.site.try_start(job):
+    for job in domain.line():
+        if domain.site.admitting(job) and not domain.site.try_start(job):
             return
 
 
-def _start_all(island: Island, only_arrivals: bool) -> None:
+def _start_all(domain: Domain, only_arrivals: bool) -> None:
     """Start whatever fits; nobody's place is kept."""
-    for job in island.line():
-        island.site.try_start(job)
+    for job in domain.line():
+        domain.site.try_start(job)
 
 
-def _start_deep(island: Island, only_arrivals: bool) -> None:
+def _start_deep(domain: Domain, only_arrivals: bool) -> None:
     """In order: what fits starts, and the first `depth` that do not get a reservation each, where that can be planned.
 
     Reservations stand while nothing but arrivals happens, behind those who have one, and their jobs are not at a limit;
     then only the new jobs are looked at.
     """
-    site, line = island.site, island.line()
-    blocked = [job for job in line if job in island.blocked]
-    stand = blocked and only_arrivals and _at_the_end(island, line, blocked)
-    if stand and not any(island.lost(job) for job in blocked):
-        line = [job for job in line if job.row not in island.considered]
+    site, line = domain.site, domain.line()
+    blocked = [job for job in line if job in domain.blocked]
+    stand = blocked and only_arrivals and _at_the_end(domain, line, blocked)
+    if stand and not any(domain.lost(job) for job in blocked):
+        line = [job for job in line if job.row not in domain.considered]
     else:
-        for job in island.holders():
+        for job in domain.holders():
             site.ledger.drop(job)
         blocked = []
     for job in line:
-        if site.admitting(job) and not site.try_start(job) and len(blocked) < island.depth:
+        if site.admitting(job) and not site.try_start(job) and len(blocked) < domain.depth:
             site.reserve(job)
             blocked.append(job)
-    island.blocked = blocked
+    domain.blocked = blocked
 
 
-def _at_the_end(island: Island, line: list[Job], blocked: list[Job]) -> bool:
+def _at_the_end(domain: Domain, line: list[Job], blocked: list[Job]) -> bool:
     """Whether nobody's place in the line can have changed, and the new ones stand behind those with a reservation."""
-    if island.shuffled or any(job.order.dynamic for job in line):
+    if domain.shuffled or any(job.order.dynamic for job in line):
         return False
-    return not any(job.row not in island.considered for job in line[: line.index(blocked[-1])])
+    return not any(job.row not in domain.considered for job in line[: line.index(blocked[-1])])
 
 
-def _keep_promises(island: Island, only_arrivals: bool) -> None:
+def _keep_promises(domain: Domain, only_arrivals: bool) -> None:
     """Every job has a reservation and keeps or betters it: first those at a limit lose theirs; those that have one are
     placed again one by one if something ended or left, then those that have none are placed, then what is due starts,
     and those at a limit now lose theirs. Where the machine has changed all of them are placed again."""
-    site = island.site
-    for job in island.holders():
-        if island.at_limit(job):
+    site = domain.site
+    for job in domain.holders():
+        if domain.at_limit(job):
             site.ledger.drop(job)
-    holders = island.holders()
-    if island.upset:
+    holders = domain.holders()
+    if domain.upset:
         for job in holders:
             site.ledger.drop(job)
         holders = []
-    elif island.changed:
+    elif domain.changed:
         for job in holders:
             site.reserve(job)
-    for job in island.line():
+    for job in domain.line():
         if job not in holders and site.admitting(job):
             site.reserve(job)
     due = {hold.job.row for hold in site.ledger.holds if hold.start <= site.now}
-    for job in island.line():
+    for job in domain.line():
         if job.row in due:
             site.try_start(job)
-    for job in island.holders():
-        if island.lost(job):
+    for job in domain.holders():
+        if domain.lost(job):
             site.ledger.drop(job)
 
 
-def _look_ahead(island: Island, only_arrivals: bool) -> None:
+def _look_ahead(domain: Domain, only_arrivals: bool) -> None:
     """Heads start, the first that does not fit gets a reservation, and the best sets of jobs behind it start: those
     that use the most cores. A set is chosen by numbers of cores alone; those of it that find their nodes, in order,
     start; then the same with those that still fit. With more than `depth` that fit the next pass begins anew."""
-    site, line = island.site, island.line()
-    blocked = [job for job in line if job in island.blocked]
-    if blocked and only_arrivals and _at_the_end(island, line, blocked) and not any(map(island.lost, blocked)):
-        line = [job for job in line if job.row not in island.considered]
+    site, line = domain.site, domain.line()
+    blocked = [job for job in line if job in domain.blocked]
+    if blocked and only_arrivals and _at_the_end(domain, line, blocked) and not any(map(domain.lost, blocked)):
+        line = [job for job in line if job.row not in domain.considered]
     else:
-        for job in island.holders():
+        for job in domain.holders():
             site.ledger.drop(job)
         blocked = []
         while line and not blocked:
@@ -165,8 +165,8 @@ def _look_ahead(island: Island, only_arrivals: bool) -> None:
                 site.reserve(job)
                 blocked = [job]
     fitting = [job for job in line if _may_start(site, job)]
-    island.blocked = blocked if len(fitting) <= island.depth else []
-    fitting = fitting[: island.depth]
+    domain.blocked = blocked if len(fitting) <= domain.depth else []
+    fitting = fitting[: domain.depth]
     while fitting:
         for job in _choose_best(site, fitting) or fitting[:1]:
             site.try_start(job)
@@ -208,7 +208,7 @@ def _choose_best(site: Any, fitting: list[Job]) -> list[Job]:
     return chosen
 
 
-RULES: dict[str, Callable[[Island, bool], None]] = {
+RULES: dict[str, Callable[[Domain, bool], None]] = {
     "none": _start_heads,
     "aggressive": _start_all,
     "easy": _start_deep,

@@ -46,7 +46,7 @@ class Preemption:
         self.first: str = parameters.get("victims", "youngest")
         self.ranks: dict[str, int] = parameters.get("ranks", {})
         self.claims: list[Claim] = []
-        self.lowest: dict[int, int | None] = {}  # the lowest rank in each island at its last pass
+        self.lowest: dict[int, int | None] = {}  # the lowest rank in each domain at its last pass
         self.fresh: list[Job] = []  # who has started in this step: nobody displaces them in it
         if self.mode not in MODES or self.first not in VICTIMS:
             raise InputError("unknown preemption", value=parameters)
@@ -67,23 +67,23 @@ class Preemption:
 
     # ---- the step before the policy
 
-    def act(self, island: Any, only_arrivals: bool) -> bool:
+    def act(self, domain: Any, only_arrivals: bool) -> bool:
         """Displace, start and resume; whether there was a question of it: then all is planned anew."""
-        self.claims = [claim for claim in self.claims if claim.job.island != island.number or self.stands(claim)]
+        self.claims = [claim for claim in self.claims if claim.job.domain != domain.number or self.stands(claim)]
         if self.by is None:
             return False
-        seekers = self.seekers(island, only_arrivals)
-        if not seekers and not island.suspended():
+        seekers = self.seekers(domain, only_arrivals)
+        if not seekers and not domain.suspended():
             return False
-        for job in island.holders():
+        for job in domain.holders():
             self.site.ledger.drop(job)
-        island.blocked = []
+        domain.blocked = []
         self.fresh = []
         for job in seekers:
-            self.serve(island, job)
+            self.serve(domain, job)
             if job.state == "running":
                 self.fresh.append(job)
-        self.resume_suspended(island)
+        self.resume_suspended(domain)
         return True
 
     def stands(self, claim: Claim) -> bool:
@@ -93,28 +93,28 @@ class Preemption:
         self.site.ledger.drop(claim.job)
         return False
 
-    def seekers(self, island: Any, only_arrivals: bool) -> list[Job]:
+    def seekers(self, domain: Any, only_arrivals: bool) -> list[Job]:
         """Who has a higher rank than somebody who is here: claimants first, then by rank, in the order of the line.
         Where nothing but arrivals has happened since the last pass, and nobody has come of a lower rank than all who
         were here, only who has come since."""
-        line = island.line()
+        line = domain.line()
         claimants = [job for job in line if self.claim_of(job) is not None]
-        here = [*self.settled(island), *island.suspended(), *line]
+        here = [*self.settled(domain), *domain.suspended(), *line]
         lowest = min((self.rank(job) for job in here), default=None)
-        before, self.lowest[island.number] = self.lowest.get(island.number), lowest
+        before, self.lowest[domain.number] = self.lowest.get(domain.number), lowest
         if lowest is None:
             return claimants
         stronger = [job for job in line if self.rank(job) > lowest and self.site.admitting(job)]
         if only_arrivals and before is not None and lowest >= before:
-            stronger = [job for job in stronger if job.row not in island.considered]
+            stronger = [job for job in stronger if job.row not in domain.considered]
         rest = [job for job in stronger if job not in claimants]
         return claimants + sorted(rest, key=lambda job: -self.rank(job))
 
-    def settled(self, island: Any) -> list[Job]:
-        """Who runs in the island and was not told to leave."""
-        return [job for job in self.site.running if job.island == island.number and job.leave_at is None]
+    def settled(self, domain: Any) -> list[Job]:
+        """Who runs in the domain and was not told to leave."""
+        return [job for job in self.site.running if job.domain == domain.number and job.leave_at is None]
 
-    def serve(self, island: Any, job: Job) -> None:
+    def serve(self, domain: Any, job: Job) -> None:
         """Start the job, or make room for it, or leave all as it is."""
         site, claim = self.site, self.claim_of(job)
         if site.try_start(job):
@@ -123,7 +123,7 @@ class Preemption:
             self.pin(claim)
         else:
             for queue in site.admitting(job):
-                victims = self.find_victims(island, job, queue)
+                victims = self.find_victims(domain, job, queue)
                 if victims and self.grace == 0:
                     for victim in victims:
                         site.displace(victim)
@@ -135,12 +135,12 @@ class Preemption:
 
     # ---- victims
 
-    def find_victims(self, island: Any, job: Job, queue: str | None) -> list[Job]:
+    def find_victims(self, domain: Any, job: Job, queue: str | None) -> list[Job]:
         """As few as are needed, in the order in which they are chosen; none where all of them would not do, or where
         those who leave anyway suffice."""
-        gone = self.leaving(island, job)
+        gone = self.leaving(domain, job)
         chosen: list[Job] = []
-        candidates = self.candidates(island, job)
+        candidates = self.candidates(domain, job)
         while not self.fits_without(job, queue, gone + chosen):
             if not candidates:
                 return []
@@ -151,7 +151,7 @@ class Preemption:
                 chosen = rest
         return chosen
 
-    def candidates(self, island: Any, job: Job) -> list[Job]:
+    def candidates(self, domain: Any, job: Job) -> list[Job]:
         """Who may be displaced for the job, in order."""
 
         def place(victim: Job) -> tuple[int, ...]:
@@ -159,13 +159,13 @@ class Preemption:
             middle = {"youngest": (), "smallest": (victim.cores,), "lowest": (victim.priority,)}[self.first]
             return self.rank(victim), *middle, *young
 
-        weaker = [victim for victim in self.settled(island) if self.rank(victim) < self.rank(job)]
+        weaker = [victim for victim in self.settled(domain) if self.rank(victim) < self.rank(job)]
         weaker = [victim for victim in weaker if victim not in self.fresh]
         return sorted(weaker, key=place)
 
-    def leaving(self, island: Any, job: Job) -> list[Job]:
+    def leaving(self, domain: Any, job: Job) -> list[Job]:
         """Who was told to leave, of those whom the job could displace; what others claim of it is pinned."""
-        told = [other for other in self.site.running if other.island == island.number and other.leave_at is not None]
+        told = [other for other in self.site.running if other.domain == domain.number and other.leave_at is not None]
         return [other for other in told if self.rank(other) < self.rank(job)]
 
     def fits_without(self, job: Job, queue: str | None, gone: list[Job]) -> bool:
@@ -205,10 +205,10 @@ class Preemption:
 
     # ---- afterwards
 
-    def resume_suspended(self, island: Any) -> None:
+    def resume_suspended(self, domain: Any) -> None:
         """Let those go on who can, the highest rank first."""
         site = self.site
-        for job in sorted(island.suspended(), key=lambda job: (-self.rank(job), job.row)):
+        for job in sorted(domain.suspended(), key=lambda job: (-self.rank(job), job.row)):
             with self.imagine([]):
                 fits = site.ledger.fits_again(job)
             if fits and not site.limits.breaches(job, job.runs_in, site.now):

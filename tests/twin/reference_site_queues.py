@@ -26,7 +26,7 @@ class Queues:
         self.orders: list[tuple[Any, Order]] = []  # one Order for each distinct part
         self.scheduler_order = self.find_order(order)
         self.tiers = self.rank_queues()
-        self.islands = self.find_islands(jobs)
+        self.domains = self.find_domains(jobs)
 
     # ---- who comes first
 
@@ -58,13 +58,13 @@ class Queues:
         """Where the job waits: with the best of its queues, under that one's order."""
         best = min(job.queues, key=lambda name: self.tiers[name])  # of equal ones the first that is tried
         job.tier, job.order = self.tiers[best], self.order_of(best)
-        job.island = self.islands[job.queues[0]]
+        job.domain = self.domains[job.queues[0]]
 
     # ---- which of them share nodes
 
-    def find_islands(self, jobs: list[Job]) -> dict[str | None, int]:
-        """By queue, its island: the number of the first queue in the file that is tied to it."""
-        island: dict[str | None, int] = {name: place for place, name in enumerate(self.names)}
+    def find_domains(self, jobs: list[Job]) -> dict[str | None, int]:
+        """By queue, its domain: the number of the first queue in the file that is tied to it."""
+        domain: dict[str | None, int] = {name: place for place, name in enumerate(self.names)}
         ties = [(a, b) for a in self.names for b in self.names if self.node_set(a) & self.node_set(b)]
         for label in {job.queue for job in jobs if job.queue is not None}:
             named = self.split(label)
@@ -72,9 +72,9 @@ class Queues:
                 ties += [(named[0], other) for other in named]
         for _ in self.names:  # as often as the longest chain may be
             for a, b in ties:
-                island[a] = island[b] = min(island[a], island[b])
-        met = sorted(set(island.values()))
-        return {name: met.index(number) for name, number in island.items()} or {None: 0}
+                domain[a] = domain[b] = min(domain[a], domain[b])
+        met = sorted(set(domain.values()))
+        return {name: met.index(number) for name, number in domain.items()} or {None: 0}
 
     def node_set(self, name: str | None) -> set[int]:
         """Its nodes; those of a plain number of cores are all one."""

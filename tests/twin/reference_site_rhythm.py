@@ -40,7 +40,7 @@ RESERVATIONS = {"aggressive": 0, "easy": 1, "conservative": 1 << 60}
 
 
 class Periodic:
-    """The rhythm of one island."""
+    """The rhythm of one domain."""
 
     def __init__(self, site: Any, number: int, backfill: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         told = DEFAULTS | dict(given)
@@ -63,7 +63,7 @@ class Periodic:
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
-        return [job for job in self.site.queue if job.island == self.number]
+        return [job for job in self.site.queue if job.domain == self.number]
 
     def let_in(self) -> bool:
         """Whether a limit has let somebody in since the last instant."""
@@ -124,7 +124,7 @@ class Periodic:
 
     def forget(self) -> None:
         for hold in list(self.site.ledger.holds):
-            if hold.job.island == self.number:
+            if hold.job.domain == self.number:
                 self.site.ledger.drop(hold.job)
 
     # ---- the backfill pass

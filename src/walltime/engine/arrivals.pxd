@@ -37,7 +37,7 @@ cdef class Arrivals(Source):
     cdef const int[::1] queue
     cdef const int[::1] qos
     cdef const long long[::1] lane
-    cdef const long long[::1] island
+    cdef const long long[::1] domain
     cdef const long long[::1] entered
     cdef const long long[::1] rules
     cdef const long long[::1] shape

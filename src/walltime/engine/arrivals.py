@@ -91,7 +91,7 @@ class Arrivals(Source):
 
     def take_rules(self, ruled):
         self.lane = ruled.lane
-        self.island = ruled.island
+        self.domain = ruled.domain
         self.entered = ruled.queue
         self.rules = ruled.rules
         self.shape = ruled.shape
@@ -108,7 +108,7 @@ class Arrivals(Source):
         if not self.lined and self.plain:
             return 0
         jobs.at[slot].lane = self.lane[i]
-        jobs.at[slot].island = self.island[i]
+        jobs.at[slot].domain = self.domain[i]
         jobs.at[slot].queue = self.entered[i]
         jobs.at[slot].rules = self.rules[i]
         jobs.at[slot].choice = self.choice[i]
@@ -157,7 +157,7 @@ class Arrivals(Source):
         if self.site is None:
             return None
         ruled = self.site.apply(batch)
-        for field in ("lane", "island", "queue", "rules", "shape", "choice", "memory", "gpus"):
+        for field in ("lane", "domain", "queue", "rules", "shape", "choice", "memory", "gpus"):
             jobs.table[field][i] = getattr(ruled, field)[0]
         if ruled.batch.column("queue")[0] >= 0:
             description["queue"] = ruled.batch.label_names("queue")[int(ruled.batch.column("queue")[0])]

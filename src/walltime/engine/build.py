@@ -1,4 +1,4 @@
-"""From a scenario's cluster to the pieces of a simulation: ledger, lines, counters and islands."""
+"""From a scenario's cluster to the pieces of a simulation: ledger, lines, counters and domains."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from walltime.cluster.nodes import FULL_SPEED, Layout
 from walltime.core.errors import EngineError
 from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
-from walltime.engine.admission import Admission, Gate
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation, take_notices, take_openings
+from walltime.engine.brokering.admission import Admission, Gate
+from walltime.engine.brokering.assignments import Assignments
+from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
+from walltime.engine.brokering.migration import Migration
 from walltime.engine.cluster import Cluster as ClusterState
-from walltime.engine.dispatch import Dispatch, GlobalQueue
-from walltime.engine.displacement import Displacer
-from walltime.engine.door import Door
-from walltime.engine.limits import Accounts, Counters, collect_rules
+from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
+from walltime.engine.disruptions.preemption import Preemptor
 from walltime.engine.loop import Rank, Simulation
-from walltime.engine.migration import Migration
-from walltime.engine.opening import Opening
-from walltime.engine.outages import MONTH, FailureSource, Machine, ReservationSource
-from walltime.engine.requests import RequestBook
-from walltime.engine.site import Bound, Lane, Site, stands_in_lines
+from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
-from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger import CoreLedger, Ledger
-from walltime.kernel.lines import Choices, LinesQueue
-from walltime.kernel.plan import PlanLedger
+from walltime.kernel.ledger.cores import CoreLedger, Ledger
+from walltime.kernel.ledger.hardware import Hardware
+from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.queue.lines import Choices, LinesQueue
 from walltime.kernel.quotas import Quotas
-from walltime.kernel.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.policy.api import Order, Rhythm
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings, join_surroundings
+from walltime.rules.limits import Accounts, Counters, collect_rules
+from walltime.rules.requests import RequestBook
+from walltime.rules.site import Bound, Lane, Site, stands_in_lines
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -96,7 +96,7 @@ def build_rhythm(cluster: Cluster, opening: int | None = None) -> Rhythm | None:
     """When there are passes; None for whenever something changed. None is before `opening`, where that is told."""
     made = registry.build("rhythm", cluster.scheduler.rhythm)
     rhythm = None if isinstance(made, str) else made
-    return rhythm if opening is None else Opening(opening, rhythm)
+    return rhythm if opening is None else WarmStart(opening, rhythm)
 
 
 def plans_ahead(cluster: Cluster) -> bool:
@@ -153,7 +153,7 @@ def make_counters(jobs: JobTable, cluster: Cluster) -> Counters | None:
 def add_pieces(
     simulation: Simulation, arrivals: Arrivals, scenario: Scenario, pieces: Pieces, first: Workload | None
 ) -> Any:
-    """The cluster in the simulation, with an island for queues that share nodes, and its outages."""
+    """The cluster in the simulation, with a domain for queues that share nodes, and its outages."""
     cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
     estimate, flows = registry.build("estimate", cluster.scheduler.estimate), _flows(first)
@@ -179,36 +179,36 @@ def add_pieces(
     if quotas is not None:
         target.openings = take_openings(simulation)
     reserved = {
-        bound.island: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
+        bound.domain: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
     }
     for other in reserved.values():
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
     if not site.lined:
         policy = registry.build("backfill", cluster.scheduler.backfill)
-        target.add_island(None, policy, None, build_rhythm(cluster, opening_of(first)))
+        target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first)))
         add_outages(simulation, scenario, target.index, first, {})
         return target
-    for island in sorted({lane.island for lane in site.lanes}):
-        own = reserved.get(island)
+    for domain in sorted({lane.domain for lane in site.lanes}):
+        own = reserved.get(domain)
         queue = LinesQueue(simulation.jobs, ledger if own is None else own, quotas, pieces.choices)
         for number, lane in enumerate(site.lanes):
-            if lane.island == island:
+            if lane.domain == domain:
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = registry.build("backfill", cluster.scheduler.backfill)
-        target.add_island(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
-        target.islands[-1].mask = mask = _island_mask(site, island) if own is None else None
-        target.islands[-1].cores = _count_cores(cluster, mask) if own is None else own.size
+        target.add_domain(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
+        target.domains[-1].mask = mask = _domain_mask(site, domain) if own is None else None
+        target.domains[-1].cores = _count_cores(cluster, mask) if own is None else own.size
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
         part.attach(around)
-        for island in range(len(target.islands)):
+        for domain in range(len(target.domains)):
             notices = take_notices(simulation)
-            displacer = Displacer(part, simulation, notices, [lane.tier for lane in site.lanes])
-            target.islands[island].displacer = displacer
-            notices.add(target.index, island, displacer)
-    add_outages(simulation, scenario, target.index, first, {one.number: one.island for one in site.bound})
+            preemptor = Preemptor(part, simulation, notices, [lane.tier for lane in site.lanes])
+            target.domains[domain].preemptor = preemptor
+            notices.add(target.index, domain, preemptor)
+    add_outages(simulation, scenario, target.index, first, {one.number: one.domain for one in site.bound})
     return target
 
 
@@ -227,7 +227,7 @@ def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: 
 def add_outages(
     simulation: Simulation, scenario: Scenario, index: int, first: Workload | None, bound: dict[int, int]
 ) -> None:
-    """The failures and reservations of a cluster; `bound` are the islands of reservations that jobs may use."""
+    """The failures and reservations of a cluster; `bound` are the domains of reservations that jobs may use."""
     cluster = scenario.clusters[index]
     if not cluster.failures and not cluster.reservations:
         return
@@ -263,22 +263,26 @@ def build_simulation(
         _add_clusters(simulation, arrivals, scenario, several, first)
         return simulation, arrivals
     ruled = any(pieces is not None for pieces in several)
-    doors = [
-        None if not ruled else Door([], []) if pieces is None else Door(pieces.site.reasons, pieces.site.names)
+    assignments = [
+        None
+        if not ruled
+        else Assignments([], [])
+        if pieces is None
+        else Assignments(pieces.site.reasons, pieces.site.names)
         for pieces in several
     ]
     gate = Gate(scenario)
     used = gate if gate.needed else None
     sites = [None if pieces is None else pieces.site for pieces in several]
-    arrivals = Arrivals(batches, admission=Admission(used, sites, doors) if used is not None or ruled else None)
+    arrivals = Arrivals(batches, admission=Admission(used, sites, assignments) if used is not None or ruled else None)
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
     dispatch = build_dispatch(scenario, used, around, _flows(first))
     simulation = make_simulation(arrivals, jobs=jobs, scheduling=dispatch, **options)
     if dispatch.migration is not None:
         simulation.add_source(Rank.TIMERS, dispatch.migration)
     made = _add_clusters(simulation, arrivals, scenario, several, first)
-    for one, cluster, door in zip(made, scenario.clusters, doors, strict=True):
-        one.door = door
+    for one, cluster, theirs in zip(made, scenario.clusters, assignments, strict=True):
+        one.assignments = theirs
         one.attributes = dict(cluster.attributes)
         one.speed = _mean_speed(cluster)
     return simulation, arrivals
@@ -366,9 +370,9 @@ def _mean_speed(cluster: Cluster) -> float:
     return float((layout.pace() * cores).sum() / cores.sum() / FULL_SPEED)
 
 
-def _island_mask(site: Site, island: int) -> np.ndarray[Any, Any] | None:
-    """The nodes that an island's queues have; None for all of the cluster's."""
-    masks = [site.mask_of(lane) for lane in site.lanes if lane.island == island]
+def _domain_mask(site: Site, domain: int) -> np.ndarray[Any, Any] | None:
+    """The nodes that a domain's queues have; None for all of the cluster's."""
+    masks = [site.mask_of(lane) for lane in site.lanes if lane.domain == domain]
     if any(mask is None for mask in masks):
         return None
     return np.asarray(np.array(masks).any(axis=0))

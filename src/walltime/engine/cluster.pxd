@@ -1,13 +1,13 @@
-from walltime.engine.domain cimport Island
-from walltime.engine.door cimport Door
+from walltime.engine.domain cimport Domain
+from walltime.engine.brokering.assignments cimport Assignments
 from walltime.engine.sources cimport Openings, Timers
-from walltime.kernel.forecast cimport Forecast
+from walltime.kernel.ledger.forecast cimport Forecast
 from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
-from walltime.kernel.ledger cimport CoreLedger, Ledger
-from walltime.kernel.plan cimport PlanLedger
-from walltime.kernel.queue cimport OrderedQueue, Queue
+from walltime.kernel.ledger.cores cimport CoreLedger, Ledger
+from walltime.kernel.ledger.plan cimport PlanLedger
+from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
-from walltime.kernel.scan cimport ScanQueue
+from walltime.kernel.queue.scan cimport ScanQueue
 from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy
 from walltime.policy.clusters cimport ClusterView
 
@@ -22,10 +22,10 @@ cdef class Cluster(ClusterView):
     cdef readonly Quotas quotas
     cdef readonly list orders
     cdef readonly Estimate estimate
-    cdef readonly list islands
+    cdef readonly list domains
     cdef readonly bint several
     cdef readonly list reserved
-    cdef readonly Island sole
+    cdef readonly Domain sole
     cdef readonly Order order
     cdef readonly bint licensed
     cdef public dict chosen
@@ -39,10 +39,10 @@ cdef class Cluster(ClusterView):
     cdef int changed_all(self, int cause) except -1
     cdef bint awaits(self, long long now) except? -1
     cdef int wake(self, long long now) except -1
-    cdef int begin_pass(self, Island island, long long now, bint amid) except -1
-    cdef int end_pass(self, Island island) except -1
+    cdef int begin_pass(self, Domain domain, long long now, bint amid) except -1
+    cdef int end_pass(self, Domain domain) except -1
     cdef int foresee_openings(self, long long now) except -1
-    cdef int plan_looks(self, Island island, Timers timers, long long now) except -1
+    cdef int plan_looks(self, Domain domain, Timers timers, long long now) except -1
     cdef object refuse(self, Py_ssize_t slot)
     cdef int forget(self, Py_ssize_t slot, long long now) except -1
     cdef bint put(self, Py_ssize_t slot, long long now) except? -1
@@ -62,26 +62,26 @@ cdef class Cluster(ClusterView):
     cdef bint idle
     cdef bint closed
     cdef bint target
-    cdef public Door door
+    cdef public Assignments assignments
     cdef public object machine
     cdef int touch(self) except -1
     cdef int stir(self) except -1
-    cdef int welcome(self, JobTable jobs, Py_ssize_t slot, Island island) except -1
+    cdef int welcome(self, JobTable jobs, Py_ssize_t slot, Domain domain) except -1
     cdef int unqueued(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int started(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int stopped(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int prolong(self, Py_ssize_t slot, long long until, long long now) except -1
-    cdef int passed(self, Island island) except -1
-    cdef Island island_of(self, JobTable jobs, Py_ssize_t slot)
+    cdef int passed(self, Domain domain) except -1
+    cdef Domain domain_of(self, JobTable jobs, Py_ssize_t slot)
     cdef object takes(self, Py_ssize_t slot)
     cdef object count_in(self, JobTable jobs, Py_ssize_t slot)
     cdef int take_in(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int give_up(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef bint keeps_room(self, Py_ssize_t slot) except? -1
-    cdef list waiting_in(self, Island island)
+    cdef list waiting_in(self, Domain domain)
     cdef int dress(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cpdef bint could_start(self, Py_ssize_t slot) except? -1
     cpdef long long predict(self, Py_ssize_t slot) except *
     cdef long long planned(self, JobTable jobs, Py_ssize_t slot, long long now) except *
-    cdef long long foresee(self, JobTable jobs, Py_ssize_t slot, Island island, long long now) except *
-    cdef int refresh(self, JobTable jobs, Island island, long long now) except -1
+    cdef long long foresee(self, JobTable jobs, Py_ssize_t slot, Domain domain, long long now) except *
+    cdef int refresh(self, JobTable jobs, Domain domain, long long now) except -1

@@ -6,16 +6,16 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.engine.domain import Island
-from walltime.engine.door import Door  # noqa: F401 - as in cluster.pxd
+from walltime.engine.brokering.assignments import Assignments  # noqa: F401 - as in cluster.pxd
+from walltime.engine.domain import Domain
 from walltime.engine.sources import Openings, Timers  # noqa: F401 - as in cluster.pxd
-from walltime.kernel.forecast import Forecast
 from walltime.kernel.jobs import JobTable, Place
-from walltime.kernel.ledger import CoreLedger, Ledger
-from walltime.kernel.plan import PlanLedger
-from walltime.kernel.queue import OrderedQueue, Queue
+from walltime.kernel.ledger.cores import CoreLedger, Ledger
+from walltime.kernel.ledger.forecast import Forecast
+from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.queue.scan import ScanQueue
+from walltime.kernel.queue.waiting import OrderedQueue, Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
-from walltime.kernel.scan import ScanQueue
 from walltime.policy.api import Cause, Estimate, Order, Pass, Policy
 from walltime.policy.clusters import ClusterView
 
@@ -44,7 +44,7 @@ class Changes:
 @cython.final
 @cython.cclass
 class Cluster(ClusterView):
-    """One cluster. `orders` are by lane; a cluster without rules has one lane, one island and no quotas."""
+    """One cluster. `orders` are by lane; a cluster without rules has one lane, one domain and no quotas."""
 
     def __init__(self, name, index, ledger: Ledger, orders, estimate: Estimate, quotas=None, licensed=False) -> None:
         ClusterView.__init__(self, name, index, ledger)
@@ -52,10 +52,10 @@ class Cluster(ClusterView):
         self.estimate = estimate
         self.quotas = quotas
         self.licensed = licensed
-        self.islands = []
+        self.domains = []
         self.reserved = []
         self.several = False
-        self.sole = None  # the only island of a cluster without rules
+        self.sole = None  # the only domain of a cluster without rules
         self.order = orders[0]
         self.charged = [order for order in dict.fromkeys(orders) if order.charges]
         self.charges = bool(self.charged)
@@ -69,11 +69,11 @@ class Cluster(ClusterView):
         self.closed = False  # until its pass, to jobs that are held until they can start
         self.target = False  # of migration, at this moment
         self.machine = None  # who knows what is shut now and then, where something is
-        self.door = None  # what its rules make of each job, where there are several clusters
+        self.assignments = None  # what its rules make of each job, where there are several clusters
         self.openings = None  # when limits let in jobs, where there are limits
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
 
-    def add_island(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
+    def add_domain(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
         `ledger` they have a machine of their own: a reservation.
 
@@ -89,27 +89,27 @@ class Cluster(ClusterView):
         if rhythm is not None:
             rhythm.attach(policy, ageing, lanes)
         view = Pass(jobs, queue, self.ledger if ledger is None else ledger, self.name, policy)
-        view.number = len(self.islands)
-        island: Island = Island(queue, policy, view, self.orders)
-        island.rhythm = rhythm
-        self.islands.append(island)
-        self.several = len(self.islands) > 1
-        plain = not self.several and self.islands[0].lines is None
-        self.sole = self.islands[0] if plain else None
+        view.number = len(self.domains)
+        domain: Domain = Domain(queue, policy, view, self.orders)
+        domain.rhythm = rhythm
+        self.domains.append(domain)
+        self.several = len(self.domains) > 1
+        plain = not self.several and self.domains[0].lines is None
+        self.sole = self.domains[0] if plain else None
 
     @property
     def queue(self) -> Queue:
-        """The waiting jobs of the only island, or of the first."""
-        return self.islands[0].queue
+        """The waiting jobs of the only domain, or of the first."""
+        return self.domains[0].queue
 
     def join(self, jobs: JobTable, slot, now):
         """A job begins to wait here."""
-        island: Island = self.sole
+        domain: Domain = self.sole
         order: Order = self.order
         size: cython.Py_ssize_t = 0
         self.moved = True
-        if island is None:
-            island = self.islands[jobs.at[slot].island]
+        if domain is None:
+            domain = self.domains[jobs.at[slot].domain]
             order = self.orders[jobs.at[slot].lane]
             if self.quotas is not None:
                 self.quotas.set_time(now)
@@ -122,23 +122,23 @@ class Cluster(ClusterView):
                 order.set_time(now)
             jobs.at[slot].key = order.key(jobs, slot)
         if self.changes is not None:
-            self.welcome(jobs, slot, island)
-        island.queue.push(slot)
-        island.causes |= ARRIVAL
-        if island.displacer is not None:
-            island.displacer.waits(slot)
+            self.welcome(jobs, slot, domain)
+        domain.queue.push(slot)
+        domain.causes |= ARRIVAL
+        if domain.preemptor is not None:
+            domain.preemptor.waits(slot)
         if self.sole is not None:
-            size = island.queue.size
+            size = domain.queue.size
         else:
-            for island in self.islands:
-                size += island.queue.size + island.lines.parked
+            for domain in self.domains:
+                size += domain.queue.size + domain.lines.parked
         if size > self.longest_queue:
             self.longest_queue = size
         return 0
 
     def changed(self, slot, cause):
         """Something happened to a job of this cluster."""
-        island: Island
+        domain: Domain
         self.moved = True
         if self.changes is not None:
             self.stir()
@@ -147,31 +147,31 @@ class Cluster(ClusterView):
             return 0
         if self.licensed:
             return self.changed_all(cause)
-        island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
-        island.causes |= cause
+        domain = cython.cast(Domain, self.domains[self.ledger.jobs.at[slot].domain])
+        domain.causes |= cause
         return 0
 
     def changed_all(self, cause):
         """Something happened that concerns all that wait here."""
-        island: Island
+        domain: Domain
         self.moved = True
         if self.changes is not None:
             if cause != TIMER or (self.quotas is not None and self.quotas.timed):
                 self.stir()
             else:
                 self.touch()
-        for island in self.islands:
-            island.causes |= cause
-            if cause == CAPACITY and island.forecast is not None:
-                island.forecast.stale = True
+        for domain in self.domains:
+            domain.causes |= cause
+            if cause == CAPACITY and domain.forecast is not None:
+                domain.forecast.stale = True
         return 0
 
     def wake(self, now):
         """A pass was asked for at this time."""
-        island: Island
+        domain: Domain
         self.idle = False
-        for island in self.islands:
-            if island.displacer is not None:
+        for domain in self.domains:
+            if domain.preemptor is not None:
                 self.idle = not self.awaits(now)
                 break
         return self.changed_all(TIMER)
@@ -179,68 +179,68 @@ class Cluster(ClusterView):
     def awaits(self, now):
         """Whether a timer means this time: a promise is due, or time alone lets in a job. Else it was asked for by a
         plan that has changed since."""
-        island: Island
+        domain: Domain
         slot: cython.Py_ssize_t
-        for island in self.islands:
-            if island.rhythm is not None or (island.lines is not None and island.lines.opening == now):
+        for domain in self.domains:
+            if domain.rhythm is not None or (domain.lines is not None and domain.lines.opening == now):
                 return True
-            for slot in island.waiting() if island.policy.plans else ():
+            for slot in domain.waiting() if domain.policy.plans else ():
                 if self.ledger.jobs.at[slot].promise == now and not self.ledger.jobs.at[slot].pinned:
                     return True
         return False
 
     # ---- a pass
 
-    def begin_pass(self, island: Island, now, amid):
+    def begin_pass(self, domain: Domain, now, amid):
         """Everything up to the policy's decisions: limits and keys that time has moved, and room for urgent jobs."""
-        view: Pass = island.view
+        view: Pass = domain.view
         causes: cython.int
         self.passes += 1
         self.moved = True
         self.set_time(now)
         if self.several:
-            self.ledger.island = view.number
-        if island.dynamic or island.periodic or island.lines is not None:
-            island.prepare(self.orders, now)
-        causes = island.causes
-        island.causes = 0
+            self.ledger.domain = view.number
+        if domain.dynamic or domain.periodic or domain.lines is not None:
+            domain.prepare(self.orders, now)
+        causes = domain.causes
+        domain.causes = 0
         view.begin(now, causes)
         view.amid = amid
-        if island.displacer is not None and not (causes == TIMER and self.idle) and island.displacer.act(view):
-            if island.dynamic and island.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
-                island.prepare(self.orders, now)
-            view.causes |= island.causes | CAPACITY
-            island.causes = 0
-        if self.quotas is not None and island.policy.plans and (self.several or island.displacer is not None):
-            island.take_back(self.quotas)
+        if domain.preemptor is not None and not (causes == TIMER and self.idle) and domain.preemptor.act(view):
+            if domain.dynamic and domain.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
+                domain.prepare(self.orders, now)
+            view.causes |= domain.causes | CAPACITY
+            domain.causes = 0
+        if self.quotas is not None and domain.policy.plans and (self.several or domain.preemptor is not None):
+            domain.take_back(self.quotas)
         return 0
 
-    def end_pass(self, island: Island):
+    def end_pass(self, domain: Domain):
         """The decisions of the pass have become true."""
         if self.changes is not None:
-            self.passed(island)
-        if self.quotas is not None and island.displacer is not None:
-            island.displacer.park_refused(island.lines)
+            self.passed(domain)
+        if self.quotas is not None and domain.preemptor is not None:
+            domain.preemptor.park_refused(domain.lines)
         return 0
 
-    def plan_looks(self, island: Island, timers: Timers, now):
-        """Have the rhythm of the island asked again when it wants to be."""
-        time: cython.longlong = island.next_look(now)
+    def plan_looks(self, domain: Domain, timers: Timers, now):
+        """Have the rhythm of the domain asked again when it wants to be."""
+        time: cython.longlong = domain.next_look(now)
         if time < NEVER:
             timers.plan(self.index, time)
         return 0
 
     def foresee_openings(self, now):
         """Have a pass when a limit on core-minutes will let in a job if nothing else happens."""
-        island: Island
+        domain: Domain
         time: cython.longlong
         first: cython.longlong = NEVER
         if not self.moved or self.openings is None or not self.quotas.timed:
             return 0
         self.moved = False
         self.quotas.set_time(now)
-        for island in self.islands:
-            time = island.lines.next_opening()
+        for domain in self.domains:
+            time = domain.lines.next_opening()
             if time < first:
                 first = time
         return self.openings.plan(self.index, first)
@@ -260,7 +260,7 @@ class Cluster(ClusterView):
             counter = self.quotas.too_small(slot, jobs.at[slot].rules)
         if counter >= 0:
             return self.quotas.beyond(counter)
-        counter = self.quotas.submit(cython.cast(Island, self.islands[0]).lines.counted_as(slot))
+        counter = self.quotas.submit(cython.cast(Domain, self.domains[0]).lines.counted_as(slot))
         return self.quotas.too_many(counter) if counter >= 0 else None
 
     def forget(self, slot, now):
@@ -268,19 +268,19 @@ class Cluster(ClusterView):
         jobs: JobTable = self.ledger.jobs
         self.set_time(now)
         self.unqueued(jobs, slot)
-        self.island_of(jobs, slot).queue.remove(slot)
+        self.domain_of(jobs, slot).queue.remove(slot)
         self.ledger_of(slot).unhold(slot)
         return self.changed(slot, ORDER)
 
     def put(self, slot, now):
         """Give a waiting job its resources whatever the policy and the limits say; whether there was room for it."""
         jobs: JobTable = self.ledger.jobs
-        island: Island = self.island_of(jobs, slot)
-        ledger: Ledger = island.view.raw_ledger
+        domain: Domain = self.domain_of(jobs, slot)
+        ledger: Ledger = domain.view.raw_ledger
         self.set_time(now)
         if not ledger.fits(slot):
             return False
-        island.queue.remove(slot)
+        domain.queue.remove(slot)
         jobs.at[slot].expected_end = now + jobs.at[slot].estimate
         jobs.at[slot].start = now
         ledger.take(slot)
@@ -306,13 +306,13 @@ class Cluster(ClusterView):
 
     def prolong(self, slot, until, now):
         """A running job is expected to end at another time."""
-        island: Island
+        domain: Domain
         self.set_time(now)
         self.ledger_of(slot).prolong(slot, until)
         if self.changes is not None:
-            island = self.island_of(self.ledger.jobs, slot)
-            if island.forecast is not None:
-                island.forecast.prolonged(slot)
+            domain = self.domain_of(self.ledger.jobs, slot)
+            if domain.forecast is not None:
+                domain.forecast.prolonged(slot)
         return self.changed(slot, ESTIMATE)
 
     def left(self, slot):
@@ -321,14 +321,14 @@ class Cluster(ClusterView):
         if jobs.at[slot].first_start >= 0 and self.estimate.learns:
             self.estimate.ended(jobs, slot, jobs.at[slot].used)
         if self.quotas is not None:
-            self.quotas.leave(cython.cast(Island, self.islands[0]).lines.counted_as(slot))
+            self.quotas.leave(cython.cast(Domain, self.domains[0]).lines.counted_as(slot))
         if jobs.at[slot].choice >= 0 and jobs.at[slot].first_start >= 0:
             self.chosen[jobs.at[slot].seq] = jobs.at[slot].queue
         return self.note_queue(slot)
 
     def note_queue(self, slot):
         """Which of several clusters' queues the job came to."""
-        if self.door is not None and self.door.names:
+        if self.assignments is not None and self.assignments.names:
             self.chosen[self.ledger.jobs.at[slot].seq] = self.index << 16 | self.ledger.jobs.at[slot].queue
         return 0
 
@@ -345,11 +345,11 @@ class Cluster(ClusterView):
 
     def ledger_of(self, slot):
         """The resources from which the job has, or would get, its own."""
-        island: Island
+        domain: Domain
         if not self.reserved:
             return self.ledger
-        island = cython.cast(Island, self.islands[self.ledger.jobs.at[slot].island])
-        return island.view.raw_ledger
+        domain = cython.cast(Domain, self.domains[self.ledger.jobs.at[slot].domain])
+        return domain.view.raw_ledger
 
     def charge_to(self, order: Order):
         """Have an order hear of what jobs use here, besides those of the cluster's own queues."""
@@ -382,14 +382,14 @@ class Cluster(ClusterView):
 
     def released(self, slot):
         """A running job stopped: what it counted for is free, and may let others in."""
-        island: Island
+        domain: Domain
         if self.quotas is None:
             return 0
-        refused = [island.lines.refused_choosers() for island in self.islands]
+        refused = [domain.lines.refused_choosers() for domain in self.domains]
         self.quotas.give(slot)
-        for island, choosers in zip(self.islands, refused, strict=True):
-            if island.lines.unpark(slot) or island.lines.lets_in(choosers):
-                island.causes |= LIMIT
+        for domain, choosers in zip(self.domains, refused, strict=True):
+            if domain.lines.unpark(slot) or domain.lines.lets_in(choosers):
+                domain.causes |= LIMIT
         return 0
 
     # ---- one of several
@@ -409,73 +409,73 @@ class Cluster(ClusterView):
             self.changes.stirred.append(self)
         return 0
 
-    def welcome(self, jobs: JobTable, slot, island: Island):
-        """A job is about to join the queue of the island."""
+    def welcome(self, jobs: JobTable, slot, domain: Domain):
+        """A job is about to join the queue of the domain."""
         self.touch()
         self.waiting += 1
         self.waiting_cores += jobs.at[slot].cores
         self.changes.waiting += 1
-        if island.forecast is not None:
+        if domain.forecast is not None:
             self.set_time(self.changes.now)
-            island.forecast.joined(slot, not island.dynamic and island.place_of(slot) == len(island.forecast.line))
+            domain.forecast.joined(slot, not domain.dynamic and domain.place_of(slot) == len(domain.forecast.line))
         return 0
 
     def unqueued(self, jobs: JobTable, slot):
         """A job waits here no longer: it starts, leaves, or moves to another cluster."""
-        island: Island
+        domain: Domain
         if self.changes is None:
             return 0
-        island = self.island_of(jobs, slot)
+        domain = self.domain_of(jobs, slot)
         self.waiting -= 1
         self.waiting_cores -= jobs.at[slot].cores
         self.changes.waiting -= 1
-        if island.forecast is not None:
-            island.forecast.stale = True
+        if domain.forecast is not None:
+            domain.forecast.stale = True
         return 0
 
     def started(self, jobs: JobTable, slot):
         """A job runs."""
-        island: Island
+        domain: Domain
         if self.changes is None:
             return 0
-        island = self.island_of(jobs, slot)
+        domain = self.domain_of(jobs, slot)
         self.changes.running += 1
-        if island.forecast is not None:
-            island.forecast.started(slot)
+        if domain.forecast is not None:
+            domain.forecast.started(slot)
         return 0
 
     def stopped(self, jobs: JobTable, slot):
         """A job runs no longer."""
-        island: Island
+        domain: Domain
         if self.changes is None:
             return 0
-        island = self.island_of(jobs, slot)
+        domain = self.domain_of(jobs, slot)
         self.changes.running -= 1
-        if island.forecast is not None:
-            island.forecast.stopped(slot)
+        if domain.forecast is not None:
+            domain.forecast.stopped(slot)
         return 0
 
-    def passed(self, island: Island):
-        """A pass of the island is over; where its promises count in the forecast, these may have moved."""
-        if island.forecast is not None and (island.forecast.promised or island.forecast.noded):
-            island.forecast.stale = True
+    def passed(self, domain: Domain):
+        """A pass of the domain is over; where its promises count in the forecast, these may have moved."""
+        if domain.forecast is not None and (domain.forecast.promised or domain.forecast.noded):
+            domain.forecast.stale = True
         return 0
 
-    def island_of(self, jobs: JobTable, slot):
-        return self.sole if self.sole is not None else cython.cast(Island, self.islands[jobs.at[slot].island])
+    def domain_of(self, jobs: JobTable, slot):
+        return self.sole if self.sole is not None else cython.cast(Domain, self.domains[jobs.at[slot].domain])
 
     def takes(self, slot):
         """Why the job can never run here, in words; None where it can."""
         jobs: JobTable = self.ledger.jobs
         counter: cython.Py_ssize_t = -1
         reason: cython.longlong = -1
-        if self.door is not None:
-            reason = self.door.refuses(jobs, slot)
+        if self.assignments is not None:
+            reason = self.assignments.refuses(jobs, slot)
             if reason >= 0:
-                return self.door.reasons[reason]
+                return self.assignments.reasons[reason]
         kept: JobFields = jobs.at[slot]
-        if self.door is not None:
-            self.door.describe(jobs, slot)
+        if self.assignments is not None:
+            self.assignments.describe(jobs, slot)
         possible: cython.bint = self.ledger_of(slot).possible(slot)
         if possible and self.quotas is not None and jobs.at[slot].choice < 0:
             counter = self.quotas.too_small(slot, jobs.at[slot].rules)
@@ -490,41 +490,41 @@ class Cluster(ClusterView):
         if self.quotas is None:
             return None
         kept: JobFields = jobs.at[slot]
-        self.door.describe(jobs, slot)
-        counter = self.quotas.submit(self.islands[0].lines.counted_as(slot))
+        self.assignments.describe(jobs, slot)
+        counter = self.quotas.submit(self.domains[0].lines.counted_as(slot))
         jobs.at[slot] = kept
         return self.quotas.too_many(counter) if counter >= 0 else None
 
     def take_in(self, jobs: JobTable, slot, now):
         """A job that has been counted in begins to wait here."""
-        if self.door is not None:
-            self.door.describe(jobs, slot)
+        if self.assignments is not None:
+            self.assignments.describe(jobs, slot)
         return self.join(jobs, slot, now)
 
     def give_up(self, jobs: JobTable, slot, now):
         """A waiting job goes to another cluster."""
-        island: Island = self.island_of(jobs, slot)
+        domain: Domain = self.domain_of(jobs, slot)
         self.set_time(now)
         self.unqueued(jobs, slot)
-        island.queue.remove(slot)
-        island.view.raw_ledger.unhold(slot)
-        if island.displacer is not None:
-            island.displacer.waits_no_more(slot)
+        domain.queue.remove(slot)
+        domain.view.raw_ledger.unhold(slot)
+        if domain.preemptor is not None:
+            domain.preemptor.waits_no_more(slot)
         jobs.at[slot].promise = -1
         self.changed(slot, ORDER)
         if self.quotas is not None:
-            self.quotas.leave(island.lines.counted_as(slot))
+            self.quotas.leave(domain.lines.counted_as(slot))
         return 0
 
-    def waiting_in(self, island: Island):
-        """Those who wait in an island, in order."""
-        return island.waiting()
+    def waiting_in(self, domain: Domain):
+        """Those who wait in a domain, in order."""
+        return domain.waiting()
 
     def dress(self, jobs: JobTable, slot, now):
         """Describe the job as if it waited here, to ask about it; the caller keeps what it was."""
         order: Order = self.order
-        if self.door is not None:
-            self.door.describe(jobs, slot)
+        if self.assignments is not None:
+            self.assignments.describe(jobs, slot)
             order = self.orders[jobs.at[slot].lane]
         jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
         if jobs.at[slot].used > 0:
@@ -540,17 +540,21 @@ class Cluster(ClusterView):
 
     def could_start(self, slot):
         jobs: JobTable = self.ledger.jobs
-        island: Island
+        domain: Domain
         able: cython.bint
-        if self.closed or self.ledger.free <= 0 or (self.door is None and jobs.at[slot].cores > self.ledger.free):
+        if (
+            self.closed
+            or self.ledger.free <= 0
+            or (self.assignments is None and jobs.at[slot].cores > self.ledger.free)
+        ):
             return False
         kept: JobFields = jobs.at[slot]
         self.dress(jobs, slot, self.changes.now)
-        island = self.island_of(jobs, slot)
-        able = island.queue.size == 0
+        domain = self.domain_of(jobs, slot)
+        able = domain.queue.size == 0
         if able:
             self.set_time(self.changes.now)
-            able = island.view.raw_ledger.fits(slot) if island.lines is None else island.view.fits_by_rules(slot)
+            able = domain.view.raw_ledger.fits(slot) if domain.lines is None else domain.view.fits_by_rules(slot)
         jobs.at[slot] = kept
         return able
 
@@ -561,7 +565,7 @@ class Cluster(ClusterView):
         if not self.reserved:
             return False
         kept: JobFields = jobs.at[slot]
-        self.door.describe(jobs, slot)
+        self.assignments.describe(jobs, slot)
         bound = self.ledger_of(slot) is not self.ledger
         jobs.at[slot] = kept
         return bound
@@ -577,50 +581,50 @@ class Cluster(ClusterView):
         self.set_time(now)
         self.dress(jobs, slot, now)
         jobs.at[slot].promise = -1
-        time = self.foresee(jobs, slot, self.island_of(jobs, slot), now)
+        time = self.foresee(jobs, slot, self.domain_of(jobs, slot), now)
         jobs.at[slot] = kept
         return time
 
     def planned(self, jobs: JobTable, slot, now):
         """When a job that waits here would start; NEVER for one that waits at a limit."""
-        island: Island = self.island_of(jobs, slot)
+        domain: Domain = self.domain_of(jobs, slot)
         self.set_time(now)
-        self.refresh(jobs, island, now)
-        return island.forecast.starts.get(slot, NEVER)
+        self.refresh(jobs, domain, now)
+        return domain.forecast.starts.get(slot, NEVER)
 
-    def foresee(self, jobs: JobTable, slot, island: Island, now):
-        """When the job, dressed as one of the island's, would start."""
+    def foresee(self, jobs: JobTable, slot, domain: Domain, now):
+        """When the job, dressed as one of the domain's, would start."""
         forecast: Forecast
         time: cython.longlong
         exact: cython.longlong
-        self.refresh(jobs, island, now)
-        forecast = island.forecast
-        time = forecast.behind(island.place_of(slot), slot, now)
-        if (forecast.noded and island.queue.size == 0) or island.view.raw_ledger is not self.ledger:
-            exact = island.view.raw_ledger.earliest(slot, now)
+        self.refresh(jobs, domain, now)
+        forecast = domain.forecast
+        time = forecast.behind(domain.place_of(slot), slot, now)
+        if (forecast.noded and domain.queue.size == 0) or domain.view.raw_ledger is not self.ledger:
+            exact = domain.view.raw_ledger.earliest(slot, now)
             if exact > time:
                 time = exact
         return time
 
-    def refresh(self, jobs: JobTable, island: Island, now):
-        """Have a plan of the island as things are now."""
+    def refresh(self, jobs: JobTable, domain: Domain, now):
+        """Have a plan of the domain as things are now."""
         s: cython.Py_ssize_t
-        policy: Policy = island.policy
-        if island.forecast is None:
-            ledger = island.view.raw_ledger
+        policy: Policy = domain.policy
+        if domain.forecast is None:
+            ledger = domain.view.raw_ledger
             noded = not isinstance(ledger, CoreLedger | PlanLedger)
-            island.forecast = Forecast(jobs, ledger, island.cores, policy.strict, policy.plans, noded)
+            domain.forecast = Forecast(jobs, ledger, domain.cores, policy.strict, policy.plans, noded)
             for s in jobs.slots():
                 if jobs.at[s].holding != 1 or jobs.at[s].cluster != self.index or jobs.at[s].seq < 0:
                     continue
-                if self.island_of(jobs, s) is island:
-                    island.forecast.started(s)
-        if (island.dynamic or island.periodic) and island.forecast.made != now:
-            island.forecast.stale = True
-        if island.forecast.stale and island.dynamic and island.lines is None and island.queue.size > 0:
-            island.prepare(self.orders, now)
-        if not island.forecast.holds_at(now):
+                if self.domain_of(jobs, s) is domain:
+                    domain.forecast.started(s)
+        if (domain.dynamic or domain.periodic) and domain.forecast.made != now:
+            domain.forecast.stale = True
+        if domain.forecast.stale and domain.dynamic and domain.lines is None and domain.queue.size > 0:
+            domain.prepare(self.orders, now)
+        if not domain.forecast.holds_at(now):
             if self.machine is not None:
-                island.forecast.shut = self.machine.windows(island.view.raw_ledger, island.mask)
-            island.forecast.make(island.waiting(), now)
+                domain.forecast.shut = self.machine.windows(domain.view.raw_ledger, domain.mask)
+            domain.forecast.make(domain.waiting(), now)
         return 0

@@ -1,19 +1,19 @@
-from walltime.engine.displacement cimport Displacer
-from walltime.kernel.forecast cimport Forecast
+from walltime.engine.disruptions.preemption cimport Preemptor
+from walltime.kernel.ledger.forecast cimport Forecast
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.lines cimport Line, LinesQueue
-from walltime.kernel.queue cimport Queue
+from walltime.kernel.queue.lines cimport Line, LinesQueue
+from walltime.kernel.queue.waiting cimport Queue
 from walltime.kernel.quotas cimport Quotas
-from walltime.kernel.scan cimport ScanQueue
+from walltime.kernel.queue.scan cimport ScanQueue
 from walltime.policy.api cimport LIMIT, TIMER, Order, Pass, Policy, Rhythm
 
-cdef class Island:
+cdef class Domain:
     cdef readonly Queue queue
     cdef readonly LinesQueue lines
     cdef readonly Policy policy
     cdef readonly Pass view
     cdef readonly int causes
-    cdef public Displacer displacer
+    cdef public Preemptor preemptor
     cdef bint dynamic
     cdef bint periodic
     cdef long long[::1] renewed

@@ -5,14 +5,14 @@ from __future__ import annotations
 import cython
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.engine.displacement import Displacer  # noqa: F401 - as in domain.pxd
+from walltime.engine.disruptions.preemption import Preemptor  # noqa: F401 - as in domain.pxd
 from walltime.kernel.arrays import integers
-from walltime.kernel.forecast import Forecast  # noqa: F401 - as in domain.pxd
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.lines import Line, LinesQueue
-from walltime.kernel.queue import Queue
+from walltime.kernel.ledger.forecast import Forecast  # noqa: F401 - as in domain.pxd
+from walltime.kernel.queue.lines import Line, LinesQueue
+from walltime.kernel.queue.scan import ScanQueue
+from walltime.kernel.queue.waiting import Queue
 from walltime.kernel.quotas import Quotas
-from walltime.kernel.scan import ScanQueue
 from walltime.policy.api import Cause, Order, Pass, Policy, Rhythm  # noqa: F401 - as in domain.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -23,8 +23,8 @@ if not cython.compiled:
 
 @cython.final
 @cython.cclass
-class Island:
-    """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one island."""
+class Domain:
+    """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one domain."""
 
     def __init__(self, queue: Queue, policy: Policy, view: Pass, orders) -> None:
         self.queue = queue
@@ -36,7 +36,7 @@ class Island:
         self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
         self.renewal = integers(len(orders), -1)  # which one they should
         self.causes = 0
-        self.displacer = None  # whoever makes room for the urgent, and has the suspended
+        self.preemptor = None  # whoever makes room for the urgent, and has the suspended
         self.rhythm = None
         self.asked = -1  # for when its rhythm has last asked for a look
         self.cores = -1  # of its nodes, where these are not all of the cluster's
@@ -51,7 +51,7 @@ class Island:
             return False
         if self.queue.size > 0 or self.causes & TIMER:
             return True
-        if self.displacer is not None and self.displacer.suspended:
+        if self.preemptor is not None and self.preemptor.suspended:
             return True
         return self.lines is not None and self.lines.waits_for_time()
 
@@ -63,7 +63,7 @@ class Island:
 
     def waits(self):
         """Whether somebody waits who may start without anything else happening to others first."""
-        if self.queue.size > 0 or (self.displacer is not None and self.displacer.suspended):
+        if self.queue.size > 0 or (self.preemptor is not None and self.preemptor.suspended):
             return True
         return self.lines is not None and self.lines.waits_for_time()
 

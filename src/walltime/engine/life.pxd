@@ -6,7 +6,7 @@ from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING, JobTable, done_in, seal
 )
-from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport (
     BEGUN, ELIGIBLE, ENTERED, FAIL, INTERRUPTED, KILL, LEFT, MOVED, REQUEUE, RESTORE, STARTED, Engine, Observer, Source
 )

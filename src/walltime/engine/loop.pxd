@@ -1,13 +1,13 @@
 from cpython.exc cimport PyErr_CheckSignals
 
 from walltime.engine.cluster cimport Cluster
-from walltime.engine.domain cimport Island
+from walltime.engine.domain cimport Domain
 from walltime.engine.ending cimport Ending
 from walltime.engine.life cimport Life
 from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, REJECTED, RUNNING
-from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport REQUEUE, Observer, Source
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 
@@ -35,7 +35,7 @@ cdef class Simulation(Life):
     cdef int poll(self) except -1
     cdef bint run_clusters(self) except? -1
     cdef bint run_cluster(self, Cluster cluster) except? -1
-    cdef int run_pass(self, Cluster cluster, Island island) except -1
+    cdef int run_pass(self, Cluster cluster, Domain domain) except -1
     cdef int commit(self, Cluster cluster, Pass view) except -1
     cdef int turn_away(self) except -1
     cpdef int set_capacity(self, int cluster, long long cores) except -1

@@ -15,7 +15,7 @@ from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.engine.cluster import Cluster
-from walltime.engine.domain import Island
+from walltime.engine.domain import Domain
 from walltime.engine.ending import Ending
 from walltime.engine.life import Life
 from walltime.engine.recorder import NOWHERE as _NOWHERE
@@ -23,7 +23,7 @@ from walltime.engine.scheduling import Alone
 from walltime.engine.sources import Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import Outcome, State
-from walltime.kernel.ledger import Ledger
+from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.source import Observer, Remedy, Source
 from walltime.policy.api import Cause, Decision, Pass
 
@@ -116,7 +116,7 @@ class Simulation(Life):
     def add_cluster(self, name, ledger: Ledger, order, estimate, policy, rhythm=None):
         """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
         cluster: Cluster = self.add(Cluster(name, len(self.clusters), ledger, [order], estimate))
-        cluster.add_island(None, policy, None, rhythm)
+        cluster.add_domain(None, policy, None, rhythm)
         return cluster
 
     def add(self, cluster: Cluster):
@@ -202,7 +202,7 @@ class Simulation(Life):
                     again = True
             rounds += 1
             if rounds > bound:
-                names = ", ".join(cluster.islands[0].view.name() for cluster in self.clusters)
+                names = ", ".join(cluster.domains[0].view.name() for cluster in self.clusters)
                 raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
             if rounds & 63 == 0:
                 self.poll()
@@ -248,26 +248,26 @@ class Simulation(Life):
 
     def run_cluster(self, cluster: Cluster):
         """The passes that are due in a cluster; whether their decisions make another one due: a requeue."""
-        island: Island
+        domain: Domain
         k: cython.Py_ssize_t
         again: cython.bint = False
-        for k in range(len(cluster.islands)):
-            island = cython.cast(Island, cluster.islands[k])
-            if island.due(self.now):
-                self.run_pass(cluster, island)
-        for k in range(len(cluster.islands)):
-            island = cython.cast(Island, cluster.islands[k])
-            again |= island.unsettled(self.now)
-            if island.rhythm is not None:
-                cluster.plan_looks(island, self.timers, self.now)
+        for k in range(len(cluster.domains)):
+            domain = cython.cast(Domain, cluster.domains[k])
+            if domain.due(self.now):
+                self.run_pass(cluster, domain)
+        for k in range(len(cluster.domains)):
+            domain = cython.cast(Domain, cluster.domains[k])
+            again |= domain.unsettled(self.now)
+            if domain.rhythm is not None:
+                cluster.plan_looks(domain, self.timers, self.now)
         cluster.foresee_openings(self.now)
         return again
 
-    def run_pass(self, cluster: Cluster, island: Island):
-        view: Pass = island.view
-        cluster.begin_pass(island, self.now, self.per_event and self.is_amid())
+    def run_pass(self, cluster: Cluster, domain: Domain):
+        view: Pass = domain.view
+        cluster.begin_pass(domain, self.now, self.per_event and self.is_amid())
         try:
-            island.decide()
+            domain.decide()
         except SystemExit as error:
             view.rollback()
             view.end()
@@ -279,7 +279,7 @@ class Simulation(Life):
         view.end()
         if view.decided > 0:
             self.commit(cluster, view)
-        return cluster.end_pass(island)
+        return cluster.end_pass(domain)
 
     def commit(self, cluster: Cluster, view: Pass):
         """Make the decisions of the pass true, in their order."""

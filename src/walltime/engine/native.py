@@ -17,16 +17,16 @@ from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import Conditions
+from walltime.engine.brokering.dispatch import Dispatch
 from walltime.engine.build import build_simulation
 from walltime.engine.counts import count_conditions
-from walltime.engine.dispatch import Dispatch
 from walltime.engine.honoured import HONOURED
-from walltime.engine.limits import collect_rules
 from walltime.engine.loop import Rank, Simulation
-from walltime.engine.opening import Placements
 from walltime.engine.tables import build_outages, build_tables
+from walltime.engine.warm_start import Placements
 from walltime.kernel.source import Observer
 from walltime.policy import registry
+from walltime.rules.limits import collect_rules
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.model import SHARING

@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.ledger.cores cimport Ledger
 
 cdef class Rows:
     cdef readonly Py_ssize_t width

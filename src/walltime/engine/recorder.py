@@ -10,7 +10,7 @@ import cython
 import numpy as np
 
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger import Ledger
+from walltime.kernel.ledger.cores import Ledger
 
 LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
 CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on

@@ -88,9 +88,9 @@ class Notices(Planned):
         self.times = {}  # by slot: for which stamp, and when
         self.homes = {}
 
-    def add(self, cluster, island, preemptor) -> None:
+    def add(self, cluster, domain, preemptor) -> None:
         """One more preemptor."""
-        self.homes[cluster, island] = preemptor
+        self.homes[cluster, domain] = preemptor
         self.hears = MOVED
 
     def give(self, slot, time) -> None:
@@ -113,12 +113,12 @@ class Notices(Planned):
 
     def happen(self, slot, now):
         jobs: JobTable = self.engine.jobs
-        self.homes[jobs.at[slot].cluster, jobs.at[slot].island].displace(slot)
+        self.homes[jobs.at[slot].cluster, jobs.at[slot].domain].displace(slot)
         return 0
 
     def moved(self, slot, before, after):
         jobs: JobTable = self.engine.jobs
-        home = self.homes.get((jobs.at[slot].cluster, jobs.at[slot].island))
+        home = self.homes.get((jobs.at[slot].cluster, jobs.at[slot].domain))
         if home is not None:
             home.moved(slot, before, after)
         return 0

@@ -49,7 +49,7 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
     if simulation.chosen:
-        names = [[] if cluster.door is None else cluster.door.names for cluster in simulation.clusters]
+        names = [[] if cluster.assignments is None else cluster.assignments.names for cluster in simulation.clusters]
         jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen, names))
     return jobs, allocations
 

@@ -1,6 +1,6 @@
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
-from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport Engine
 
 cdef class Row:

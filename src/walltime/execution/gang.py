@@ -17,7 +17,7 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.execution.model import Execution
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
-from walltime.kernel.ledger import Ledger
+from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.source import Engine
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 

@@ -30,15 +30,9 @@ FORM = "walltime run 1"
 LIBRARIES = ("numpy", "polars")
 """They compute what a result says: draws, sums, quantiles."""
 SOURCES = (
-    *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "scenario", "slurm"),
-    *(
-        "workload",
-        "pipeline.py",
-        "api.py",
-        "experiments/analyses.py",
-        "experiments/execution.py",
-        "experiments/phases.py",
-    ),
+    *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "rules", "scenario"),
+    *("site", "slurm", "workload", "pipeline.py", "api.py"),
+    *("experiments/analyses.py", "experiments/execution.py", "experiments/phases.py"),
 )
 """Of our own package what a result depends on; not how it is drawn, shown or stored."""
 NOT_SOURCES = ("analysis/charts/", "analysis/plots/", "analysis/report/")

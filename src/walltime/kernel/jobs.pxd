@@ -69,7 +69,7 @@ cdef packed struct JobFields:
     long long line
     long long shape
     long long lane
-    long long island
+    long long domain
     long long rules
     long long choice
     # what gets in its way
@@ -83,7 +83,7 @@ cdef class JobTable:
     cdef readonly Py_ssize_t size
     cdef readonly Py_ssize_t live
     cdef readonly long long entered
-    cdef readonly long long ghosts
+    cdef readonly long long blockers
     cdef JobFields[::1] at
     cdef long long[::1] spare
     cdef Py_ssize_t spares
@@ -100,7 +100,7 @@ cdef class JobTable:
 
 cdef int require_table(JobTable jobs) except -1
 cpdef int seal(JobTable jobs) except -1
-cpdef Py_ssize_t add_ghost(JobTable jobs, long long cores) except -1
-cpdef int drop_ghost(JobTable jobs, Py_ssize_t slot) except -1
+cpdef Py_ssize_t add_blocker(JobTable jobs, long long cores) except -1
+cpdef int drop_blocker(JobTable jobs, Py_ssize_t slot) except -1
 cpdef int require_job(JobTable jobs, Py_ssize_t slot) except -1
 cpdef int require_jobs(JobTable jobs, long long[::1] slots, long long[::1] keys) except -1

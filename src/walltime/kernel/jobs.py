@@ -54,7 +54,7 @@ FIELDS = (
     "line",
     "shape",
     "lane",
-    "island",
+    "domain",
     "rules",
     "choice",
     "pinned",
@@ -135,7 +135,7 @@ def writable(jobs: JobTable, name: str):
     return jobs.table[name]
 
 
-def add_ghost(jobs, cores):
+def add_blocker(jobs, cores):
     """A slot for something that is no job and takes the place of one: a node that is down, a reservation.
 
     Its `seq` is below zero, and its hold, where it has one, is pinned.
@@ -143,18 +143,18 @@ def add_ghost(jobs, cores):
     require_table(jobs)
     s: cython.Py_ssize_t = jobs.enter(0, 0, 0, cores)
     jobs.entered -= 1
-    jobs.ghosts += 1
+    jobs.blockers += 1
     jobs.live -= 1
-    jobs.at[s].seq = -1 - jobs.ghosts
+    jobs.at[s].seq = -1 - jobs.blockers
     jobs.at[s].pinned = 1
     return s
 
 
-def drop_ghost(jobs, slot):
-    """Give a ghost's slot back."""
+def drop_blocker(jobs, slot):
+    """Give a blocker's slot back."""
     require_job(jobs, slot)
     if jobs.at[slot].seq >= 0:
-        raise PolicyError(f"{slot} is the slot of a job, not of a ghost")
+        raise PolicyError(f"{slot} is the slot of a job, not of a blocker")
     jobs.leave(slot)
     jobs.live += 1
     return 0
@@ -202,7 +202,7 @@ class JobTable:
         self.size = 0
         self.live = 0
         self.entered = 0
-        self.ghosts = 0
+        self.blockers = 0
         self.spares = 0
         self.spare = integers(64)
         self.table = np.zeros(64, [(name, np.int64) for name in FIELDS])
@@ -270,7 +270,7 @@ class JobTable:
         self.at[s].line = -1
         self.at[s].shape = -1
         self.at[s].lane = 0
-        self.at[s].island = 0
+        self.at[s].domain = 0
         self.at[s].rules = -1
         self.at[s].choice = -1
         self.at[s].pinned = 0

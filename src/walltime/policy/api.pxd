@@ -1,9 +1,9 @@
 from libc.string cimport memcpy
 
 from walltime.kernel.jobs cimport OUTSIDE, WAITING, JobTable
-from walltime.kernel.ledger cimport Ledger
-from walltime.kernel.lines cimport Choices, LinesQueue
-from walltime.kernel.queue cimport Queue
+from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.queue.lines cimport Choices, LinesQueue
+from walltime.kernel.queue.waiting cimport Queue
 from walltime.kernel.quotas cimport Quotas
 
 cdef enum:

@@ -16,9 +16,9 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place, State
-from walltime.kernel.ledger import Ledger
-from walltime.kernel.lines import Choices, LinesQueue
-from walltime.kernel.queue import Queue
+from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.queue.lines import Choices, LinesQueue
+from walltime.kernel.queue.waiting import Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in api.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -722,7 +722,7 @@ class Pass:
             self.jobs.at[slot].state == WAITING
             and self.jobs.at[slot].place != OUTSIDE
             and self.jobs.at[slot].cluster == self.raw_ledger.index
-            and self.jobs.at[slot].island == self.number
+            and self.jobs.at[slot].domain == self.number
         )
 
     def check_place(self, slot):

@@ -6,8 +6,8 @@ from typing import Any
 
 from walltime.core.errors import PolicyError
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger import Ledger
-from walltime.kernel.queue import Queue
+from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.queue.waiting import Queue
 from walltime.policy.views import LedgerView, QueueView
 
 class Cause(enum.IntFlag):

@@ -22,8 +22,8 @@ import numpy as np
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import SECOND
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.place import Place
-from walltime.kernel.pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.place import Place
 from walltime.policy.api import Job
 
 __all__ = ["OwnPlace", "Place", "as_place"]

@@ -54,7 +54,7 @@ _BASES = {
     "rhythm": "walltime.policy.api:Rhythm",
     "broker": "walltime.policy.api:Broker",
     "preempt": "walltime.policy.preempt:Preempt",
-    "place": "walltime.kernel.place:Place",
+    "place": "walltime.kernel.ledger.place:Place",
     "execution": "walltime.execution.model:Execution",
 }
 """What the parts of a kind extend; the kinds that are not here have no parts in this version."""

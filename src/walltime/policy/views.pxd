@@ -1,4 +1,4 @@
-from walltime.kernel.ledger cimport Ledger
+from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.quotas cimport Quotas
 from walltime.policy.api cimport Pass, require_open
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import PolicyError
-from walltime.kernel.ledger import Ledger  # noqa: F401 - as in views.pxd
+from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in views.pxd
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in views.pxd
 from walltime.policy.api import Pass, require_open
 

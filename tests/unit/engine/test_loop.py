@@ -14,7 +14,7 @@ from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.jobs import State
-from walltime.kernel.ledger import CoreLedger
+from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import GONE, Moment, Source
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.estimate.request import Request

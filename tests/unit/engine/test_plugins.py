@@ -11,14 +11,14 @@ from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
-from walltime.engine.dispatch import Dispatch, GlobalQueue
+from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
 from walltime.engine.loop import Rank
 from walltime.engine.tables import build_tables
 from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.jobs import Place, State, writable
-from walltime.kernel.ledger import CoreLedger
-from walltime.kernel.plan import PlanLedger
+from walltime.kernel.ledger.cores import CoreLedger
+from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.source import Observer, Source
 from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.easy import Easy

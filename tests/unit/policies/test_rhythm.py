@@ -8,7 +8,7 @@ import pytest
 import walltime
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND
-from walltime.kernel.outlook import Outlook
+from walltime.kernel.ledger.free_profile import Outlook
 from walltime.policy.api import Rhythm
 
 

@@ -1,4 +1,4 @@
-"""What a witness saw, in words: why a job waited, and why it had to leave."""
+"""What a watcher saw, in words: why a job waited, and why it had to leave."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Words:
         self.jobs, self.nodes = jobs, nodes
 
     def cause(self, one: Any) -> str:
-        """Why the job did not run, a Reason of the witness, for a person."""
+        """Why the job did not run, a Reason of the watcher, for a person."""
         if one.kind == "limit":
             return str(one.detail["text"])
         told = getattr(self, f"_tell_{one.kind}", None)
@@ -88,7 +88,7 @@ class Words:
         return None if who is None else f"{self.job(who)} displaced it; it keeps its place and its progress"
 
     def run(self, stay: Any) -> Run:
-        """A Stay of the witness, with what ended it where that was not the job itself."""
+        """A Stay of the watcher, with what ended it where that was not the job itself."""
         cause = stay.cause
         facts = {name: value for name, value in cause.items() if value}
         end = None if stay.end < 0 else stay.end / SECOND

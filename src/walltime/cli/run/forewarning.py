@@ -80,7 +80,7 @@ def describe(name: str, prepared: Prepared, left: float, waiting: int) -> list[s
 
 def count_waiting(simulation: Any) -> int:
     """Jobs that wait at this moment."""
-    return sum(island.queue.size for cluster in simulation.clusters for island in cluster.islands)
+    return sum(domain.queue.size for cluster in simulation.clusters for domain in cluster.domains)
 
 
 # ---- the faster choice, tried for a moment

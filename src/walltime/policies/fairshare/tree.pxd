@@ -1,6 +1,6 @@
 from libc.math cimport INFINITY, exp2
 
-from walltime.kernel.sorting cimport sort_by
+from walltime.kernel.queue.sorting cimport sort_by
 from walltime.kernel.usage cimport Usage, blunt
 from walltime.policy.api cimport float_key
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import doubled, doubles, integers, lengthened
-from walltime.kernel.sorting import sort_by
+from walltime.kernel.queue.sorting import sort_by
 from walltime.kernel.usage import Usage, blunt
 from walltime.policy.api import float_key
 

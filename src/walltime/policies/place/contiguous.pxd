@@ -1,5 +1,5 @@
-from walltime.kernel.place cimport Place
-from walltime.kernel.pool cimport NodePool
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.ledger.node_pool cimport NodePool
 
 cdef class Contiguous(Place):
     cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.place import Place
-from walltime.kernel.pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.place import Place
 
 
 @cython.cclass

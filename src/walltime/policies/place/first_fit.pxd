@@ -1,5 +1,5 @@
-from walltime.kernel.place cimport Place
-from walltime.kernel.pool cimport NodePool
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.ledger.node_pool cimport NodePool
 
 cdef class FirstFit(Place):
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1

@@ -7,8 +7,8 @@ import cython
 from walltime.core.random import stream
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.place import Place
-from walltime.kernel.pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.place import Place
 
 # Constants of SplitMix64, and a step between jobs; typed, because a literal of this size is a Python object.
 STEP = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)

@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.place cimport Place
-from walltime.kernel.pool cimport NodePool
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.ledger.node_pool cimport NodePool
 
 cdef class RoundRobin(Place):
     cdef Py_ssize_t following

@@ -7,8 +7,8 @@ import numpy as np
 
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.place import Place
-from walltime.kernel.pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.place import Place
 
 
 @cython.cclass

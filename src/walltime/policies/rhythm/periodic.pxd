@@ -1,4 +1,4 @@
-from walltime.kernel.outlook cimport Outlook
+from walltime.kernel.ledger.free_profile cimport FreeProfile
 from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RESERVE, TIMER, Pass, Policy, Rhythm, require_open
 
@@ -29,7 +29,7 @@ cdef class Periodic(Rhythm):
     cdef long long[::1] blocked
     cdef bint cut
     # one backfill pass
-    cdef Outlook outlook
+    cdef FreeProfile free_profile
     cdef bint counted
     cdef long long[::1] chosen
     cdef long long[::1] before

@@ -13,7 +13,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.outlook import Outlook
+from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
 from walltime.policies.backfill.conservative import Conservative
@@ -103,7 +103,7 @@ class Periodic(Rhythm):
         self.missed = 0  # what has happened since the last backfill pass,
         self.pending = 0  # and since the last main pass
         self.cut = False  # whether that stopped at its depth
-        self.outlook = Outlook()
+        self.free_profile = FreeProfile()
         self.counted = False
         self.chosen = integers(64)
         self.before = integers(64)  # whom the last backfill pass looked at, by order of entry
@@ -269,7 +269,7 @@ class Periodic(Rhythm):
             return 0
         p.release()
         self.planned = p.now
-        self.counted = p.raw_ledger.foresee(self.outlook)
+        self.counted = p.raw_ledger.foresee(self.free_profile)
         i = 0
         while i < n and (self.reserved < self.depth or self.candidates is None):
             self.consider(p, self.chosen[i])
@@ -317,7 +317,7 @@ class Periodic(Rhythm):
         slot: cython.Py_ssize_t
         p.release()
         self.planned = p.now
-        self.counted = p.raw_ledger.foresee(self.outlook)
+        self.counted = p.raw_ledger.foresee(self.free_profile)
         slot = p.raw_queue.head()
         while slot >= 0 and tested < self.bf_max_job_test:
             if p.admits(slot) and not self.too_many(p, slot):
@@ -363,7 +363,7 @@ class Periodic(Rhythm):
         if slot == self.watched:
             self.seen = p.now
         if self.counted:
-            return self.outlook.fits(p.raw_ledger.units(slot), until) and (p.lines is None or p.fits(slot))
+            return self.free_profile.fits(p.raw_ledger.units(slot), until) and (p.lines is None or p.fits(slot))
         p.jobs.at[slot].estimate = until - p.now
         fits = p.fits(slot)
         p.jobs.at[slot].estimate = estimate
@@ -371,7 +371,7 @@ class Periodic(Rhythm):
 
     def start(self, p: Pass, slot):
         if self.counted:
-            self.outlook.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.raw_ledger.units(slot))
+            self.free_profile.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.raw_ledger.units(slot))
         self.started = True
         return p.start(slot)
 
@@ -386,20 +386,20 @@ class Periodic(Rhythm):
         time: cython.longlong
         if self.counted:
             units = p.raw_ledger.units(slot)
-            time = self.outlook.earliest(units, length)
+            time = self.free_profile.earliest(units, length)
         else:
             time = p.plan(slot)
         if time - p.now > self.bf_window:
             return 0
         length = self.up(time + length) - time
         if self.counted:
-            time = self.outlook.earliest(units, length)
+            time = self.free_profile.earliest(units, length)
         else:
             p.jobs.at[slot].estimate = length
             time = p.plan(slot)
         if time - p.now <= self.bf_window:
             if self.counted:
-                self.outlook.hold(time, time + length, units)
+                self.free_profile.hold(time, time + length, units)
             else:
                 p.raw_ledger.hold(slot, time)
                 p.jobs.at[slot].promise = time

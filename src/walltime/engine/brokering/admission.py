@@ -1,0 +1,177 @@
+"""What is known of every job before it has a cluster: its global queue, where it is bound, what each site's rules say.
+
+All of it is decided when a batch of jobs is read, and looked up by the job's row when it is sent somewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.engine.brokering.assignments import Assignments
+from walltime.rules.limits import Accounts
+from walltime.rules.matching import Charges, match_label, match_people, match_size
+from walltime.rules.site import (
+    ELSEWHERE,
+    Ruled,
+    Site,
+    count_nodes,
+    refuse_unknown_reservations,
+    total_gpus,
+    total_memory,
+)
+from walltime.scenario import Scenario
+
+Array = np.ndarray[Any, Any]
+_LABELS = (("queues", "queue"), ("qos", "qos"), ("types", "profile"))
+
+
+class Gate:
+    """The global queue of each job, and the clusters that the bindings leave to it."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        broker = scenario.broker
+        self.scenario = scenario
+        self.bindings = () if broker is None else broker.bind
+        self.queues = () if broker is None else tuple(broker.queues.values())
+        ranked = sorted(range(len(self.queues)), key=lambda number: (-self.queues[number].priority, number))
+        self.place = {number: place for place, number in enumerate(ranked)}
+        names = [cluster.name for cluster in scenario.clusters]
+        self.masks = [np.isin(names, list(binding.clusters)) for binding in self.bindings]
+        self.accounts = Accounts({name: one for cluster in scenario.clusters for name, one in cluster.accounts.items()})
+        self.kinds: dict[tuple[int, bytes], int] = {}
+        self.queue_of: list[int] = []
+        self.left: list[list[int]] = []
+        self.rows: Array = np.zeros(0, np.int32)
+        self.live: dict[int, int] = {}
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything to decide."""
+        return bool(self.bindings or len(self.queues) > 1 or any(queue != type(queue)() for queue in self.queues))
+
+    def add(self, batch: Workload) -> None:
+        """The next rows."""
+        self.rows = np.concatenate([self.rows, self._decide(batch)])
+
+    def add_live(self, row: int, batch: Workload) -> None:
+        """A job that was submitted during the run, under its (negative) row."""
+        self.live[row] = int(self._decide(batch)[0])
+
+    def kind(self, row: int) -> int:
+        """The number of those jobs that are in the same queue and bound to the same clusters."""
+        return int(self.rows[row]) if row >= 0 else self.live[row]
+
+    def queue(self, row: int) -> int:
+        """The job's queue, counted in the order in which they are served."""
+        return self.queue_of[self.kind(row)]
+
+    def clusters(self, kind: int) -> list[int]:
+        """The clusters that the bindings leave to such jobs."""
+        return self.left[kind]
+
+    def _decide(self, batch: Workload) -> Array:
+        size = len(batch)
+        charges = Charges(self.accounts, batch)
+        queue = np.full(size, -1 if self.queues else 0, np.int64)
+        for number, who in enumerate(self.queues):
+            queue[(queue < 0) & _match(who, batch, charges)] = self.place[number]
+        if self.queues and np.any(queue < 0):
+            job = int(batch.column("job_id")[int(np.argmax(queue < 0))])
+            where = self.scenario.place("broker.queues")
+            raise InputError(
+                "broker.queues: no global queue takes the job; give one without conditions", value=job, **where
+            )
+        allowed = np.ones((size, len(self.scenario.clusters)), bool)
+        matched = [_match(binding, batch, charges) for binding in self.bindings]
+        for mask, rows in zip(self.masks, matched, strict=True):
+            allowed[rows] &= mask
+        self._refuse_homeless(batch, allowed, matched)
+        return self._intern(queue, allowed)
+
+    def _refuse_homeless(self, batch: Workload, allowed: Array, matched: list[Array]) -> None:
+        """Raise InputError for a job that its bindings leave no cluster."""
+        homeless = ~allowed.any(axis=1)
+        if homeless.any():
+            row = int(np.argmax(homeless))
+            numbers = [number for number, rows in enumerate(matched) if rows[row]]
+            rules = " and ".join(f"broker.bind.{number}" for number in numbers)
+            where = self.scenario.place(f"broker.bind.{numbers[-1]}")
+            job = int(batch.column("job_id")[row])
+            raise InputError(f"{rules}: together they leave no cluster to a job that both mean", value=job, **where)
+
+    def _intern(self, queue: Array, allowed: Array) -> Array:
+        table = np.column_stack([queue, np.packbits(allowed, axis=1)])
+        found, numbers = np.unique(table, axis=0, return_inverse=True)
+        known = np.empty(len(found), np.int32)
+        for place, row in enumerate(found):
+            key = (int(row[0]), row[1:].tobytes())
+            if key not in self.kinds:
+                self.kinds[key] = len(self.kinds)
+                self.queue_of.append(key[0])
+                bits = np.unpackbits(row[1:].astype(np.uint8))[: allowed.shape[1]]
+                self.left.append(np.flatnonzero(bits).tolist())
+            known[place] = self.kinds[key]
+        return np.asarray(known[numbers.reshape(-1)])
+
+
+class Admission:
+    """The gate of the global scheduler and the assignments of the clusters; a None for what does not exist."""
+
+    def __init__(self, gate: Gate | None, sites: list[Site | None], assignments: list[Assignments | None]) -> None:
+        self.gate = gate
+        self.sites = sites
+        self.assigned = assignments
+        self.reservations = [bound.reservation.name for site in sites if site is not None for bound in site.bound]
+
+    def add(self, batch: Workload) -> None:
+        """The next batch of the workload, its labels numbered as in all others; raises InputError."""
+        refuse_unknown_reservations(batch, self.reservations)
+        if self.gate is not None:
+            self.gate.add(batch)
+        for site, assignments in zip(self.sites, self.assigned, strict=True):
+            if assignments is not None:
+                assignments.add(_unruled(batch, assignments) if site is None else site.apply(batch))
+
+    def add_live(self, row: int, batch: Workload) -> None:
+        """The same for one job that is submitted during the run."""
+        if self.gate is not None:
+            self.gate.add_live(row, batch)
+        for site, assignments in zip(self.sites, self.assigned, strict=True):
+            if assignments is not None:
+                assignments.add_live(row, _unruled(batch, assignments) if site is None else site.apply(batch))
+
+
+def _match(who: Any, batch: Workload, charges: Charges) -> Array:
+    mask = match_size(who, batch) & match_people(who, batch, charges)
+    for key, kind in _LABELS:
+        names = getattr(who, key)
+        if names is not None:
+            mask &= match_label(batch, kind, names)
+    return np.asarray(mask)
+
+
+def _unruled(batch: Workload, assignments: Assignments) -> Ruled:
+    """What a cluster without rules makes of jobs, where others have some."""
+    size = len(batch)
+    none, nothing = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    refused = none
+    if batch.has("reservation") and np.any(batch.column("reservation") >= 0):
+        if not assignments.reasons:
+            assignments.reasons.append(ELSEWHERE)
+        refused = np.where(batch.column("reservation") >= 0, 0, -1)
+    return Ruled(
+        batch,
+        lane=nothing,
+        domain=nothing,
+        queue=batch.column("queue").astype(np.int64),
+        rules=none,
+        shape=none,
+        choice=none,
+        memory=total_memory(batch, count_nodes(batch)),
+        gpus=total_gpus(batch, count_nodes(batch)),
+        refused=refused,
+    )

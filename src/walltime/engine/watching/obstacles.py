@@ -1,0 +1,122 @@
+"""What of the machine itself stands in a waiting job's way: nodes that are down, and reservations.
+
+It is found by taking the one or the other away for a moment and asking whether the job could start then, so that
+nothing is blamed that made no difference. Everything is put back as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from walltime.engine.disruptions.outages import Gate, Machine, Outage
+from walltime.policy.views import judge
+
+FAILURES = ("failure",)
+RESERVATIONS = ("reservation", "maintenance")
+BLOCKED = "resources"
+DELAYED = "reservation"
+
+
+def find_obstacle(
+    machine: Machine, domain: int, view: Any, slot: int, verdict: str
+) -> tuple[str, dict[str, Any]] | None:
+    """What makes the machine refuse the job at this instant: ("outage" | "reserved", details), or None where it is
+    others who have what it needs. `verdict` is that of the domain's view."""
+    gate = next((gate for gate in machine.gates if gate.domain == domain), None)
+    if gate is not None:
+        return _ask_gate(gate, verdict)
+    now = int(machine.simulation.now)
+    if verdict == BLOCKED:
+        for kind, sorts in (("outage", FAILURES), ("reserved", RESERVATIONS), ("outage", FAILURES + RESERVATIONS)):
+            found = [outage for _, outage in machine.shut_now if outage.kind in sorts]
+            drained = _drained(machine) if FAILURES[0] in sorts else []
+            if not found and not drained:
+                continue
+            with _lifted(machine, sorts, drained):
+                helps = judge(view, slot, now)[0] != BLOCKED
+            if helps:
+                return kind, _describe(found, drained)
+    elif verdict == DELAYED and machine.coming:
+        with _forgotten(machine):
+            helps = judge(view, slot, now)[0] == ""
+        if helps:
+            return "reserved", _describe_coming(machine)
+    return None
+
+
+def _ask_gate(gate: Gate, verdict: str) -> tuple[str, dict[str, Any]] | None:
+    """Of a job that runs in a reservation: it has not begun, or is over too soon for the job."""
+    if gate.inside and verdict != DELAYED:
+        return None
+    details: dict[str, Any] = {"who": gate.name, "own": True}
+    if gate.inside:
+        details["ends"] = gate.coming[0][1]
+    elif gate.coming:
+        details["begins"] = gate.coming[0][0]
+    return "reserved", details
+
+
+def _drained(machine: Machine) -> list[int]:
+    return sorted(node for node, count in machine.draining.items() if count > 0)
+
+
+def _describe(found: list[Outage], drained: list[int]) -> dict[str, Any]:
+    names = list(dict.fromkeys(outage.name for outage in found if outage.name))
+    nodes = {int(node) for outage in found if outage.nodes is not None for node in outage.nodes}
+    return {
+        "who": ", ".join(names) if names else None,
+        "cores": sum(outage.cores for outage in found),
+        "nodes": sorted(nodes),
+        "draining": drained,
+    }
+
+
+def _describe_coming(machine: Machine) -> dict[str, Any]:
+    """The first that is to come."""
+    start, end, name, _ = min(machine.coming.values(), key=lambda one: one[:2])
+    return {"who": name, "begins": start, "ends": end}
+
+
+@contextmanager
+def _lifted(machine: Machine, sorts: tuple[str, ...], drained: list[int]) -> Iterator[None]:
+    """For a moment these outages are over, and those nodes take jobs."""
+    with ExitStack() as back:
+        for blockers, outage in machine.shut_now:
+            for ledger, blocker in blockers if outage.kind in sorts else ():
+                until = int(machine.simulation.jobs.expected_end[blocker])
+                ledger.give(blocker)
+                back.callback(ledger.shut, blocker, outage.nodes, until)
+        if drained:
+            for ledger in machine.ledgers():
+                ledger.drain(drained, False)
+                back.callback(ledger.drain, drained, True)
+        yield
+
+
+@contextmanager
+def _forgotten(machine: Machine) -> Iterator[None]:
+    """For a moment no reservation is to come."""
+    coming = sorted(machine.coming.items(), key=lambda one: one[1][:2])
+    for blocker, _ in coming:
+        machine.ledger.unhold(blocker)
+    try:
+        yield
+    finally:
+        for blocker, (start, end, _, nodes) in coming:
+            machine.ledger.keep_shut(blocker, nodes, start, end)
+
+
+def name_interruption(machine: Machine | None, domain: int, nodes: set[int], now: int) -> dict[str, Any] | None:
+    """What of the machine made a job leave its nodes (empty: those of a machine without nodes) at this instant."""
+    if machine is None:
+        return None
+    for outage in reversed(machine.outages):
+        if outage.start != now:
+            break
+        touched = sorted(nodes & {int(node) for node in outage.nodes}) if outage.nodes is not None else []
+        if touched or outage.nodes is None:
+            return {"how": outage.kind, "who": outage.name or None, "nodes": touched}
+    gate = next((gate for gate in machine.gates if gate.domain == domain and not gate.inside), None)
+    return {"how": "reservation ended", "who": gate.name} if gate is not None else None

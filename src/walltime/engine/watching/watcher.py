@@ -1,0 +1,369 @@
+"""A watcher follows one job through a simulation: what kept it waiting, when it ran and why it had to leave, who went
+before it, what was foreseen.
+
+It looks after every instant at which something happened, and changes nothing. What it notes is in microseconds; words
+are made of it in `walltime.analysis.explain.explanation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from walltime.core.time import NEVER
+from walltime.engine.recorder import NOWHERE
+from walltime.engine.watching.obstacles import find_obstacle, name_interruption
+from walltime.kernel.jobs import State
+from walltime.kernel.ledger.free_profile import FreeProfile
+from walltime.kernel.source import Engine, Observer, Source
+from walltime.policy.views import find_ledger, find_quotas, judge
+
+INTERRUPTED = ("waiting", "failed", "cancelled")
+"""What a running job may become that does not end by itself."""
+
+MOST_PLANNED = 5_000
+"""Jobs before the watched one that a prediction plans at the most."""
+
+
+@dataclass
+class Reason:
+    """What kept the job back from `start` to `end`: a kind, and what there is to say about it."""
+
+    kind: str
+    start: int
+    end: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Stay:
+    """The job had its resources from `start` to `end`, on these nodes (none where the machine has none), and became
+    `state` then; `cause` says what made it leave, where it did not end by itself."""
+
+    start: int
+    nodes: set[int]
+    end: int = -1
+    state: str = "running"
+    cause: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A job that started while the watched one waited, though it was behind it in the order, or submitted later."""
+
+    job_id: int
+    time: int
+    cores: int
+    submit: int
+    estimate: int
+    behind: bool
+    later: bool
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The job's place in the order, and what its place is made of."""
+
+    time: int
+    ahead: int
+    waiting: int
+    parts: dict[str, float]
+
+
+def _sameness(kind: str, detail: dict[str, Any]) -> tuple[Any, ...]:
+    """What two reasons have in common that are one."""
+    return kind, detail.get("who"), detail.get("begins"), detail.get("nodes"), detail.get("draining")
+
+
+class Alarm(Source):
+    """Nothing happens at these times, but there is an instant, at which observers look."""
+
+    def __init__(self, times: list[int]) -> None:
+        super().__init__()
+        self.times = sorted(times, reverse=True)
+        self.next = self.times[-1] if self.times else NEVER
+
+    def fire(self, now: int) -> None:
+        while self.times and self.times[-1] <= now:
+            self.times.pop()
+        self.next = self.times[-1] if self.times else NEVER
+
+
+class Watcher(Observer):
+    """Watches the job with this number, the first of them; `step` are the microseconds between two samples, `times`
+    moments at which one is wanted whatever happens then."""
+
+    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = ()) -> None:
+        self.job_id = job_id
+        self.step = max(step, 1)
+        self.times = frozenset(times)
+        self.slot = -1
+        self.seq = -1
+        self.moves: list[tuple[int, str]] = []
+        self.reasons: list[Reason] = []
+        self.stays: list[Stay] = []
+        self.passed: list[Passed] = []
+        self.promises: list[tuple[int, int]] = []
+        self.plans: list[tuple[int, int]] = []
+        self.samples: list[Sample] = []
+        self.waiting = False
+        self.open: Reason | None = None
+        self.due = -NEVER
+        self.fitted = False  # whether it could have started when a backfill pass last took place
+        self.others: dict[int, tuple[int, int, int]] = {}  # who was promised a start: slot -> (seq, start, when told)
+        self.free_profile = FreeProfile()
+
+    # ---- what the engine tells
+
+    def moved(self, engine: Engine, slot: int, before: int, after: int) -> None:
+        jobs = engine.jobs
+        if slot == self.slot and int(jobs.seq[slot]) == self.seq:
+            self._follow(engine, before, after)
+        elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
+            self.slot, self.seq = slot, int(jobs.seq[slot])
+            self._follow(engine, before, after)
+        elif after == State.RUNNING and self.waiting:
+            self._see_start(engine, slot)
+
+    def _follow(self, engine: Engine, before: int, after: int) -> None:
+        now = int(engine.now)
+        self.moves.append((now, State(after).name.lower()))
+        self._close(now)
+        self.waiting = after == State.WAITING
+        self.due = -NEVER if self.waiting else self.due
+        if before == State.RUNNING:
+            self._leave(engine, now, after)
+        if after == State.SUSPENDED:
+            self.open = Reason("suspended", now, now, dict(self.stays[-1].cause))
+        elif after == State.RUNNING:
+            where = find_ledger(self._home(engine).view).where(self.slot)
+            self.stays.append(Stay(now, {int(node) for node, _ in where}))
+
+    def _leave(self, engine: Engine, now: int, after: int) -> None:
+        stay = self.stays[-1]
+        stay.end, stay.state = now, State(after).name.lower()
+        preemptor = self._home(engine).preemptor
+        if preemptor is not None and preemptor.going == self.slot:
+            stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}
+
+    def _see_start(self, engine: Engine, slot: int) -> None:
+        jobs = engine.jobs
+        domain = self._domain(engine)
+        if domain is None or jobs.cluster[slot] != jobs.cluster[self.slot]:
+            return
+        if len(engine.clusters[int(jobs.cluster[slot])].domains) > 1 and jobs.domain[slot] != jobs.domain[self.slot]:
+            return
+        behind = self._rank(engine, self.slot) < self._rank(engine, slot)
+        later = (int(jobs.submit[slot]), int(jobs.seq[slot])) > (int(jobs.submit[self.slot]), self.seq)
+        if behind or later:
+            fields = [int(getattr(jobs, name)[slot]) for name in ("job_id", "cores", "submit", "estimate")]
+            number, cores, submit, estimate = fields
+            self.passed.append(Passed(number, int(engine.now), cores, submit, estimate, behind, later))
+
+    def promised(self, engine: Engine, slot: int, time: int) -> None:
+        if slot == self.slot and int(engine.jobs.seq[slot]) == self.seq:
+            if self.waiting and (not self.promises or self.promises[-1][1] != time):
+                self.promises.append((int(engine.now), int(time)))
+        elif self.waiting:
+            self.others[slot] = (int(engine.jobs.seq[slot]), int(time), int(engine.now))
+
+    def settled(self, engine: Engine) -> None:
+        now = int(engine.now)
+        for stay in self.stays[-2:]:  # it may have begun anew at the same instant
+            if stay.end == now and stay.state in INTERRUPTED and not stay.cause:
+                stay.cause = self._name_interruption(engine, stay)
+        if not self.waiting:
+            return
+        kind, detail = self._ask(engine)
+        if self.open is not None and _sameness(self.open.kind, self.open.detail) != _sameness(kind, detail):
+            self._close(now)
+        if self.open is None:
+            self.open = Reason(kind, now, now, detail)
+        elif "free" in detail:
+            self.open.detail["most_free"] = max(self.open.detail["most_free"], detail["free"])
+            self.open.detail["free"] = min(self.open.detail["free"], detail["free"])
+        if now >= self.due or now in self.times:
+            self._sample(engine)
+            self.due = now + self.step
+
+    def finish(self, now: int) -> None:
+        """The simulation is over."""
+        self._close(now)
+
+    def _close(self, now: int) -> None:
+        """The reason that is open ends now; one of no length was none."""
+        if self.open is not None and now > self.open.start:
+            self.open.end = now
+            self.reasons.append(self.open)
+        self.open = None
+
+    # ---- asking
+
+    def _domain(self, engine: Engine) -> Any:
+        """Where the job waits; None before a broker has sent it anywhere."""
+        jobs = engine.jobs
+        if int(jobs.place[self.slot]) == -1 or int(jobs.cluster[self.slot]) == NOWHERE:
+            return None
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        return cluster.domains[int(jobs.domain[self.slot]) if len(cluster.domains) > 1 else 0]
+
+    def _home(self, engine: Engine) -> Any:
+        """The domain of the job, whether it waits there or runs."""
+        cluster = engine.clusters[int(engine.jobs.cluster[self.slot])]
+        return cluster.domains[int(engine.jobs.domain[self.slot]) if len(cluster.domains) > 1 else 0]
+
+    def _machine(self, engine: Engine) -> Any:
+        """What is shut now and then of the job's cluster; None where nothing is."""
+        cluster = int(engine.jobs.cluster[self.slot])
+        return next((machine for machine in engine.machines if machine.index == cluster), None)
+
+    def _name_interruption(self, engine: Engine, stay: Stay) -> dict[str, Any]:
+        domain = int(engine.jobs.domain[self.slot])
+        found = name_interruption(self._machine(engine), domain, stay.nodes, stay.end)
+        if found is None:
+            return {"how": "policy"} if stay.state == "waiting" else {}
+        return found
+
+    def _ask(self, engine: Engine) -> tuple[str, dict[str, Any]]:
+        domain = self._domain(engine)
+        if domain is None:
+            return "cluster", {}
+        jobs, now, view = engine.jobs, int(engine.now), domain.view
+        kind, counter = judge(view, self.slot, now)
+        rhythm = domain.rhythm
+        if hasattr(rhythm, "watched"):
+            rhythm.watched = self.slot
+            if rhythm.planned == now:
+                self.fitted = kind == ""
+        if kind == "limit":
+            return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
+        if kind in ("resources", "reservation"):
+            return self._find_obstacle(engine, domain, kind)
+        ahead = self._ahead(engine, domain)
+        if hasattr(rhythm, "watched") and rhythm.depth > -2:
+            return self._ask_rhythm(engine, rhythm)
+        if len(ahead):
+            first = min(ahead, key=lambda slot: self._rank(engine, slot))
+            return "priority", {"who": int(jobs.job_id[first]), "ahead": len(ahead)}
+        return ("rhythm" if rhythm is not None else "policy"), {}
+
+    def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:
+        """It does not fit, now or for as long as it takes: who or what has its place?"""
+        machine = self._machine(engine)
+        if machine is not None:
+            found = find_obstacle(machine, int(engine.jobs.domain[self.slot]), domain.view, self.slot, kind)
+            if found is not None:
+                return found
+        if kind == "reservation":
+            return kind, self._holder(engine)
+        free = int(find_ledger(domain.view).free)
+        detail = {"needs": int(engine.jobs.cores[self.slot]), "free": free, "most_free": free}
+        if domain.preemptor is not None and self.slot in domain.preemptor.claims:
+            detail["room_by"] = int(domain.preemptor.claims[self.slot])
+        return kind, detail
+
+    def _ask_rhythm(self, engine: Engine, rhythm: Any) -> tuple[str, dict[str, Any]]:
+        """It could start: what did the last backfill pass say?"""
+        if rhythm.planned < 0 or rhythm.planned < self.moves[-1][0]:
+            return "rhythm", {}
+        if rhythm.seen != rhythm.planned:
+            return "depth", {}
+        return ("reservation", self._holder(engine)) if self.fitted else ("rhythm", {})
+
+    def _holder(self, engine: Engine) -> dict[str, Any]:
+        """The job with the first reservation."""
+        jobs = engine.jobs
+        held = [
+            (int(jobs.promise[slot]), slot)
+            for slot in np.flatnonzero((jobs.state == State.WAITING) & (jobs.promise >= 0)).tolist()
+            if slot != self.slot and slot < jobs.size
+        ]
+        if not held:
+            told = max((when for _, _, when in self.others.values()), default=-1)
+            held = [
+                (start, slot)
+                for slot, (seq, start, when) in self.others.items()
+                if when == told and int(jobs.seq[slot]) == seq and int(jobs.state[slot]) == State.WAITING
+            ]
+        if not held:
+            return {}
+        start, slot = min(held)
+        return {"who": int(jobs.job_id[slot]), "promised": start}
+
+    # ---- the order
+
+    def _rank(self, engine: Engine, slot: int) -> tuple[int, int, int]:
+        """What the job's place is decided by: tier, key, entry."""
+        jobs = engine.jobs
+        lines = self._lines(engine)
+        tier = 0 if lines is None else lines.lane_tier(int(jobs.lane[slot]))
+        return tier, int(jobs.key[slot]), int(jobs.seq[slot])
+
+    def _lines(self, engine: Engine) -> Any:
+        domain = self._domain(engine)
+        return None if domain is None else domain.lines
+
+    def _ahead(self, engine: Engine, domain: Any) -> list[int]:
+        """Who waits before the job, at a limit or not."""
+        jobs = engine.jobs
+        mine = jobs.state[: jobs.size] == State.WAITING
+        mine &= jobs.cluster[: jobs.size] == jobs.cluster[self.slot]
+        mine &= jobs.place[: jobs.size] != -1
+        if domain.lines is not None:
+            mine &= jobs.domain[: jobs.size] == jobs.domain[self.slot]
+        rank = self._rank(engine, self.slot)
+        if domain.lines is None:
+            key, seq = jobs.key[: jobs.size], jobs.seq[: jobs.size]
+            mine &= (key < rank[1]) | ((key == rank[1]) & (seq < rank[2]))
+            return [int(slot) for slot in np.flatnonzero(mine)]
+        return [int(slot) for slot in np.flatnonzero(mine) if self._rank(engine, int(slot)) < rank]
+
+    def _sample(self, engine: Engine) -> None:
+        domain = self._domain(engine)
+        if domain is None:
+            return
+        jobs, now = engine.jobs, int(engine.now)
+        ahead = self._ahead(engine, domain)
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        order = cluster.orders[int(jobs.lane[self.slot]) if domain.lines is not None else 0]
+        if now in self.times and order.periodic:  # what is asked for is that of this moment, not of the last pass
+            order.renew(now)
+        parts = {name: float(value) for name, value in order.parts(jobs, self.slot, now).items()}
+        parked = 0 if domain.lines is None else int(domain.lines.parked)
+        self.samples.append(Sample(now, len(ahead), int(domain.queue.size) + parked, parts))
+        start = self._plan(engine, domain, ahead)
+        if start is not None and (not self.plans or self.plans[-1][1] != start):
+            self.plans.append((now, start))
+
+    def _plan(self, engine: Engine, domain: Any, ahead: list[int]) -> int | None:
+        """When it would start if nobody came any more, nobody overtook, and estimates were true: everybody before it
+        whom no limit refuses is given the earliest time, in order, by the number of cores (or of whole nodes that are
+        all alike). None on a machine that is divided, or with too many before it."""
+        jobs, view = engine.jobs, domain.view
+        cluster = engine.clusters[int(jobs.cluster[self.slot])]
+        if len(cluster.domains) > 1 or len(ahead) > MOST_PLANNED:
+            return None
+        if not find_ledger(view).foresee(self.free_profile):
+            self._foresee_cores(engine, find_ledger(view))
+        units = find_ledger(view).units if self.free_profile.unit > 1 else lambda slot: int(jobs.cores[slot])
+        for slot in sorted(ahead, key=lambda slot: self._rank(engine, slot)):
+            if domain.lines is None or domain.lines.refuser(slot) < 0:
+                self._place(slot, units(slot), max(int(jobs.estimate[slot]), 1))
+        start = self.free_profile.earliest(units(self.slot), max(int(jobs.estimate[self.slot]), 1))
+        return None if start >= NEVER else int(start)
+
+    def _place(self, slot: int, units: int, length: int) -> None:
+        start = self.free_profile.earliest(units, length)
+        if start < NEVER:
+            self.free_profile.hold(start, start + length, units)
+
+    def _foresee_cores(self, engine: Engine, ledger: Any) -> None:
+        jobs = engine.jobs
+        running = np.flatnonzero(
+            (jobs.holding[: jobs.size] == 1) & (jobs.cluster[: jobs.size] == jobs.cluster[self.slot])
+        )
+        self.free_profile.begin(int(engine.now), max(int(ledger.free), 0), 1)
+        for end, cores in sorted(zip(jobs.expected_end[running].tolist(), jobs.cores[running].tolist(), strict=True)):
+            self.free_profile.release(end, cores)

@@ -1,0 +1,210 @@
+"""Holds of a number of cores: where any cores of a node set serve a request, its hold names no nodes.
+
+That a number suffices, and when it does not, is argued in docs/decisions/0026-holds-by-number.md. In short: a core that
+is free when a hold begins, and that no named hold takes before it ends, serves it. So as long as no named hold begins
+inside a counted one, the counted holds of a set can be honoured if enough cores are left whenever one of them begins.
+Where a question cannot be answered by numbers, the holds that it meets are given names: for the question alone, or for
+good if a job starts or a hold is made that depends on it.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.hardware import Hardware
+from walltime.kernel.ledger.inventory import Inventory
+
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+
+@cython.cclass
+class CountedHolds(Inventory):
+    """Which holds need names, and how they get them.
+
+    Two things are always true. No named hold begins strictly inside a counted one that has a node in common with it.
+    Two counted holds that overlap in time are of the same node set, or of sets without a common node.
+    """
+
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        Inventory.__init__(self, jobs, nodes, index)
+        self.chosen = integers(8)
+        self.tries = 0
+        self.tried = integers(8)
+        self.tried_first = integers(8)
+        self.tried_count = integers(8)
+
+    def is_placed(self, slot, x, start, end):
+        """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
+        h: cython.Py_ssize_t
+        if not self.any_serve(x):
+            return True
+        for h in range(self.holds if self.named > 0 else 0):
+            if (
+                start < self.held_start[h] < end
+                and self.held_count[h] == 0
+                and self.held_slot[h] != slot
+                and not self.held_all[h]
+                and self.touches(h, self.set_of[x])
+            ):
+                return True
+        return False
+
+    def meets_number(self, h, slot, x, start, end):
+        """Whether the hold has no names, and bears on the request in that time."""
+        return (
+            self.held_count[h] > 0
+            and self.held_start[h] < end
+            and self.held_end[h] > start
+            and self.held_slot[h] != slot
+            and self.crosses[self.held_set[h] * self.sets + self.set_of[x]] == 1
+        )
+
+    def is_unclear(self, h, x, start, placed):
+        """Whether a number of cores does not tell if the request leaves the hold enough."""
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        if self.held_set[h] != s or (placed and self.held_start[h] < start):
+            return True
+        if not self.lines.alone[d]:
+            return False
+        if self.nodes_of[x] == 0 and not self.lines.bare[d]:  # how many nodes it takes depends on which
+            return True
+        return not self.alike[s] or self.capacity != self.size
+
+    def leaves_numbers(self, slot, x, start, end, cores):
+        """Whether the holds without names keep enough if so many cores are gone from `start` to `end`; those for which
+        that is not clear are left aside."""
+        h: cython.Py_ssize_t
+        placed: cython.bint
+        if self.counted == 0:
+            return True
+        placed = self.is_placed(slot, x, start, end)
+        for h in range(self.holds):
+            if (
+                self.meets_number(h, slot, x, start, end)
+                and not self.is_unclear(h, x, start, placed)
+                and self.number(self.set_of[x], max(start, self.held_start[h]), slot) < cores
+            ):
+                return False
+        return True
+
+    def name_unclear(self, slot, x, start, end):
+        """Give names to the holds for which numbers do not tell; how many."""
+        h: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 1
+        before: cython.Py_ssize_t = self.counted
+        placed: cython.bint
+        while self.counted > 0 and found > 0:
+            placed = self.is_placed(slot, x, start, end)
+            found = self.choose_none()
+            for h in range(self.holds):
+                if self.meets_number(h, slot, x, start, end) and self.is_unclear(h, x, start, placed):
+                    self.chosen[h] = 1
+                    found += 1
+            if found > 0:
+                self.name_chosen(slot)
+        return before - self.counted
+
+    def choose_none(self):
+        h: cython.Py_ssize_t
+        while len(self.chosen) < self.holds:
+            self.chosen = doubled(self.chosen)
+        for h in range(self.holds):
+            self.chosen[h] = 0
+        return 0
+
+    def name_chosen(self, slot):
+        """Give names to the chosen holds and to those inside which one of them begins, in the order of their starts.
+
+        That is for the question of a job: its own hold stays as it is, and they leave it what it has.
+        """
+        g: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        more: cython.bint = True
+        while more:
+            more = False
+            for h in range(self.holds):
+                if self.held_count[h] == 0 or self.chosen[h] or self.held_slot[h] == slot:
+                    continue
+                for g in range(self.holds):
+                    if (
+                        self.chosen[g]
+                        and self.held_start[h] < self.held_start[g] < self.held_end[h]
+                        and self.crosses[self.held_set[h] * self.sets + self.held_set[g]] == 1
+                    ):
+                        self.chosen[h] = 1
+                        more = True
+                        break
+        while True:
+            g = -1
+            for h in range(self.holds):
+                if self.chosen[h] and (g < 0 or self.held_start[h] < self.held_start[g]):
+                    g = h
+            if g < 0:
+                return 0
+            self.chosen[g] = 0
+            self.name_hold(g)
+
+    def name_hold(self, h):
+        """The hold keeps what the nodes of its set offer throughout, in order of their numbers, until it has enough."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.held_set[h]
+        left: cython.longlong = self.held_count[h]
+        offer: cython.longlong
+        self.note_try(h)
+        self.held_count[h] = 0
+        self.counted -= 1
+        self.named += 1
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if left == 0:
+                    return 0
+                offer = min(left, self.lines.offer(i, A_CORE, self.held_slot[h], self.held_start[h], self.held_end[h]))
+                if offer > 0:
+                    left -= offer
+                    self.held_first[h] = self.lines.keep(
+                        self.held_first[h],
+                        i,
+                        self.held_slot[h],
+                        self.held_start[h],
+                        self.held_end[h],
+                        offer,
+                        A_CORE,
+                        offer,
+                    )
+        return 0
+
+    def note_try(self, h):
+        """Remember how the hold was."""
+        if self.tries == len(self.tried):
+            self.tried = doubled(self.tried)
+            self.tried_first = doubled(self.tried_first)
+            self.tried_count = doubled(self.tried_count)
+        self.tried[self.tries] = h
+        self.tried_first[self.tries] = self.held_first[h]
+        self.tried_count[self.tries] = self.held_count[h]
+        self.tries += 1
+        return 0
+
+    def take_names_back(self):
+        """The holds that were named for a question are numbers again."""
+        h: cython.Py_ssize_t
+        while self.tries > 0:
+            self.tries -= 1
+            h = self.tried[self.tries]
+            self.lines.forget(self.held_first[h], self.tried_first[self.tries])
+            self.held_first[h] = self.tried_first[self.tries]
+            self.held_count[h] = self.tried_count[self.tries]
+            self.counted += 1
+            self.named -= 1
+        return 0
+
+    def keep_names(self):
+        """They stay named."""
+        if self.tries > 0:
+            self.tries = 0
+            self.version += 1
+        return 0

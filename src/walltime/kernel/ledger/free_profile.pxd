@@ -1,0 +1,12 @@
+cdef class FreeProfile:
+    cdef long long[::1] time
+    cdef long long[::1] free
+    cdef readonly Py_ssize_t steps
+    cdef readonly long long unit
+    cpdef int begin(self, long long now, long long free, long long unit) except -1
+    cpdef int release(self, long long time, long long units) except -1
+    cpdef bint fits(self, long long units, long long until) noexcept
+    cpdef long long earliest(self, long long units, long long length) noexcept
+    cpdef int hold(self, long long start, long long end, long long units) except -1
+    cdef int grow(self) except -1
+    cdef Py_ssize_t cut(self, long long at) except? -1

@@ -1,0 +1,461 @@
+"""From when on a request can be served: the questions about the future that a ledger of resources answers."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import integers
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.counted import CountedHolds
+from walltime.kernel.ledger.hardware import Hardware
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.running_profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+
+@cython.cclass
+class Future(CountedHolds):
+    """When a job can start, by expected ends and by the holds of others; nothing changes by being asked."""
+
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        CountedHolds.__init__(self, jobs, nodes, index)
+        self.walk = None
+        self.block = self.entry = 0
+        self.seen = integers(self.n)
+        self.offered = integers(self.n)
+        self.step = 0
+        self.reach = NEVER
+        self.planned_for = self.planned_at = self.planned = -1
+        self.freed = integers(self.n)
+        self.freed_at = integers(self.n)
+        self.frees = 0
+
+    def suits(self, x, pool: NodePool):
+        """Whether the request can be served from the pool as it stands."""
+        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        if self.nodes_of[x] == 0:
+            return self.cores_of[x] <= pool.total
+        if self.place.plain:
+            return pool.enough(least, self.nodes_of[x])
+        return self.place.suits(pool, self.nodes_of[x], least)
+
+    def earliest(self, slot, after):
+        """What is kept beyond the end of the job makes no difference to it: so pinned holds, which may be many and far
+        away, are looked at as far as the answer without the rest of them reaches."""
+        time: cython.longlong
+        open: cython.longlong
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        self.reach = NEVER
+        if self.pins == 0:
+            return self.when(slot, after)
+        after = self.next_open(after, length)
+        self.reach = after + length
+        while True:
+            time = self.when(slot, after)
+            if time < NEVER:
+                open = self.next_open(time, length)
+                if open > time:
+                    after = open
+                    self.reach = after + length
+                    continue
+            if self.reach == NEVER or time + length <= self.reach:
+                return time
+            self.reach = time + length if time < NEVER else NEVER
+
+    def deserted(self, slot, x, time):
+        """Whether, as far as is known, no job is on the set's nodes any more at that time, and nothing is kept there:
+        what is possible at all is then possible, on what is not down."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        down: cython.longlong = 0
+        s: cython.Py_ssize_t = self.set_of[x]
+        if self.drained > 0 or self.licences > 0 or self.capacity < self.size:
+            return False
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        for p in range(walk.blocks - 1, -1, -1):
+            base = walk.order[p] * BLOCK
+            for k in range(base + walk.count[p] - 1, base - 1, -1):
+                if walk.time[k] > time:
+                    if walk.seq[k] >= 0:
+                        return False
+                    down += self.jobs.at[walk.cores[k]].cores
+            if walk.count[p] == 0 or walk.time[base] <= time:
+                break
+        if down > 0 and (
+            self.nodes_of[x] > 0
+            or not self.lines.simple[self.demand_of[x]]
+            or self.cores_of[x] > self.set_cores[s] - down
+        ):
+            return False
+        self.meet(slot, s, time, self.reach)
+        return self.meets == 0
+
+    def next_open(self, time, length):
+        """The first time from `time` on from which the cluster is not shut as a whole for so long."""
+        h: cython.Py_ssize_t = 0
+        while h < self.holds:
+            if self.held_all[h] and self.held_start[h] < time + length and self.held_end[h] > time:
+                time = self.held_end[h]
+                h = 0
+            else:
+                h += 1
+        return time
+
+    def when(self, slot, after):
+        """The first time from `after` on at which the job fits beside all holds."""
+        time: cython.longlong
+        fits: cython.bint
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        cores: cython.longlong = self.takes(x)
+        if self.named == 0 and self.over == 0 and not self.licensed_of[x] and self.any_serve(x):
+            time = self.when_counted(slot, x, after)
+            if time >= 0:
+                return time
+        if self.counted == 0:
+            return self.when_named(slot, after)
+        if self.nodes_of[x] > 0 and not self.lines.alone[self.demand_of[x]]:
+            cores = self.nodes_of[x] * self.lines.each[self.demand_of[x] * self.lines.kinds]
+        time = self.when_named(slot, after)
+        while time < NEVER:
+            if self.leaves_numbers(slot, x, time, time + length, cores):
+                if self.name_unclear(slot, x, time, time + length) == 0:
+                    return time
+                fits = self.leaves_numbers(slot, x, time, time + length, cores)
+                fits = fits and self.when_named(slot, time) == time
+                self.take_names_back()
+                if fits:
+                    return time
+            time = self.when_named(slot, self.next_moment(s, time))
+        return NEVER
+
+    def when_counted(self, slot, x, after):
+        """The same by numbers of cores alone; -1 where they do not tell."""
+        h: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        cores: cython.longlong = self.takes(x)
+        pool: NodePool = self.pools[s]
+        time: cython.longlong = after
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        for h in range(self.holds if self.counted > 0 else 0):
+            if self.held_set[h] != s and self.crosses[self.held_set[h] * self.sets + s]:
+                return -1
+        if pool.total + (ends.released_by(after) if after > self.now else 0) < cores:
+            time = max(ends.when(cores - pool.total), after, self.now + 1)
+        while time < NEVER and self.counted > 0:
+            if self.number(s, time, slot) >= cores and self.leaves_numbers(slot, x, time, time + length, cores):
+                break
+            time = self.next_moment(s, time)
+        return min(time, NEVER)
+
+    def next_moment(self, s, time):
+        """When next after `time` the answer for the set may be another: something ends, or a named hold begins."""
+        h: cython.Py_ssize_t
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        found: cython.longlong = ends.next_end(time)
+        if time == self.now and ends.released_by(time) > 0:
+            found = time + 1
+        for h in range(self.holds):
+            if time < self.held_end[h] < found:  # its own, too: others are named around it
+                found = self.held_end[h]
+            if time < self.held_start[h] < found and self.held_count[h] == 0:
+                found = self.held_start[h]
+        return found
+
+    def when_named(self, slot, after):
+        """The first time from `after` on at which the job fits beside the named holds."""
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if after >= NEVER:
+            return NEVER
+        self.time_nodes()
+        if self.pins > 0 and after > self.now and self.deserted(slot, x, after):
+            return after
+        if self.nodes_of[x] == 0:
+            return self.when_offered(slot, x, after)
+        if self.place.plain:
+            if (
+                self.holds == 0
+                and after <= self.now
+                and not self.licensed_of[x]
+                and self.lines.simple[self.demand_of[x]]
+            ):
+                return self.when_freed(slot, x)
+            return self.when_enough(slot, x, after)
+        return self.when_suits(slot, x, after)
+
+    def changes(self):
+        """A number that is another one when something has started, ended or moved, or a hold has."""
+        return self.node_starts.written + self.version
+
+    def when_freed(self, slot, x):
+        """The same without holds, for cores: a walk through the expected ends, until enough nodes have room.
+
+        The nodes that get it on the way are noted, in that order, with the time.
+        """
+        p: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        member: cython.Py_ssize_t = s * self.n
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        times: cython.longlong[::1] = self.node_starts.time
+        shares: cython.longlong[::1] = self.shares.at
+        pool: NodePool = self.pools[s]
+        want: cython.longlong = self.nodes_of[x] - pool.at_least(self.lines.each[d * self.lines.kinds])
+        end: cython.longlong
+        time: cython.longlong = self.now
+        self.planned_for = slot
+        self.planned = self.changes()
+        self.frees = 0
+        if want <= 0:
+            self.planned_at = time
+            return time
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        self.step += 1
+        for p in range(walk.blocks):
+            for k in range(walk.order[p] * BLOCK, walk.order[p] * BLOCK + walk.count[p]):
+                end = walk.time[k]
+                if end > time and self.frees >= want:
+                    self.planned_at = time
+                    return time
+                if end > time:
+                    time = end if end > self.now else self.now + 1
+                elif time == self.now:
+                    time = self.now + 1
+                job = walk.cores[k]
+                for q in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                    i = shares[q] >> 24
+                    if times[at + i] == end and self.seen[i] != self.step and self.member[member + i]:
+                        self.seen[i] = self.step
+                        self.freed[self.frees] = i
+                        self.freed_at[self.frees] = time
+                        self.frees += 1
+        self.planned_at = time if self.frees >= want else NEVER
+        return self.planned_at
+
+    def when_enough(self, slot, x, after):
+        """When enough nodes have room: no sooner than when each of so many does, looked at for itself.
+
+        That time is tried next, until so many have room at the very time that is tried.
+        """
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
+        time: cython.longlong = after
+        licensed: cython.longlong
+        next: cython.longlong
+        at = self.node_starts.times(d)
+        self.meet(slot, s, after, self.reach)
+        while True:
+            for k in range(self.meets):
+                i = self.met[k]
+                self.former[k] = self.node_starts.time[at + i]
+                next = self.lines.first_clear(i, d, slot, time, length)
+                self.node_starts.time[at + i] = -1 if next == time else next
+            self.select(s, at, self.nodes_of[x], time, NEVER - 1)
+            next = NEVER
+            if self.smallest.count == self.nodes_of[x]:
+                next = self.node_starts.time[at + self.smallest.node[0]]
+                if 0 <= next <= self.now:
+                    next = self.now + 1
+                if next < time:
+                    next = time
+            for k in range(self.meets):
+                self.node_starts.time[at + self.met[k]] = self.former[k]
+            licensed = self.when_licensed(slot, x, time, length)
+            if licensed > next:
+                next = licensed
+            if next <= time or next == NEVER or self.holds == 0:  # without holds, nobody who has room will lose it
+                return next
+            time = next
+
+    def select(self, s, at, want, after, limit):
+        """Into `smallest` the nodes of the set with the first times from `after` on, none above `limit`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        worst: cython.longlong = limit + 1 if limit > self.now else 0  # now there is room at once, or none
+        later: cython.longlong = after if after > self.now else self.now + 1
+        times: cython.longlong[::1] = self.node_starts.time
+        self.smallest.clear(want)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(at + self.range_first[k], at + self.range_last[k]):
+                t = times[i]
+                if t < worst:
+                    self.smallest.put(cython.cast(cython.double, after if t < 0 else t if t > later else later), i - at)
+                    if self.smallest.count == want:
+                        worst = times[at + self.smallest.node[0]]
+                        if worst < 0:  # as good as can be
+                            return 0
+        return 0
+
+    def select_last(self, s, at, want, start):
+        """Into `smallest` the nodes of the set with the last times up to `start`; of equal ones the lowest numbers."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        times: cython.longlong[::1] = self.node_starts.time
+        later: cython.longlong = self.now + 1
+        self.smallest.clear(want)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(at + self.range_first[k], at + self.range_last[k]):
+                t = times[i]
+                t = self.now if t < 0 else t if t > later else later
+                if t <= start and (self.smallest.count < want or -t < self.smallest.worst):
+                    self.smallest.put(cython.cast(cython.double, -t), i - at)
+        return 0
+
+    def when_suits(self, slot, x, after):
+        """The same where it matters which nodes they are: time by time."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        pool: NodePool = self.pools[s]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        time: cython.longlong = after
+        next: cython.longlong
+        suits: cython.bint
+        while True:
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                self.imagine(slot, x, pool, time, time + length)
+                suits = self.suits(x, pool)
+                pool.undo(0)
+                if suits:
+                    return time
+                next = NEVER
+                for k in range(self.range_of[s], self.range_of[s + 1]):
+                    for i in range(self.range_first[k], self.range_last[k]):
+                        next = min(next, self.lines.next_change(i, slot, time))
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def imagine(self, slot, x, pool: NodePool, start, end):
+        """Assume in the pool what a shaped job may take on each node of its set from `start` to `end`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.lines.clear(i, self.demand_of[x], slot, start, end):
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end))
+                else:
+                    pool.assume(i, 0)
+        return 0
+
+    def when_offered(self, slot, x, after):
+        """When enough cores are offered to a job that wants no certain nodes: a walk through the expected ends."""
+        h: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        have: cython.longlong = 0  # on nodes where nothing is kept for others
+        beside: cython.longlong
+        next: cython.longlong
+        time: cython.longlong = after
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        self.walk = walk
+        self.block = self.entry = 0
+        self.step += 1
+        self.meet(slot, s, after, self.reach)
+        self.lines.blind = True
+        have = self.offered_now(slot, x)
+        self.lines.blind = False
+        while True:
+            if time > self.now:
+                self.lines.blind = True
+                have += self.forward(x, time)
+                self.lines.blind = False
+            next = self.when_licensed(slot, x, time, length)
+            if next == time:
+                beside = 0
+                for k in range(self.meets):
+                    if have + beside >= self.cores_of[x]:
+                        break
+                    beside += self.lines.offer(self.met[k], d, slot, time, time + length)
+                if have + beside >= self.cores_of[x]:
+                    return time
+                next = NEVER
+                if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
+                    next = max(time + 1, self.walk.time[self.walk.order[self.block] * BLOCK + self.entry])
+                for h in range(self.holds):
+                    if time < self.held_end[h] < next and self.held_slot[h] != slot:
+                        next = self.held_end[h]
+            time = next
+            if time == NEVER:
+                return NEVER
+
+    def offered_now(self, slot, x):
+        """Cores that the nodes where nothing is kept for others offer at this moment."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        pool: NodePool = self.pools[self.set_of[x]]
+        have: cython.longlong = 0
+        level: cython.longlong
+        if self.lines.simple[d]:
+            have = pool.total
+            for k in range(self.meets):
+                have -= pool.value[self.met[k]]
+            return have
+        level = pool.level_from(1)
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif self.mark[i] != self.stamp:
+                have += self.lines.offer_at(i, d, slot, self.now)
+        return have
+
+    def forward(self, x, time):
+        """Walk on to `time`; how many cores more the nodes then offer where nothing is kept for others."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        job: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        offer: cython.longlong
+        gain: cython.longlong = 0
+        d: cython.Py_ssize_t = self.demand_of[x]
+        member: cython.Py_ssize_t = self.set_of[x] * self.n
+        while self.block < self.walk.blocks:
+            if self.entry >= self.walk.count[self.block]:
+                if self.block + 1 == self.walk.blocks:
+                    break
+                self.block += 1
+                self.entry = 0
+                continue
+            base = self.walk.order[self.block] * BLOCK + self.entry
+            if self.walk.time[base] > time:
+                break
+            job = self.walk.cores[base]
+            self.entry += 1
+            for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                i = self.shares.at[k] >> 24
+                if self.member[member + i] and self.mark[i] != self.stamp:
+                    if self.seen[i] != self.step:
+                        self.seen[i] = self.step
+                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now)
+                    offer = self.lines.offer_at(i, d, -1, time)
+                    gain += offer - self.offered[i]
+                    self.offered[i] = offer
+        return gain

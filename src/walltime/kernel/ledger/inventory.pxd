@@ -1,0 +1,131 @@
+from walltime.kernel.ledger.node_starts cimport NodeStarts, Smallest
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.free_profile cimport FreeProfile
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.ledger.node_pool cimport NodePool
+from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.ledger.shares cimport Shares
+from walltime.kernel.ledger.timelines cimport Timelines
+
+cdef class Inventory(Ledger):
+    cdef readonly Place place
+    cdef readonly bint whole
+    cdef readonly Py_ssize_t n
+    cdef readonly Timelines lines
+    cdef readonly Timelines licensing
+    cdef readonly NodeStarts node_starts
+    cdef Smallest smallest
+    cdef Shares shares
+    cdef long long[::1] pace
+    cdef bint paced
+    cdef double[::1] scale
+    # requests, by the number of their shape
+    cdef readonly Py_ssize_t shapes
+    cdef dict shape_numbers
+    cdef tuple nothing  # of each resource but cores
+    cdef list set_sizes  # by set: the sizes of its nodes, the largest first, below zero
+    cdef long long[::1] cores_of
+    cdef long long[::1] nodes_of
+    cdef long long[::1] demand_of
+    cdef long long[::1] set_of
+    cdef long long[::1] can
+    cdef long long[::1] licensed_of
+    cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health
+    cdef readonly Py_ssize_t unlike  # requests of which that is not true, or that want licences
+    cdef long long[::1] licence_of
+    cdef readonly Py_ssize_t licences
+    # node sets: a pool and the ranges of nodes of each, and to which sets a node belongs
+    cdef readonly Py_ssize_t sets
+    cdef dict set_numbers
+    cdef list masks
+    cdef readonly list pools
+    cdef NodePool everything  # the pool of set 0
+    cdef readonly bint timed  # whether `lines` knows what runs where until when, or only how much
+    cdef long long[::1] member
+    cdef long long[::1] range_of
+    cdef long long[::1] range_first
+    cdef long long[::1] range_last
+    cdef long long[::1] sets_from
+    cdef long long[::1] sets_at
+    # running jobs of a set by expected end, for the sets where somebody has asked
+    cdef list profiles
+    cdef long long[::1] followed
+    cdef Py_ssize_t follows
+    # holds
+    cdef readonly Py_ssize_t holds
+    cdef long long[::1] held_slot
+    cdef long long[::1] held_start
+    cdef long long[::1] held_end
+    cdef long long[::1] held_first
+    cdef long long[::1] held_all
+    cdef long long[::1] held_count  # of a hold without names: so many cores of the set
+    cdef long long[::1] held_set
+    cdef long long[::1] held_licences  # as `held_first`, of the licences
+    cdef Py_ssize_t counted  # holds without names, and with
+    cdef Py_ssize_t named
+    # nodes on which more is in use than there is
+    cdef long long[::1] short
+    cdef Py_ssize_t over
+    cdef list ends  # by set: the cores of its running jobs by expected end, where somebody has asked
+    cdef long long glance
+    cdef long long[::1] glanced
+    cdef long long[::1] crosses  # whether two sets have a node in common
+    cdef long long[::1] alike  # whether all nodes of a set have as many cores
+    cdef long long[::1] largest
+    cdef readonly Py_ssize_t drained
+    cdef long long[::1] set_cores
+    # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
+    # measured anew when holds have changed
+    cdef long long version
+    cdef long long[::1] measured
+    cdef long long[::1] first_hold
+    cdef long long[::1] lone
+    cdef long long[::1] barred
+    cdef long long[::1] spared  # when `spare` was counted
+    cdef long long[::1] spare  # cores that are left at the start of the only hold, which is a number
+    cdef long long edge  # when next a hold begins or ends, or before
+    # nodes that a question has met
+    cdef long long[::1] mark
+    cdef long long stamp
+    cdef long long[::1] met
+    cdef Py_ssize_t meets
+    cdef long long[::1] former
+
+    cpdef int share_licences(self, Inventory other) except -1
+    cpdef Py_ssize_t add_set(self, object mask) except -1
+    cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
+    cpdef Py_ssize_t intern_plain(self, long long cores, long long nodes, long long per_node, Py_ssize_t node_set) except -2
+    cdef Py_ssize_t add_shape(self, object key, long long cores, long long nodes, Py_ssize_t d, Py_ssize_t node_set) except -1
+    cpdef object count_nodes(self, object shapes)
+    cdef int time_nodes(self) except -1
+    cdef int find_edge(self) noexcept
+    cpdef bint foresee(self, FreeProfile free_profile) except? -1
+    cpdef long long units(self, Py_ssize_t slot) noexcept
+    cpdef long long need(self, Py_ssize_t slot) except? -1
+    cdef bint any_serve(self, Py_ssize_t x) noexcept
+    cdef long long takes(self, Py_ssize_t x) noexcept
+    cpdef bint possible(self, Py_ssize_t slot) except? -1
+    cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
+    cpdef int set_time(self, long long now) except -1
+    cdef bint is_pinned(self, Py_ssize_t h) noexcept
+    cpdef int set_capacity(self, long long cores) except -1
+    cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
+    cdef int update(self, Py_ssize_t i) except -1
+    cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
+    cdef int measure(self, Py_ssize_t s) except -1
+    cdef long long most_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
+    cdef long long barred_by(self, long long e) noexcept
+    cdef int bound(self) except -1
+    cdef bint conflicts(self, Py_ssize_t slot, long long start, long long end) noexcept
+    cdef int meet(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) except -1
+    cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
+    cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
+    cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
+    cdef int follow(self, Py_ssize_t s) except -1
+    cdef int follow_ends(self, Py_ssize_t s) except -1
+    cdef long long cores_within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
+    cpdef long long number(self, Py_ssize_t s, long long time, Py_ssize_t slot) except? -1
+    cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
+    cdef long long extra_of(self, Py_ssize_t s) except? -1
+    cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1

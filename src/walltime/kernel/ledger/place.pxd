@@ -1,0 +1,13 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger.node_pool cimport NodePool
+
+cdef class Place:
+    cdef readonly bint ranked
+    cdef readonly bint treed
+    cdef readonly bint plain
+    cdef readonly int leftover
+    cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
+    cpdef int connect(self, object switches) except -1
+    cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
+    cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
+    cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1

@@ -1,0 +1,45 @@
+"""Where a job runs: the interface between the ledger of nodes and a placement."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.node_pool import NodePool
+
+
+@cython.cclass
+class Place:
+    """Chooses nodes from a pool that shows what the job may take on each, holds of other jobs already taken off.
+
+    `ranked` and `treed` say which of the pool's structures it needs. `plain` says that a shaped request suits whenever
+    enough nodes are large enough; one that also cares which nodes they are overrides `suits` and is not plain.
+    `leftover` tells a ledger that counts more than cores which nodes a shaped request is to get: those with the least
+    left over (1), with the most (-1), or those that `pick` chooses by their free cores (0).
+    """
+
+    def __init__(self) -> None:
+        self.ranked = False
+        self.treed = False
+        self.plain = True
+        self.leftover = 0
+
+    def prepare(self, jobs: JobTable, sizes, whole, seed):
+        """Called once, before the first job: the nodes' cores, whether nodes are given as a whole, the seed."""
+        return 0
+
+    def connect(self, switches):
+        """Called before the first job where it is known on which switch each node is."""
+        return 0
+
+    def suits(self, pool: NodePool, nodes, least):
+        """Whether `nodes` nodes with `least` free cores each can be chosen."""
+        return pool.enough(least, nodes)
+
+    def pick(self, pool: NodePool, nodes, least, slot):
+        """`pool.put` that many nodes, each with `least` free cores; called only where `suits` says so."""
+        raise NotImplementedError(f"{type(self).__name__}.pick")
+
+    def spread(self, pool: NodePool, cores, slot):
+        """`pool.put` nodes, and how many cores on each, until `cores` are together; called where they are free."""
+        raise NotImplementedError(f"{type(self).__name__}.spread")

@@ -1,0 +1,39 @@
+from walltime.kernel.ledger.future cimport Future
+from walltime.kernel.ledger.node_pool cimport NodePool
+
+cdef class ResourceLedger(Future):
+    cpdef bint fits(self, Py_ssize_t slot) except? -1
+    cpdef int take(self, Py_ssize_t slot) except -1
+    cpdef int give(self, Py_ssize_t slot) except -1
+    cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
+    cpdef int hold(self, Py_ssize_t slot, long long start) except -1
+    cpdef int loosen(self, Py_ssize_t slot) except -1
+    cpdef long long advance(self, Py_ssize_t slot) except? -1
+    cpdef int unhold(self, Py_ssize_t slot) except -1
+    cpdef int release_holds(self) except -1
+    cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
+    cdef bint fits_named(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint fits_simply(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint fits_beside(self, Py_ssize_t x, NodePool pool) except? -1
+    cdef long long barred_in(self, Py_ssize_t s) except? -1
+    cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
+    cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
+    cdef int choose_by_leftover(self, Py_ssize_t x, NodePool pool) except -1
+    cdef double leftover(self, Py_ssize_t i, Py_ssize_t d, NodePool pool) noexcept
+    cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1
+    cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
+    cpdef int put_back(self, Py_ssize_t slot, object where) except -1
+    cdef int make_hold(self, Py_ssize_t slot, long long start, long long end) except -1
+    cdef int put(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t i, long long cores) except -1
+    cdef int put_licences(self, Py_ssize_t slot, Py_ssize_t x) except -1
+    cdef int settle(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
+    cdef int name_nodes(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int name_freed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
+    cdef int drop_hold(self, Py_ssize_t h) except -1
+    cdef int forget_hold(self, Py_ssize_t h) noexcept
+    cdef int copy_hold(self, Py_ssize_t source, Py_ssize_t target) noexcept
+    cdef int name_around(self, Py_ssize_t h) except -1
+    cdef bint has_nodes(self, Py_ssize_t job, Py_ssize_t x, object where, long long end) except? -1

@@ -1,0 +1,677 @@
+"""What is free on which node, now and later, where nodes have several resources and jobs may use some of the nodes.
+
+A shaped job wants so many distinct nodes, and the same of each; a shapeless one wants cores anywhere, each with its
+part of the rest. Both want licences, or none. A reservation is a number of cores where any serve; else it names its
+nodes when it is made, and is feasible in every resource there. A question about the future costs the nodes that have
+changed since it was asked last, a look at each node of the set, and the nodes on which something is kept.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.errors import EngineError
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled
+from walltime.kernel.ledger.future import Future
+from walltime.kernel.ledger.node_pool import NodePool
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
+CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
+A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+
+@cython.cclass
+class ResourceLedger(Future):
+    """The ledger of vectors of resources on nodes; exact for any number of holds.
+
+    A job's own hold never stands in its way. `extra` counts on a job that has none.
+    """
+
+    # ---- now
+
+    def fits(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        pool: NodePool = self.pools[self.set_of[x]]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # a job that starts is there for a moment
+        end: cython.longlong = self.now + length
+        if self.cores_of[x] > pool.total or length > self.longest:
+            return False
+        if nodes > 0 and not pool.enough(self.lines.each[d * self.lines.kinds], nodes):
+            return False
+        if self.counted == 0:
+            return self.fits_named(slot, x, pool, end)
+        if not self.leaves_numbers(slot, x, self.now, end, self.takes(x)):
+            return False
+        if not self.fits_named(slot, x, pool, end):
+            return False
+        if self.name_unclear(slot, x, self.now, end) == 0:
+            return True
+        suits: cython.bint = self.leaves_numbers(slot, x, self.now, end, self.takes(x))
+        suits = suits and self.fits_named(slot, x, pool, end)
+        self.take_names_back()
+        return suits
+
+    def fits_named(self, slot, x, pool: NodePool, end):
+        """Whether the nodes and licences are there beside the named holds."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        if not self.licensed(slot, x, self.now, end):
+            return False
+        if nodes > 0 and not self.place.plain:
+            self.narrow(slot, x, pool, end)
+            suits: cython.bint = self.suits(x, pool)
+            pool.undo(0)
+            return suits
+        if self.named == 0 and (self.any_serve(x) or self.lines.simple[d]):
+            return True
+        if not self.lines.simple[d]:
+            return self.fits_fully(slot, x, pool, end)
+        return self.fits_simply(slot, x, pool, end)
+
+    def fits_simply(self, slot, x, pool: NodePool, end):
+        """Whether cores alone suffice beside the holds: what the pool says, less what they take from it."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        have: cython.longlong
+        if not self.conflicts(slot, self.now, end):
+            return True
+        if self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[0] > self.now:
+            return self.fits_beside(x, pool)
+        self.meet(slot, self.set_of[x], self.now, end)
+        if nodes == 0:
+            have = pool.total
+            for k in range(self.meets):
+                i = self.met[k]
+                have -= pool.value[i] - self.lines.offer(i, d, slot, self.now, end)
+            return have >= self.cores_of[x]
+        if pool.enough(least, nodes + self.meets):
+            return True
+        have = pool.at_least(least)
+        for k in range(self.meets):
+            i = self.met[k]
+            if pool.value[i] >= least and not self.lines.clear(i, d, slot, self.now, end):
+                have -= 1
+                if have < nodes:
+                    return False
+        return have >= nodes
+
+    def fits_beside(self, x, pool: NodePool):
+        """The same beside the only hold, for a job that outlasts its start: what it bars on each node is known."""
+        e: cython.longlong = self.held_first[0]
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        have: cython.longlong
+        if nodes == 0:
+            return pool.total - self.barred_in(s) >= self.cores_of[x]
+        if self.measured[0] != self.version:
+            self.measure(0)
+        have = pool.at_least(least)
+        while e >= 0 and have >= nodes:
+            i = self.lines.kept_node[e]
+            if self.member[s * self.n + i] and pool.value[i] - self.lines.kept_barred[e] < least <= pool.value[i]:
+                have -= 1
+            e = self.lines.kept_next[e]
+        return have >= nodes
+
+    def barred_in(self, s):
+        """What a job that outlasts the start of the only hold cannot have of the set's free cores."""
+        if self.measured[s] != self.version:
+            self.measure(s)
+        return self.barred[s]
+
+    def fits_fully(self, slot, x, pool: NodePool, end):
+        """Whether enough nodes with free cores have the rest too, and stay so beside the holds."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        level: cython.longlong = pool.level_from(self.lines.each[d * self.lines.kinds])
+        i: cython.Py_ssize_t = -1
+        want: cython.longlong = nodes if nodes > 0 else self.cores_of[x]
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif nodes == 0:
+                want -= self.lines.offer(i, d, slot, self.now, end)
+                if want <= 0:
+                    return True
+            elif self.lines.clear(i, d, slot, self.now, end):
+                want -= 1
+                if want == 0:
+                    return True
+        return False
+
+    def narrow(self, slot, x, pool: NodePool, end):
+        """Assume in the pool what the job may take on each node from now to `end`."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        level: cython.longlong
+        if self.named == 0 and self.any_serve(x):
+            return 0
+        if self.lines.simple[d]:
+            if not self.lines.blind and self.conflicts(slot, self.now, end):
+                self.meet(slot, self.set_of[x], self.now, end)
+                for k in range(self.meets):
+                    i = self.met[k]
+                    pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end))
+            return 0
+        level = pool.level_from(self.lines.each[d * self.lines.kinds])
+        while level >= 0:  # upwards: a node that is assumed to have less is not met again
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            elif nodes == 0:
+                pool.assume(i, self.lines.offer(i, d, slot, self.now, end))
+            elif not self.lines.clear(i, d, slot, self.now, end):
+                pool.assume(i, 0)
+            elif self.lines.kept_on[i] >= 0:
+                pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end))
+        return 0
+
+    # ---- starts and ends
+
+    def take(self, slot):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        pool: NodePool = self.pools[self.set_of[x]]
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        until: cython.longlong = end if end > self.now else self.now + 1
+        if self.counted > 0:
+            self.name_unclear(slot, x, self.now, until)
+            self.keep_names()
+        if self.holds > 0:
+            self.unhold(slot)
+        self.narrow(slot, x, pool, until)
+        if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
+            pool.undo(0)
+            self.lines.blind = self.licensing.blind = True  # a job that is resumed goes before what is kept for others
+            self.narrow(slot, x, pool, until)
+            fits: cython.bint = self.suits(x, pool) and self.licensed(slot, x, self.now, until)
+            self.lines.blind = self.licensing.blind = False
+            if not fits:
+                pool.undo(0)
+                raise EngineError(f"job {self.jobs.at[slot].job_id} takes nodes where it does not fit")
+        try:
+            self.choose(slot, x, pool)
+        finally:
+            pool.undo(0)
+        self.settle(slot, x, pool)
+        self.jobs.at[slot].holding = 1
+        self.enroll(slot, end, True)
+        return self.bound()
+
+    def choose(self, slot, x, pool: NodePool):
+        """Ask the placement, and divide the job's cores over the chosen nodes in order of their numbers."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = self.cores_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        taken: cython.longlong = 0
+        pool.clear()
+        if nodes == 0:
+            self.place.spread(pool, cores, slot)
+        elif self.lines.kinds > 1 and self.place.leftover != 0:
+            self.choose_by_leftover(x, pool)
+        else:
+            self.place.pick(pool, nodes, self.lines.each[d * self.lines.kinds], slot)
+        pool.sort()
+        if nodes > 0 and not pool.explicit and pool.chosen == nodes:
+            for k in range(nodes):
+                pool.share[k] = cores // nodes + (1 if k < cores % nodes else 0)
+        for k in range(pool.chosen):
+            taken += pool.share[k]
+        if pool.chosen != nodes > 0:
+            raise EngineError(f"job {self.jobs.at[slot].job_id} is given {pool.chosen} nodes where it wants {nodes}")
+        if taken < cores or (taken > cores and not self.lines.alone[d]):
+            raise EngineError(f"job {self.jobs.at[slot].job_id} is given {taken} cores where it wants {cores}")
+        return 0
+
+    def choose_by_leftover(self, x, pool: NodePool):
+        """The nodes on which the least, or the most, is left over beside the job, all resources counted."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        d: cython.Py_ssize_t = self.demand_of[x]
+        level: cython.longlong = pool.level_from(self.lines.each[d * self.lines.kinds])
+        self.smallest.clear(self.nodes_of[x])
+        while level >= 0:
+            i = pool.first_of(level, i + 1)
+            if i < 0:
+                level = pool.level_from(level + 1)
+            else:
+                self.smallest.put(self.place.leftover * self.leftover(i, d, pool), i)
+        for k in range(self.smallest.count):
+            pool.put(self.smallest.node[k], 0)
+        return 0
+
+    def leftover(self, i, d, pool: NodePool):
+        """What is left of each resource, as a part of the most that a node has of it, in sum: of cores, beside what is
+        kept for other jobs."""
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        left: cython.longlong
+        sum: cython.double = 0.0
+        for r in range(kinds):
+            if self.scale[r] > 0:
+                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] if r > 0 else pool.value[i]
+                left -= self.lines.each[d * kinds + r]
+                sum += cython.cast(cython.double, left) / self.scale[r]
+        return sum
+
+    def settle(self, slot, x, pool: NodePool):
+        """The job is on the chosen nodes, and has its licences."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        cores: cython.longlong
+        speed: cython.longlong = self.pace[pool.node[0]] if pool.chosen > 0 else FULL_SPEED
+        self.shares.allot(slot, pool.chosen)
+        for k in range(pool.chosen):
+            i = pool.node[k]
+            if self.paced and self.pace[i] < speed:
+                speed = self.pace[i]
+            cores = self.lines.cap[i * kinds] if self.lines.alone[d] else pool.share[k]
+            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
+            self.put(slot, x, i, cores)
+        self.jobs.at[slot].speed = speed
+        return self.put_licences(slot, x)
+
+    def put(self, slot, x, i, cores):
+        """The job is on the node, with so many cores."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        if not self.timed:
+            self.lines.used[i * self.lines.kinds] += cores
+            return self.update(i)
+        # A job that is alone has all that the node ever has, also what is out of order just now.
+        self.lines.start(
+            i,
+            slot,
+            self.jobs.at[slot].expected_end,
+            self.lines.full[i * self.lines.kinds] if self.lines.alone[d] else cores,
+            d,
+            1 if self.nodes_of[x] > 0 else cores,
+        )
+        return self.update(i)
+
+    def put_licences(self, slot, x):
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0:
+                    self.licensing.start(k, slot, end, self.licensing.each[d], d, 1)
+        return 0
+
+    def give(self, slot):
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        self.enroll(slot, end, False)
+        for k in range(first, first + self.shares.length[slot]):
+            i = self.shares.at[k] >> 24
+            if self.timed:
+                self.lines.stop(i, slot, end)
+            else:
+                self.lines.used[i * self.lines.kinds] -= self.shares.at[k] & CORES
+            self.update(i)
+        if x >= 0 and self.licensed_of[x]:
+            for k in range(self.licences):
+                if self.licence_of[x * self.licences + k] >= 0:
+                    self.licensing.stop(k, slot, end)
+        self.shares.release(slot)
+        self.jobs.at[slot].holding = 0
+        return self.bound()
+
+    def prolong(self, slot, until):
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        first: cython.Py_ssize_t = self.shares.first[slot]
+        self.enroll(slot, end, False)
+        self.enroll(slot, until, True)
+        for k in range(first, first + self.shares.length[slot] if self.timed else first):
+            i = self.shares.at[k] >> 24
+            self.lines.move(i, slot, end, until)
+            self.update(i)
+        if x >= 0 and self.licensed_of[x]:
+            for k in range(self.licences):
+                if self.licence_of[x * self.licences + k] >= 0:
+                    self.licensing.move(k, slot, end, until)
+        self.jobs.at[slot].expected_end = until
+        return self.bound()
+
+    # ---- holds
+
+    def hold(self, slot, start):
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        h: cython.Py_ssize_t
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        if self.counted > 0:
+            self.name_unclear(slot, x, start, end)
+            self.keep_names()
+        self.make_hold(slot, start, end)
+        if not self.is_placed(slot, x, start, end):
+            self.held_count[self.holds] = self.takes(x)
+            self.held_set[self.holds] = self.set_of[x]
+            self.counted += 1
+        else:
+            self.named += 1
+            if self.nodes_of[x] > 0:
+                self.name_nodes(slot, x, start, end)
+            else:
+                self.name_cores(slot, x, start, end)
+        if self.licensed_of[x]:
+            for k in range(self.licences):
+                d = self.licence_of[x * self.licences + k]
+                if d >= 0:
+                    h = self.holds
+                    self.held_licences[h] = self.licensing.keep(
+                        self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
+                    )
+        self.holds += 1
+        self.version += 1
+        return self.bound()
+
+    def advance(self, slot):
+        start: cython.longlong = self.jobs.at[slot].promise
+        time: cython.longlong
+        if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
+            return start
+        time = min(self.earliest(slot, self.now), start)
+        self.hold(slot, time)  # which it replaces: until then others leave it what it has
+        self.jobs.at[slot].promise = time
+        return time
+
+    def loosen(self, slot):
+        return 0  # it never does; and until it is replaced others are named around it
+
+    def make_hold(self, slot, start, end):
+        """An empty hold behind the others, not counted yet."""
+        if self.holds > 0:
+            self.unhold(slot)
+        if self.holds == len(self.held_slot):
+            self.held_slot = doubled(self.held_slot)
+            self.held_start = doubled(self.held_start)
+            self.held_end = doubled(self.held_end)
+            self.held_first = doubled(self.held_first)
+            self.held_all = doubled(self.held_all)
+            self.held_count = doubled(self.held_count)
+            self.held_set = doubled(self.held_set)
+            self.held_licences = doubled(self.held_licences)
+        self.held_slot[self.holds] = slot
+        self.held_start[self.holds] = start
+        self.held_end[self.holds] = end
+        self.held_first[self.holds] = self.held_licences[self.holds] = -1
+        self.held_all[self.holds] = 0
+        self.held_count[self.holds] = self.held_set[self.holds] = 0
+        self.edge = min(self.edge, start, end)
+        return 0
+
+    def name_nodes(self, slot, x, start, end):
+        """A shaped job keeps those of the nodes that have room throughout that have it last, holds left aside."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        pool: NodePool = self.pools[self.set_of[x]]
+        at: cython.Py_ssize_t
+        if not self.place.plain:
+            self.imagine(slot, x, pool, start, end)
+            try:
+                pool.clear()
+                self.place.pick(pool, self.nodes_of[x], least, slot)
+            finally:
+                pool.undo(0)
+            for k in range(pool.chosen):
+                self.keep(slot, d, pool.node[k], start, end, least, 1)
+            return 0
+        if self.planned_for == slot and self.planned_at == start and self.planned == self.changes():
+            return self.name_freed(slot, x, start, end)
+        at = self.node_starts.times(d)
+        self.meet(slot, self.set_of[x], start, end)
+        for k in range(self.meets):
+            i = self.met[k]
+            self.former[k] = self.node_starts.time[at + i]
+            if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end):
+                self.node_starts.time[at + i] = NEVER
+        self.select_last(self.set_of[x], at, self.nodes_of[x], start)
+        for k in range(self.meets):
+            self.node_starts.time[at + self.met[k]] = self.former[k]
+        for k in range(self.smallest.count):
+            self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        return 0
+
+    def name_freed(self, slot, x, start, end):
+        """The same from what `when_freed` has just found: the nodes that will have room, in the order of its coming."""
+        k: cython.Py_ssize_t = self.frees - self.nodes_of[x]
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        missing: cython.longlong = 0
+        bound: cython.longlong
+        self.smallest.clear(self.nodes_of[x])
+        if k < 0:
+            missing = -k
+            k = 0
+        elif k > 0:  # of those that are free at the same time as the first of the last, the lowest numbers
+            bound = self.freed_at[k]
+            while k > 0 and self.freed_at[k - 1] == bound:
+                k -= 1
+        while k < self.frees:
+            self.smallest.put(cython.cast(cython.double, -self.freed_at[k]), self.freed[k])
+            k += 1
+        for k in range(self.smallest.count):
+            self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if missing == 0:
+                    return 0
+                if self.node_starts.time[at + i] < 0:
+                    self.keep(slot, d, i, start, end, least, 1)
+                    missing -= 1
+        return 0
+
+    def name_cores(self, slot, x, start, end):
+        """A shapeless job keeps what the nodes offer throughout, in order of their numbers, until it has enough."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        left: cython.longlong = self.cores_of[x]
+        offer: cython.longlong
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.node_starts.time[at + i] <= start:
+                    offer = self.lines.offer(i, d, slot, start, end)
+                    if offer > left:
+                        offer = left
+                    if offer > 0:
+                        self.keep(slot, d, i, start, end, offer, offer)
+                        left -= offer
+                        if left == 0:
+                            return 0
+        return 0
+
+    def keep(self, slot, d, i, start, end, cores, times):
+        """One more entry of the hold that is being made; whoever wants a node alone keeps all of it."""
+        h: cython.Py_ssize_t = self.holds
+        if self.lines.alone[d]:
+            cores = self.lines.full[i * self.lines.kinds]
+        self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, start, end, cores, d, times)
+        return 0
+
+    def unhold(self, slot):
+        h: cython.Py_ssize_t
+        for h in range(self.holds):
+            if self.held_slot[h] == slot:
+                self.drop_hold(h)
+                self.version += 1
+                return self.bound()
+        return 0
+
+    def drop_hold(self, h):
+        k: cython.Py_ssize_t
+        self.forget_hold(h)
+        self.holds -= 1
+        for k in range(h, self.holds):
+            self.copy_hold(k + 1, k)
+        return 0
+
+    def forget_hold(self, h):
+        """Nothing is kept for it any more."""
+        self.lines.forget(self.held_first[h])
+        self.licensing.forget(self.held_licences[h])
+        if self.held_count[h] > 0:
+            self.counted -= 1
+        else:
+            self.named -= 1
+        return 0
+
+    def copy_hold(self, source, target):
+        self.held_slot[target] = self.held_slot[source]
+        self.held_start[target] = self.held_start[source]
+        self.held_end[target] = self.held_end[source]
+        self.held_first[target] = self.held_first[source]
+        self.held_all[target] = self.held_all[source]
+        self.held_count[target] = self.held_count[source]
+        self.held_set[target] = self.held_set[source]
+        self.held_licences[target] = self.held_licences[source]
+        return 0
+
+    def release_holds(self):
+        h: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        if self.holds == 0:
+            return 0
+        for h in range(self.holds):
+            if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
+                self.jobs.at[self.held_slot[h]].promise = -1  # also of one who has come to a limit since
+                self.forget_hold(h)
+            else:
+                self.copy_hold(h, k)
+                k += 1
+        self.holds = k
+        self.version += 1
+        return self.bound()
+
+    # ---- what is no job, and jobs that come back
+
+    def shut(self, blocker, nodes, until):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        cores: cython.longlong
+        self.time_nodes()
+        self.unhold(blocker)
+        self.jobs.at[blocker].cluster = self.index
+        self.jobs.at[blocker].expected_end = until
+        self.shares.allot(blocker, len(nodes))
+        for k in range(len(nodes)):
+            i = nodes[k]
+            cores = self.lines.full[i * self.lines.kinds]
+            self.lines.start(i, blocker, until, cores, A_CORE, 0)
+            self.shares.at[self.shares.first[blocker] + k] = i << 24 | cores
+            self.update(i)
+        self.jobs.at[blocker].holding = 1
+        self.enroll(blocker, until, True)
+        return self.bound()
+
+    def keep_shut(self, blocker, nodes, start, end):
+        i: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        self.time_nodes()
+        self.pins += 1
+        self.make_hold(blocker, start, end)
+        h = self.holds
+        self.held_all[h] = len(nodes) == self.n  # then only its time is kept
+        for node in () if self.held_all[h] else nodes:
+            i = node
+            self.held_first[h] = self.lines.keep(
+                self.held_first[h], i, blocker, start, end, self.lines.full[i * self.lines.kinds], A_CORE, 0
+            )
+        self.holds += 1
+        self.named += 1
+        if self.counted > 0:
+            self.name_around(h)
+        self.version += 1
+        return self.bound()
+
+    def name_around(self, h):
+        """Give names to the holds inside which this one begins."""
+        g: cython.Py_ssize_t
+        self.choose_none()
+        for g in range(self.holds):
+            if self.held_count[g] > 0 and self.held_start[g] < self.held_start[h] < self.held_end[g]:
+                self.chosen[g] = self.touches(h, self.held_set[g])
+        self.name_chosen(-1)
+        return self.keep_names()
+
+    def where(self, slot) -> list:
+        return self.shares.pairs(slot)
+
+    def put_back(self, slot, where):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        cores: cython.longlong
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        self.shares.allot(slot, len(where))
+        for k in range(len(where)):
+            i, cores = where[k]
+            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
+            self.put(slot, x, i, cores)
+        self.put_licences(slot, x)
+        self.jobs.at[slot].holding = 1
+        self.enroll(slot, self.jobs.at[slot].expected_end, True)
+        return self.bound()
+
+    def has_cores(self, i, d, slot, cores, end):
+        """Whether a job that has fewer cores on this node than on others finds these, where it needs nothing else."""
+        if not self.lines.simple[d] or self.lines.alone[d]:
+            return False
+        return self.lines.offer(i, A_CORE, slot, self.now, end) >= cores
+
+    def has_room(self, slot, where, until) -> bool:
+        job: cython.Py_ssize_t = slot
+        x: cython.Py_ssize_t = self.jobs.at[job].shape
+        end: cython.longlong = until
+        if end - self.now > self.longest:
+            return False
+        self.time_nodes()
+        if self.counted > 0:
+            self.name_unclear(job, x, self.now, end)
+            fits: cython.bint = self.leaves_numbers(job, x, self.now, end, self.takes(x))
+            fits = fits and self.has_nodes(job, x, where, end)
+            self.take_names_back()
+            return fits
+        return self.has_nodes(job, x, where, end)
+
+    def has_nodes(self, job, x, where, end):
+        """Whether the named holds leave it what it has there."""
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        for node, cores in where:
+            i = node
+            if self.nodes_of[x] > 0 or self.lines.alone[d]:
+                if not self.lines.clear(i, d, job, self.now, end) and not self.has_cores(i, d, job, cores, end):
+                    return False
+            elif self.lines.offer(i, d, job, self.now, end) < cores:
+                return False
+        return self.licensed(job, x, self.now, end)

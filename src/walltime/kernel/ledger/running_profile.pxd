@@ -1,0 +1,25 @@
+from walltime.kernel.ledger.free_profile cimport FreeProfile
+
+cdef class RunningProfile:
+    cdef long long[::1] time
+    cdef long long[::1] seq
+    cdef long long[::1] cores
+    cdef long long[::1] order
+    cdef long long[::1] count
+    cdef long long[::1] last_time
+    cdef long long[::1] last_seq
+    cdef long long[::1] total
+    cdef long long[::1] spare
+    cdef Py_ssize_t spares
+    cdef readonly Py_ssize_t blocks
+    cdef readonly long long released
+    cpdef int insert(self, long long time, long long seq, long long cores) except -1
+    cpdef int remove(self, long long time, long long seq) except -1
+    cpdef long long when(self, long long need) noexcept
+    cpdef long long released_by(self, long long time) noexcept
+    cpdef long long next_end(self, long long time) noexcept
+    cdef int tell(self, FreeProfile free_profile) except -1
+    cdef int grow(self) except -1
+    cdef int split(self, Py_ssize_t p) except -1
+    cdef Py_ssize_t block_of(self, long long time, long long seq) noexcept
+    cdef Py_ssize_t slot_of(self, Py_ssize_t p, long long time, long long seq) noexcept

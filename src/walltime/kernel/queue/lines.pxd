@@ -1,0 +1,81 @@
+from walltime.kernel.jobs cimport OUTSIDE, JobTable
+from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
+from walltime.kernel.quotas cimport Quotas
+from walltime.kernel.queue.scan cimport ScanQueue
+
+cdef class Choices:
+    cdef readonly Py_ssize_t size
+    cdef long long[::1] first
+    cdef long long[::1] queue
+    cdef long long[::1] shape
+    cdef long long[::1] rules
+    cdef long long[::1] counted
+    cdef Py_ssize_t entries
+    cdef dict known
+
+cdef class Line:
+    cdef readonly Queue queue
+    cdef readonly Py_ssize_t number
+    cdef readonly Py_ssize_t tier
+    cdef readonly Py_ssize_t lane
+    cdef readonly Py_ssize_t node_set
+    cdef readonly Py_ssize_t counter
+    cdef readonly bint local
+    cdef readonly bint dynamic
+    cdef readonly bint open
+    cdef long long cores
+    cdef long long gpus
+    cdef long long memory
+    cdef long long work
+
+cdef class LinesQueue(Queue):
+    cdef readonly Ledger ledger
+    cdef readonly Quotas quotas
+    cdef readonly Choices choices
+    cdef readonly Py_ssize_t parked
+    cdef readonly list lines
+    cdef list tiers
+    cdef dict lane_line
+    cdef long long[::1] tier_of
+    cdef dict lots
+    cdef dict at_counter
+    cdef bint dynamic
+    cdef readonly long long opening
+    cdef long long[::1] passed
+    cdef bint passing
+    cdef dict choosers
+
+    cpdef int push(self, Py_ssize_t slot) except -1
+    cpdef int remove(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t head(self) except? -1
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef int reorder(self) except -1
+    cdef bint quiet(self, Py_ssize_t last) except? -1
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef bint ahead(self, Py_ssize_t slot) except? -1
+    cdef long long tier(self, Py_ssize_t slot) noexcept
+    cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
+    cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
+    cpdef long long counted_as(self, Py_ssize_t slot) except *
+    cdef int stand(self, Py_ssize_t slot, Line line) except -1
+    cdef Line lot(self, Py_ssize_t lane, Py_ssize_t counter)
+    cdef int park(self, Py_ssize_t slot, Py_ssize_t counter) except -1
+    cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
+    cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
+    cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
+    cdef int pass_over(self, Py_ssize_t lane) except -1
+    cdef int pass_nobody(self) except -1
+    cdef int bring_home(self, Py_ssize_t slot) except -1
+    cdef bint shut(self, Line line) noexcept
+    cdef int close(self, Line line) except -1
+    cdef bint open(self, Line line) except? -1
+    cdef bint unpark(self, Py_ssize_t slot) except? -1
+    cdef object refused_choosers(self)
+    cdef bint lets_in(self, object slots) except? -1
+    cdef bint refresh(self) except? -1
+    cdef bint waits_for_time(self) noexcept
+    cdef long long next_opening(self) except *
+    cdef long long opens(self, Py_ssize_t slot) except *

@@ -1,0 +1,538 @@
+"""Waiting jobs in several lines: one for each queue of the site, and one behind each limit that keeps jobs waiting."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.queue.scan import ScanQueue
+from walltime.kernel.queue.waiting import OrderedQueue, Queue
+from walltime.kernel.quotas import Quotas  # noqa: F401 - as in lines.pxd
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's line when their limit moves
+
+if not cython.compiled:
+    OUTSIDE = Place.OUTSIDE
+
+
+@cython.final
+@cython.cclass
+class Choices:
+    """What jobs that name several queues may choose from, by number: (queue, shape, rules), the preferred first; and
+    `counted`, the rules under which they count as submitted: those of all the queues."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.first = integers(64)
+        self.queue = integers(64)
+        self.shape = integers(64)
+        self.rules = integers(64)
+        self.counted = integers(64)
+        self.entries = 0
+        self.known = {}
+
+    def define(self, entries, counted) -> int:
+        """The number of this list of choices."""
+        key = tuple(entries)
+        if key not in self.known:
+            self.known[key] = self.size
+            for queue, shape, rules in key:
+                if self.entries == len(self.queue):
+                    self.queue = doubled(self.queue)
+                    self.shape = doubled(self.shape)
+                    self.rules = doubled(self.rules)
+                self.queue[self.entries] = queue
+                self.shape[self.entries] = shape
+                self.rules[self.entries] = rules
+                self.entries += 1
+            self.counted[self.size] = counted
+            self.size += 1
+            if self.size == len(self.first):
+                self.first = doubled(self.first)
+                self.counted = doubled(self.counted)
+            self.first[self.size] = self.entries
+        return self.known[key]
+
+
+@cython.final
+@cython.cclass
+class Line:
+    """Jobs in one order. With a counter they are those that it kept waiting when they were last looked at, and the
+    least that any of them asks of it is known; the line is closed while it can admit none of them."""
+
+    def __init__(self, queue: Queue, number, tier, lane, node_set, local, counter, dynamic) -> None:
+        self.queue = queue
+        self.number = number
+        self.tier = tier
+        self.lane = lane
+        self.node_set = node_set
+        self.local = local
+        self.counter = counter
+        self.dynamic = dynamic
+        self.open = counter < 0
+        self.cores = self.gpus = self.memory = self.work = NEVER
+
+
+@cython.final
+@cython.cclass
+class LinesQueue(Queue):
+    """Lines merged by (tier, key, seq), jobs at a limit left out.
+
+    A *lane* is a line for jobs of one tier, one order and one set of nodes, in which those stand that no limit refuses
+    as far as is known. A job that is found to be refused goes to the lot of that counter, a line of its own, which is
+    looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`, `next`,
+    `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those who have been
+    promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the closed ones.
+    Jobs with a choice of queues are never parked: they are asked about each time.
+    """
+
+    def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
+        Queue.__init__(self, jobs)
+        self.ledger = ledger
+        self.quotas = quotas
+        self.choices = choices
+        self.parked = 0
+        self.lines = []
+        self.tiers = []
+        self.lane_line = {}
+        self.tier_of = integers(8)
+        self.lots = {}
+        self.at_counter = {}
+        self.dynamic = False
+        self.opening = NEVER  # what `next_opening` said last
+        self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
+        self.passing = False
+        self.choosers = {}  # the jobs here that have a choice of queues
+
+    def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
+        """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
+        called in order of the tiers."""
+        place: cython.Py_ssize_t = tier
+        number: cython.Py_ssize_t = lane
+        while number >= len(self.tier_of):
+            self.tier_of = doubled(self.tier_of)
+            self.passed = integers(2 * len(self.passed))
+        self.tier_of[number] = place
+        line = self.make(tier, lane, node_set, local, -1, dynamic)
+        self.lane_line[lane] = line
+        last: cython.Py_ssize_t = len(self.tiers) - 1
+        if last < 0 or self.tiers[last][0].tier != tier:
+            self.tiers.append([])
+            last += 1
+        self.tiers[last].append(line)
+        self.dynamic = self.dynamic or dynamic
+
+    def make(self, tier, lane, node_set, local, counter, dynamic):
+        queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, self.ledger.size)
+        line = Line(queue, len(self.lines), tier, lane, node_set, local, counter, dynamic)
+        self.lines.append(line)
+        return line
+
+    # ---- in and out
+
+    def push(self, slot):
+        counter: cython.Py_ssize_t = self.refuser(slot) if self.jobs.at[slot].choice < 0 else -1
+        line: Line = self.lane_line[self.jobs.at[slot].lane]
+        if counter >= 0:
+            line = self.lot(line.lane, counter)
+        self.stand(slot, line)
+        if self.jobs.at[slot].choice >= 0:
+            self.choosers[slot] = None
+        if line.open:
+            self.note(slot)
+        return 0
+
+    def stand(self, slot, line: Line):
+        """The job goes to the line."""
+        line.queue.push(slot)
+        self.jobs.at[slot].line = line.number
+        if line.counter >= 0:
+            if self.jobs.at[slot].cores < line.cores:
+                line.cores = self.jobs.at[slot].cores
+            if self.jobs.at[slot].gpus < line.gpus:
+                line.gpus = self.jobs.at[slot].gpus
+            if self.jobs.at[slot].memory < line.memory:
+                line.memory = self.jobs.at[slot].memory
+            if self.quotas.timed and self.quotas.work_of(slot) < line.work:
+                line.work = self.quotas.work_of(slot)
+        if line.open:
+            self.size += 1
+        else:
+            self.parked += 1
+            self.quotas.hold(line.counter, 1)
+        return 0
+
+    def remove(self, slot):
+        line: Line
+        if self.jobs.at[slot].place == OUTSIDE:
+            raise KeyError(slot)
+        line = self.lines[self.jobs.at[slot].line]
+        line.queue.remove(slot)
+        self.choosers.pop(slot, None)
+        if line.open:
+            self.size -= 1
+        else:
+            self.parked -= 1
+            self.quotas.hold(line.counter, -1)
+        if line.counter >= 0 and line.queue.size == 0:
+            line.cores = line.gpus = line.memory = line.work = NEVER
+        return 0
+
+    # ---- limits
+
+    def refuser(self, slot):
+        """The counter that does not let the job start now, or -1; of several queues to choose from one must let it."""
+        k: cython.Py_ssize_t
+        choice: cython.longlong = self.jobs.at[slot].choice
+        found: cython.Py_ssize_t = -1
+        counter: cython.Py_ssize_t
+        if self.quotas is None:
+            return -1
+        if choice < 0:
+            return self.quotas.refuser(slot)
+        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+            counter = self.quotas.refuser_as(slot, self.choices.rules[k])
+            if counter < 0:
+                return -1
+            if found < 0:
+                found = counter
+        return found
+
+    def counted_as(self, slot):
+        """The rules under which the job counts as submitted."""
+        choice: cython.longlong = self.jobs.at[slot].choice
+        return self.jobs.at[slot].rules if choice < 0 else self.choices.counted[choice]
+
+    def lane_tier(self, lane) -> int:
+        """The tier of a lane, for whoever watches."""
+        i: cython.Py_ssize_t = lane
+        return self.tier_of[i]
+
+    def lot(self, lane, counter):
+        """The line of a lane's jobs that wait at the counter."""
+        line: Line = self.lots.get((lane, counter))
+        home: Line
+        if line is None:
+            home = self.lane_line[lane]
+            line = self.make(home.tier, lane, home.node_set, home.local, counter, home.dynamic)
+            self.lots[lane, counter] = line
+            self.at_counter.setdefault(counter, []).append(line)
+        return line
+
+    def park(self, slot, counter):
+        """The job was found to be refused: it waits at the counter."""
+        line: Line = self.lines[self.jobs.at[slot].line]
+        if line.counter == counter or self.jobs.at[slot].choice >= 0:
+            return 0
+        self.remove(slot)
+        return self.stand(slot, self.lot(line.lane, counter))
+
+    def bring_home(self, slot):
+        """A job that is promised a start stands in its lane, whatever a limit says until then."""
+        line: Line = self.lines[self.jobs.at[slot].line]
+        if line.counter >= 0:
+            self.remove(slot)
+            self.stand(slot, self.lane_line[line.lane])
+        return 0
+
+    def shut(self, line: Line):
+        """Whether the counter can admit none of those who wait there."""
+        return not self.quotas.admits(line.counter, line.cores, line.gpus, line.memory, line.work)
+
+    def close(self, line: Line):
+        line.open = False
+        self.tiers[self.place_of(line)].remove(line)
+        self.size -= line.queue.size
+        self.parked += line.queue.size
+        return self.quotas.hold(line.counter, line.queue.size)
+
+    def open(self, line: Line):
+        """The counter has gone down: look at its jobs again; whether one may be let in. A few are looked at at once."""
+        home: Line = self.lane_line[line.lane]
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        opened: cython.bint = False
+        if line.queue.size <= FEW:
+            for slot in line.queue.slots():
+                counter = self.refuser(slot)
+                if counter < 0:
+                    self.remove(slot)
+                    self.stand(slot, home)
+                    opened = True
+                else:
+                    self.park(slot, counter)
+            return opened
+        line.open = True
+        self.tiers[self.place_of(line)].append(line)
+        self.size += line.queue.size
+        self.parked -= line.queue.size
+        self.quotas.hold(line.counter, -line.queue.size)
+        return True
+
+    def place_of(self, line: Line) -> int:
+        """Where the line's tier is in the list of tiers."""
+        i: cython.Py_ssize_t
+        for i in range(len(self.tiers)):
+            if cython.cast(Line, self.tiers[i][0]).tier == line.tier:
+                return i
+        raise KeyError(line.tier)
+
+    def unpark(self, slot):
+        """The job has given back what it counted for: open the lots that can admit somebody now; whether one was."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        line: Line
+        opened: cython.bint = False
+        if self.parked == 0 or kind < 0:
+            return False
+        for k in range(self.quotas.first[kind], self.quotas.first[kind + 1]):
+            for line in list(self.at_counter.get(self.quotas.member[k], ())):
+                if not line.open and line.queue.size > 0 and not self.shut(line):
+                    opened |= self.open(line)
+        return opened
+
+    def refused_choosers(self):
+        """The jobs with a choice of queues that the limits keep out of all of these."""
+        slot: cython.Py_ssize_t
+        found: list = []
+        for slot in self.choosers:
+            if self.refuser(slot) >= 0:
+                found.append(slot)
+        return found
+
+    def lets_in(self, slots):
+        """Whether the limits admit one of these jobs."""
+        slot: cython.Py_ssize_t
+        for slot in slots:  # noqa: SIM110 - a generator would be an object
+            if self.refuser(slot) < 0:
+                return True
+        return False
+
+    def refresh(self):
+        """Time has gone by: limits on work may have room again without anything having happened; whether one had."""
+        line: Line
+        opened: cython.bint = False
+        if self.parked > 0 and self.quotas.timed:
+            for line in list(self.lots.values()):
+                if not line.open and line.queue.size > 0 and not self.shut(line):
+                    opened |= self.open(line)
+        return opened
+
+    def waits_for_time(self):
+        """Whether somebody may wait at a limit that the passing of time moves."""
+        return self.parked > 0 and self.quotas.timed
+
+    def next_opening(self):
+        """When time alone will let in a job that waits at a limit on work, looked at before or not; NEVER where none
+        does."""
+        line: Line
+        slot: cython.Py_ssize_t
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        if self.quotas is None or not self.quotas.timed:
+            return NEVER
+        for line in self.lines:
+            for slot in line.queue.slots():
+                time = self.opens(slot)
+                if time < first:
+                    first = time
+        self.opening = first
+        return first
+
+    def opens(self, slot):
+        """When time alone will let in this job, in one of its queues; NEVER where it does not, or where nothing
+        refuses it."""
+        k: cython.Py_ssize_t
+        time: cython.longlong
+        first: cython.longlong = NEVER
+        choice: cython.longlong = self.jobs.at[slot].choice
+        if choice < 0:
+            return self.quotas.opens(slot, self.jobs.at[slot].rules)
+        if self.refuser(slot) < 0:
+            return NEVER
+        for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+            time = self.quotas.opens(slot, self.choices.rules[k])
+            if time < first:
+                first = time
+        return first
+
+    # ---- looking
+
+    def tier(self, slot):
+        return self.tier_of[self.jobs.at[slot].lane]
+
+    def precedes(self, a, b):
+        x: cython.longlong = self.tier(a)
+        y: cython.longlong = self.tier(b)
+        if x != y:
+            return x < y
+        return self.jobs.at[a].key < self.jobs.at[b].key or (
+            self.jobs.at[a].key == self.jobs.at[b].key and self.jobs.at[a].seq < self.jobs.at[b].seq
+        )
+
+    def first_of(self, line: Line, after):
+        """The first job of the line behind `after` (of this tier; -1: from the head) that the limits admit, or -1."""
+        slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        if line.counter >= 0:
+            return self.seek(line, self.ledger.size, self.ledger.size, NEVER, after, NEVER)
+        if after < 0:
+            slot = line.queue.head()
+        elif self.jobs.at[after].line == line.number and self.jobs.at[after].place != OUTSIDE:
+            slot = line.queue.next(after)
+        else:
+            slot = line.queue.behind(after)
+        while slot >= 0:
+            counter = self.refuser(slot)
+            if counter < 0 or self.jobs.at[slot].promise >= 0:
+                return slot
+            next = line.queue.next(slot)
+            self.park(slot, counter)
+            slot = next
+        return -1
+
+    def first_fitting(self, line: Line, after):
+        """The same among those that pass the ledger's bounds for the line's nodes."""
+        self.ledger.focus(line.node_set, line.local)
+        return self.seek(
+            line,
+            self.ledger.most_free,
+            self.ledger.most_extra,
+            self.ledger.most_window,
+            after,
+            self.ledger.longest,
+        )
+
+    def seek(self, line: Line, free, extra, window, after, longest):
+        """The same within bounds; of a lot, only those that its counter has cores for."""
+        room: cython.longlong
+        slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        if line.counter >= 0:
+            room = self.quotas.room(line.counter)
+            if room < free:
+                free = room
+            if room < extra:
+                extra = room
+        slot = line.queue.find(free, extra, window, after, longest)
+        while slot >= 0:
+            counter = self.refuser(slot)
+            if counter < 0:
+                return slot
+            next = line.queue.find(free, extra, window, slot, longest)
+            if self.jobs.at[slot].promise < 0:
+                self.park(slot, counter)
+            slot = next
+        return -1
+
+    def first(self, after, fitting):
+        """The first job behind `after` (-1: of all) that the limits admit; where `fitting`, that passes the ledger's
+        bounds too; -1 where there is none."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        tier: cython.Py_ssize_t
+        from_here: cython.Py_ssize_t
+        found: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        lines: list
+        line: Line
+        start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
+        if self.size == 0:
+            return -1
+        for i in range(len(self.tiers)):
+            lines = self.tiers[i]
+            tier = cython.cast(Line, lines[0]).tier
+            if tier < start:
+                continue
+            from_here = after if tier == start else -1
+            k = 0
+            while k < len(lines):
+                line = cython.cast(Line, lines[k])
+                if self.passing and self.passed[line.lane]:
+                    k += 1
+                    continue
+                if line.counter >= 0 and self.shut(line):
+                    self.close(line)
+                    continue
+                found = -1
+                if line.queue.size > 0:
+                    found = self.first_fitting(line, from_here) if fitting else self.first_of(line, from_here)
+                if found >= 0 and (best < 0 or self.precedes(found, best)):
+                    best = found
+                k += 1
+            if best >= 0:
+                break
+        return best
+
+    def pass_over(self, lane):
+        """Nobody of this lane is told any more, until `pass_nobody`."""
+        self.passing = True
+        self.passed[lane] = 1
+        return 0
+
+    def pass_nobody(self):
+        if self.passing:
+            self.passing = False
+            self.passed[:] = 0
+        return 0
+
+    def ahead(self, slot):
+        """Also those count who are passed over."""
+        passing: cython.bint = self.passing
+        first: cython.Py_ssize_t
+        self.passing = False
+        first = self.first(-1, False)
+        self.passing = passing
+        return first >= 0 and self.precedes(first, slot)
+
+    def head(self):
+        return self.first(-1, False)
+
+    def next(self, slot):
+        return self.first(slot, False)
+
+    def behind(self, slot):
+        return self.first(slot, False)
+
+    def find(self, free, extra, window, after, longest):
+        """As the other queues', but by the bounds that the ledger has for each line's nodes; the arguments are not
+        looked at."""
+        return self.first(after, True)
+
+    # ---- between passes
+
+    def quiet(self, last):
+        return not self.dynamic and Queue.quiet(self, last)
+
+    def reorder(self):
+        line: Line
+        for line in self.lines:
+            line.queue.reorder()
+        self.shuffled = True
+        return 0
+
+    def slots(self) -> list:
+        """Everything that waits here and that the limits admit, in order."""
+        out = []
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        line: Line
+        for lines in self.tiers:
+            admitted = []
+            for line in list(lines):
+                for slot in line.queue.slots():
+                    counter = self.refuser(slot)
+                    if counter < 0:
+                        admitted.append((self.jobs.at[slot].key, self.jobs.at[slot].seq, slot))
+                    elif self.jobs.at[slot].promise < 0:
+                        self.park(slot, counter)
+            if len(lines) > 1:
+                admitted.sort()
+            out += [entry[2] for entry in admitted]
+        return out

@@ -1,0 +1,59 @@
+from walltime.kernel.queue.index cimport Entries, QueueIndex
+from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
+from walltime.kernel.queue.sorting cimport Sorter
+
+cdef class Queue:
+    cdef readonly JobTable jobs
+    cdef readonly Py_ssize_t size
+    cdef public bint fixed
+    cdef public bint shuffled
+    cdef long long[::1] recent
+    cdef long long[::1] recent_seq
+    cdef Py_ssize_t recents
+    cdef long long[::1] buffer
+    cdef long long[::1] spare
+
+    cpdef int push(self, Py_ssize_t slot) except -1
+    cpdef int remove(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t head(self) except? -1
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef int reorder(self) except -1
+    cdef long long[::1] room(self)
+    cdef int rekey(self) except -1
+    cdef long long[::1] ordered(self)
+    cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
+    cdef int note(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
+    cdef bint known(self) except? -1
+    cdef bint quiet(self, Py_ssize_t last) except? -1
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef int settle(self) except -1
+    cdef long long tier(self, Py_ssize_t slot) noexcept
+    cdef bint ahead(self, Py_ssize_t slot) except? -1
+    cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
+
+cdef class OrderedQueue(Queue):
+    cdef QueueIndex line
+    cdef long long[::1] tail
+    cdef Py_ssize_t begin
+    cdef Py_ssize_t end
+    cdef long long last_key
+    cdef long long last_seq
+    # for sorting anew
+    cdef readonly Sorter sorter
+    cdef Entries entries
+
+    cpdef int push(self, Py_ssize_t slot) except -1
+    cpdef int remove(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t head(self) except? -1
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef int reorder(self) except -1
+    cdef long long[::1] room(self)
+    cdef int rekey(self) except -1
+    cdef long long[::1] ordered(self)
+    cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
+    cdef int flush(self) except -1
+    cdef bint sort(self) except -1
+    cdef int shift(self) noexcept

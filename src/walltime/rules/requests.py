@@ -1,0 +1,143 @@
+"""From a workload's columns to the shapes that a ledger of resources knows: equal requests are looked at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walltime.cluster.nodes import Layout
+from walltime.cluster.requests import make_request, parse_constraint, refusal
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.kernel.ledger.resources import ResourceLedger
+
+Array = np.ndarray[Any, Any]
+NUMBERS = (
+    "cores",
+    "nodes",
+    "cores_per_node",
+    "memory",
+    "memory_per_node",
+    "memory_per_core",
+    "gpus",
+    "gpus_per_node",
+    "exclusive",
+)
+TEXTS = ("resources", "licences", "constraint")
+SHAPE = ("cores", "nodes", "cores_per_node")
+SPAN = 16
+"""Columns whose numbers lie closer than so many times the rows are grouped without sorting."""
+
+
+class RequestBook:
+    """Shapes for the jobs of a cluster; `masks` are the nodes of its queues (None: all), `names` their names."""
+
+    def __init__(self, layout: Layout, ledger: ResourceLedger, masks: list[Array | None], names: list[str]) -> None:
+        self.layout = layout
+        self.ledger = ledger
+        self.masks = masks
+        self.names = names
+
+    def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
+        """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
+        that can never run (-1: it can); raises InputError."""
+        present = [name for name in (*NUMBERS, *TEXTS) if batch.has(name)]
+        if "cores" not in present:
+            present.append("cores")
+        columns = [batch.column(name)[rows] for name in present]
+        first, group = group_rows(columns)
+        told = {name: column[first].tolist() for name, column in zip(present, columns, strict=True)}
+        for name in TEXTS:
+            if name in told:
+                told[name] = [batch.label_names(name)[code] if code >= 0 else "" for code in told[name]]
+        shape = np.empty(len(first), np.int64)
+        why = np.full(len(first), -1, np.int64)
+        reasons: list[str] = []
+        plain = self._plain(told, len(first), queue)
+        for place, known in enumerate(plain):
+            if known >= 0:
+                shape[place] = known
+                continue
+            try:
+                shape[place], reason = self.shape_of({name: told[name][place] for name in present}, queue)
+            except InputError as error:
+                job = int(batch.column("job_id")[rows[first[place]]])
+                raise InputError(
+                    f"job {job}: {error.what}", value=error.value, file=batch.source or None, choices=error.choices
+                ) from None
+            if reason is not None:
+                if reason not in reasons:
+                    reasons.append(reason)
+                why[place] = reasons.index(reason)
+        return shape[group], reasons, why[group]
+
+    def _plain(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
+        """The shapes of requests for cores and nodes alone; -1 for others, and where the queue could not serve it."""
+        mask = self.masks[queue] if queue >= 0 else None
+        nodes = np.ones(self.layout.count, bool) if mask is None else mask
+        node_set = self.ledger.add_set(nodes)
+        more = [values for name, values in told.items() if name not in SHAPE]
+        none = [-1] * count
+        columns = zip(*(told.get(name, none) for name in SHAPE), strict=True)
+        return [
+            -1
+            if any(_asks(values[place]) for values in more)
+            else self.ledger.intern_plain(cores, wanted, each, node_set)
+            for place, (cores, wanted, each) in enumerate(columns)
+        ]
+
+    def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:
+        """The shape of one request, and why it can never run, where it cannot."""
+        constraint = told.pop("constraint", "")
+        mask = self.masks[queue] if queue >= 0 else None
+        nodes = np.ones(self.layout.count, bool) if mask is None else mask
+        if constraint:
+            nodes = nodes & parse_constraint(self.layout, constraint)
+        request = make_request(self.layout, nodes, **told)
+        reason = refusal(
+            self.layout,
+            nodes,
+            request,
+            self.names[queue] if queue >= 0 and mask is not None else None,
+            constraint or None,
+        )
+        if reason is not None:
+            return -1, reason
+        return self.ledger.intern(request, self.ledger.add_set(nodes)), None
+
+    def nodes(self, shapes: Array) -> Array:
+        """How many nodes jobs of these shapes ask for; 1 where they do not say."""
+        return np.asarray(self.ledger.count_nodes(np.ascontiguousarray(shapes, np.int64)))
+
+
+def group_rows(columns: list[Array]) -> tuple[Array, Array]:
+    """Rows that are equal in all columns form a group: a row of each, and the group of each row."""
+    size = len(columns[0])
+    group = np.zeros(size, np.int64)
+    for column in columns:
+        low = int(column.min(initial=0))
+        span = int(column.max(initial=0)) - low + 1
+        codes = column.astype(np.int64) - low
+        if span > SPAN * (size + SPAN):
+            values, codes = np.unique(column, return_inverse=True)
+            span = len(values)
+        group = _number(group * span + codes)
+    first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    first[group] = np.arange(size)
+    return first, group
+
+
+def _number(codes: Array) -> Array:
+    """The codes, none below zero, numbered from 0 without gaps."""
+    most = int(codes.max(initial=0)) + 1
+    if most > SPAN * (len(codes) + SPAN):
+        return np.unique(codes, return_inverse=True)[1]
+    met = np.zeros(most, np.int64)
+    met[codes] = 1
+    return np.asarray((np.cumsum(met) - 1)[codes])
+
+
+def _asks(value: Any) -> bool:
+    """Whether something is asked for: a number above zero, or words."""
+    return bool(value) if isinstance(value, str) else value > 0

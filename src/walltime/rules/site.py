@@ -1,0 +1,526 @@
+"""A site's rules, applied to the jobs of a workload before they arrive: queue, lane, counters, and who is turned away.
+
+All of this is known when a job is read. What changes while the simulation runs is left to the kernel: counters in
+`kernel.quotas`, lines in `kernel.lines`, nodes in the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+
+from walltime.core.errors import InputError
+from walltime.core.time import format_duration, microseconds
+from walltime.core.workload import MISSING, Workload
+from walltime.kernel.queue.lines import Choices
+from walltime.rules.limits import Accounts, Counters
+from walltime.rules.matching import Charges, match_label, match_people, match_size
+from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
+from walltime.scenario.outages import reserved_cores, usable_reservations
+
+Array = np.ndarray[Any, Any]
+NOWHERE = -1
+
+
+ELSEWHERE = "bound to a reservation of another cluster"
+
+
+def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
+    """Raise InputError for a job that is bound to a reservation which is none of these."""
+    if not batch.has("reservation"):
+        return
+    labels, codes = batch.label_names("reservation"), batch.column("reservation")
+    for code in np.unique(codes[codes >= 0]).tolist():
+        if labels[code] not in names:
+            raise InputError(
+                "jobs are bound to a reservation that nobody can use",
+                value=labels[code],
+                file=batch.source or None,
+                choices=names,
+            )
+
+
+def stands_in_lines(cluster: Cluster) -> bool:
+    """Whether jobs wait in several lines, or at limits; else they wait in one queue."""
+    return bool(
+        cluster.queues or cluster.limits or cluster.scheduler.preempt is not None or usable_reservations(cluster)
+    )
+
+
+class Requests(Protocol):
+    """What makes shapes of requests, where the ledger counts more than cores."""
+
+    def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
+        """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
+        that can never run (-1: it can)."""
+
+    def nodes(self, shapes: Array) -> Array:
+        """How many nodes jobs of these shapes ask for; 1 where they do not say."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Jobs of one tier on one set of nodes: the queues that stand in it, and the order of it."""
+
+    tier: int
+    queues: tuple[int, ...]
+    order: Part
+    domain: int
+    local: bool
+    """Whether its jobs need a single node each: then no more than one node has must be free for them."""
+    reservation: int = -1
+    """The reservation that its jobs are bound to, by its number in the scenario."""
+
+
+@dataclass
+class Ruled:
+    """What the rules make of a batch, by row."""
+
+    batch: Workload
+    lane: Array
+    domain: Array
+    queue: Array
+    rules: Array
+    shape: Array
+    choice: Array
+    memory: Array
+    gpus: Array
+    refused: Array
+    """Index of the reason for which the job is turned away; -1 for none."""
+
+
+@dataclass(frozen=True)
+class _Only:
+    """Those whom one list of names allows."""
+
+    users: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    accounts: tuple[str, ...] | None = None
+
+
+@dataclass
+class Bound:
+    """A reservation that jobs may use: a domain of its own."""
+
+    number: int
+    reservation: Reservation
+    cores: int
+    domain: int
+    lane_of: dict[int, int] = field(default_factory=dict)
+    """The lane of a queue's jobs, by the queue's number."""
+    requests: Requests | None = None
+
+
+class Site:
+    """The rules of one cluster. Batches are given to `apply` in order; their labels are numbered the same in all."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue_labels: list[str],
+        counters: Counters | None,
+        choices: Choices,
+        checkpoint: Checkpoint | None,
+        requests: Requests | None = None,
+        alone: bool = True,
+    ) -> None:
+        self.cluster = cluster
+        self.names = list(cluster.queues)
+        self.queues: list[Queue] = list(cluster.queues.values())
+        self.number = {name: number for number, name in enumerate(self.names)}
+        self.accounts = Accounts(cluster.accounts)
+        self.counters = counters
+        self.choices = choices
+        self.checkpoint = checkpoint
+        self.requests = requests
+        self.alone = alone  # else a queue that this cluster does not have may be another's
+        self.lined = stands_in_lines(cluster)
+        self.reasons: list[str] = []
+        self.charges: Charges
+        self.several = {label: found for label in queue_labels if len(found := self._named(label) or ()) > 1}
+        self.masks = self._masks()
+        self.tiers = self._tiers()
+        self.domains = self._domains()
+        self.lanes: list[Lane] = []
+        self.lane_of: dict[tuple[tuple[int, ...], bool], int] = {}
+        self._make_lanes()
+        self.bound = [
+            Bound(
+                number, one, reserved_cores(one, cluster), max((lane.domain for lane in self.lanes), default=0) + 1 + k
+            )
+            for k, (number, one) in enumerate(usable_reservations(cluster))
+        ]
+        for bound in self.bound:
+            self._make_bound_lanes(bound)
+        self.kinds: dict[tuple[int, ...], int] = {}
+
+    # ---- queues, before any job
+
+    def _masks(self) -> list[Array | None]:
+        """The nodes of each queue; None for all."""
+        layout = self.cluster.layout()
+        return [None if queue.nodes is None or layout is None else layout.select(queue.nodes) for queue in self.queues]
+
+    def _order(self, queue: Queue) -> Part:
+        return queue.order or self.cluster.scheduler.order
+
+    def _tiers(self) -> list[int]:
+        """The class of each queue: by priority, and among equal ones by the first of them that has its order."""
+        kinds = [(-queue.priority, self._order(queue)) for queue in self.queues]
+        classes = [(kind[0], kinds.index(kind)) for kind in kinds]
+        ranked = sorted(set(classes))
+        return [ranked.index(entry) for entry in classes]
+
+    def _domains(self) -> list[int]:
+        """The domain of each queue: those that share nodes, directly or through others, have the same."""
+        domain = list(range(len(self.queues)))
+
+        def join(a: int, b: int) -> None:
+            old, new = domain[b], domain[a]
+            for number, value in enumerate(domain):
+                if value == old:
+                    domain[number] = new
+
+        for a in range(len(self.queues)):
+            for b in range(a):
+                first, second = self.masks[a], self.masks[b]
+                if first is None or second is None or bool(np.any(first & second)):
+                    join(a, b)
+        for numbers in self.several.values():
+            for other in numbers[1:]:
+                join(numbers[0], other)
+        met = list(dict.fromkeys(domain))
+        return [met.index(value) for value in domain]
+
+    def _make_lanes(self) -> None:
+        entries: list[tuple[int, ...]] = [(number,) for number in range(len(self.queues))]
+        for numbers in self.several.values():  # some of them may not take a job: it has the choice of the others
+            for count in range(2, len(numbers) + 1):
+                entries += combinations(numbers, count)
+        entries = list(dict.fromkeys(entries))
+        entries.sort(key=lambda numbers: min(self.tiers[number] for number in numbers))
+        for numbers in entries or [()]:
+            tier, domain, order = 0, 0, self.cluster.scheduler.order
+            if numbers:
+                first = min(numbers, key=lambda number: self.tiers[number])
+                tier, domain, order = self.tiers[first], self.domains[first], self._order(self.queues[first])
+            for local in (False,) if self.cluster.nodes is None else (False, True):
+                self.lane_of[numbers, local] = len(self.lanes)
+                self.lanes.append(Lane(tier, numbers, order, domain, local))
+
+    def _make_bound_lanes(self, bound: Bound) -> None:
+        """Bound jobs keep the tier and the order of their queues, and have no use for these queues' nodes."""
+        numbers = sorted(range(len(self.queues)), key=lambda number: self.tiers[number])
+        for number in numbers or (NOWHERE,):
+            bound.lane_of[number] = len(self.lanes)
+            tier, order = (0, self.cluster.scheduler.order)
+            if number >= 0:
+                tier, order = self.tiers[number], self._order(self.queues[number])
+            self.lanes.append(Lane(tier, (), order, bound.domain, False, bound.number))
+
+    def mask_of(self, lane: Lane) -> Array | None:
+        """The nodes on which jobs of the lane may run; None for all."""
+        masks = [self.masks[number] for number in lane.queues]
+        if not masks or any(mask is None for mask in masks):
+            return None
+        return np.asarray(np.array([mask for mask in masks if mask is not None]).any(axis=0))
+
+    # ---- jobs
+
+    def apply(self, batch: Workload) -> Ruled:
+        """The batch with its jobs in their queues, and what the kernel has to know of each; raises InputError."""
+        size = len(batch)
+        refused = np.full(size, -1, np.int64)
+        self.charges = Charges(self.accounts, batch)
+        entry = self._enter(batch, refused)
+        nowhere = refused >= 0
+        none = np.full(size, -1, np.int64)
+        ruled = Ruled(
+            batch,
+            lane=np.zeros(size, np.int64),
+            domain=np.zeros(size, np.int64),
+            queue=batch.column("queue").astype(np.int64),
+            rules=none.copy(),
+            shape=none.copy(),
+            choice=none.copy(),
+            memory=total_memory(batch, count_nodes(batch)),
+            gpus=total_gpus(batch, count_nodes(batch)),
+            refused=refused,
+        )
+        local = self._local(batch)
+        whose = self._binding(batch)
+        if whose is not None and not self.alone:
+            elsewhere = (whose < 0) & (batch.column("reservation") >= 0) & (refused < 0)
+            refused[elsewhere] = self._reason(ELSEWHERE)
+        for numbers, rows in entry.items():
+            if whose is None:
+                self._describe(ruled, local, numbers, rows)
+                continue
+            free = rows[whose[rows] < 0]
+            if len(free):
+                self._describe(ruled, local, numbers, free)
+            for k, bound in enumerate(self.bound):
+                if len(own := rows[whose[rows] == k]):
+                    self._describe_bound(ruled, bound, numbers[0] if numbers else NOWHERE, own)
+        if self.queues:
+            ruled.batch = self._relabelled(batch, np.where(nowhere, MISSING, ruled.queue))
+        return ruled
+
+    def _binding(self, batch: Workload) -> Array | None:
+        """Which of the reservations each row is bound to, -1 for none; None where no row is. Raises InputError."""
+        if not batch.has("reservation") or not np.any(batch.column("reservation") >= 0):
+            return None
+        names = [bound.reservation.name for bound in self.bound]
+        labels, codes = batch.label_names("reservation"), batch.column("reservation")
+        if self.alone:
+            refuse_unknown_reservations(batch, names)
+        place = [names.index(label) if label in names else -1 for label in labels]
+        return np.asarray(np.array([*place, -1], np.int64)[codes])
+
+    def _describe_bound(self, ruled: Ruled, bound: Bound, number: int, rows: Array) -> None:
+        """Lane, counters and shapes of jobs that are bound to a reservation, and who of them is turned away."""
+        batch, name = ruled.batch, bound.reservation.name
+        bad = self._turned_away(batch, rows, number)
+        shapes = np.full(len(rows), -1, np.int64)
+        if bound.requests is not None:
+            shapes, words, why = bound.requests.shapes(batch, rows, 0)
+            self._add_up(ruled, bound.requests.nodes(shapes), rows)
+            said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
+            bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
+        allowed = self._allowed_any(bound.reservation, batch)[rows]
+        time = batch.column("requested_time")[rows]
+        if self.checkpoint is not None:
+            time = self.checkpoint.granted(time)
+        checks = (
+            (batch.column("cores")[rows] > bound.cores, f"more cores than reservation {name} has"),
+            (time > microseconds(bound.reservation.length), f"more time than reservation {name} lasts"),
+            (~allowed, f"not allowed in reservation {name}"),
+        )
+        for mask, text in checks:
+            if mask.any():
+                bad = np.where((bad < 0) & mask, self._reason(text), bad)
+        ruled.lane[rows] = bound.lane_of[number]
+        ruled.domain[rows] = bound.domain
+        if number >= 0:
+            ruled.queue[rows] = number
+        ruled.shape[rows] = shapes
+        ruled.rules[rows] = self._kinds(batch, rows, number)
+        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
+
+    def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
+        """Jobs that are in one queue, or have the choice of several, in their lane."""
+        wide = self.lane_of[numbers, False]
+        ruled.lane[rows] = np.where(local[rows], self.lane_of.get((numbers, True), wide), wide)
+        ruled.domain[rows] = self.lanes[wide].domain
+        if numbers:
+            ruled.queue[rows] = numbers[0]
+
+    def _local(self, batch: Workload) -> Array:
+        """Jobs that cannot be on more than one node."""
+        cores, each = batch.column("cores"), batch.column("cores_per_node")
+        return np.asarray((cores == 1) | (batch.column("nodes") == 1) | ((batch.column("nodes") < 0) & (each >= cores)))
+
+    def _reason(self, text: str) -> int:
+        if text not in self.reasons:
+            self.reasons.append(text)
+        return self.reasons.index(text)
+
+    def _enter(self, batch: Workload, refused: Array) -> dict[tuple[int, ...], Array]:
+        """Rows by the queues in which they may run; those that no queue takes are refused."""
+        size = len(batch)
+        if not self.queues:
+            return {(): np.arange(size)}
+        labels = batch.label_names("queue")
+        code = batch.column("queue")
+        target = [self._named(label) for label in labels]
+        for label, numbers in zip(labels, target, strict=True):
+            if numbers is not None and (numbers, False) not in self.lane_of:
+                raise InputError("jobs that name several queues must be in the first batch of the stream", value=label)
+        known = np.array([*(found is not None for found in target), False])[code] if size else np.zeros(0, bool)
+        to = np.full(size, NOWHERE, np.int64)
+        open_rows = ~known
+        for route in self.cluster.routes:
+            rows = open_rows & self._route_mask(route, batch)
+            to[rows] = self.number[route.queue]
+            open_rows &= ~rows
+        default = next((number for number, queue in enumerate(self.queues) if queue.default), None)
+        if default is not None:
+            to[open_rows] = default
+            open_rows[:] = False
+        if self.alone:
+            self._refuse_strangers(batch, open_rows & (code >= 0), code, labels)
+        refused[open_rows] = self._reason("no queue takes it")
+        entry: dict[tuple[int, ...], Array] = {}
+        for number, numbers in enumerate(target):
+            rows = np.flatnonzero(code == number)
+            if numbers is not None and len(rows):
+                entry[numbers] = np.concatenate([entry[numbers], rows]) if numbers in entry else rows
+        for number in range(len(self.queues)):
+            rows = np.flatnonzero(to == number)
+            if len(rows):
+                key = (number,)
+                entry[key] = np.concatenate([entry[key], rows]) if key in entry else rows
+        left = np.flatnonzero(open_rows)
+        if len(left):
+            entry[(0,)] = np.concatenate([entry[(0,)], left]) if (0,) in entry else left
+        return entry
+
+    def _named(self, label: str) -> tuple[int, ...] | None:
+        """The queues that a label names, the preferred one first; None if it names none of ours."""
+        names = [label] if label in self.number else [name.strip() for name in label.split(",")]
+        if not all(name in self.number for name in names):
+            return None
+        numbers = {self.number[name] for name in names}
+        return tuple(sorted(numbers, key=lambda number: (-self.queues[number].priority, number)))
+
+    def _refuse_strangers(self, batch: Workload, rows: Array, code: Array, labels: list[str]) -> None:
+        if rows.any():
+            label = labels[int(code[int(np.argmax(rows))])]
+            raise InputError(
+                "jobs name a queue that the cluster does not have, and no route takes them",
+                value=label,
+                file=batch.source or None,
+                choices=self.names,
+            )
+
+    def _route_mask(self, route: Any, batch: Workload) -> Array:
+        mask = match_size(route, batch)
+        if route.named is not None:
+            mask &= match_label(batch, "queue", route.named)
+        return mask & match_people(route, batch, self.charges)
+
+    def _allowed_any(self, who: Any, batch: Workload) -> Array:
+        """Rows whose user, group or account is among those that a reservation names."""
+        mask = np.zeros(len(batch), bool)
+        for kind in ("users", "groups", "accounts"):
+            if getattr(who, kind) is not None:
+                mask |= match_people(_Only(**{kind: getattr(who, kind)}), batch, self.charges)
+        return mask
+
+    def _relabelled(self, batch: Workload, queue: Array) -> Workload:
+        """The batch with the queues in which its jobs are; where one has a choice, the record says where it ran."""
+        columns = dict(batch.columns) | {"queue": queue.astype(np.int32)}
+        return batch.replace(columns, labels=dict(batch.labels) | {"queue": self.names})
+
+    def _describe(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
+        """Lane, counters and shapes of jobs that name the same queues, and who of them is turned away."""
+        options = []
+        for number in numbers or (NOWHERE,):
+            bad = self._turned_away(ruled.batch, rows, number)
+            kinds = self._kinds(ruled.batch, rows, number)
+            shapes = np.full(len(rows), -1, np.int64)
+            if self.requests is not None:
+                shapes, words, why = self.requests.shapes(ruled.batch, rows, number)
+                numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
+                bad = np.where(bad < 0, numbered[why], bad)
+            options.append((number, shapes, kinds, bad))
+        if self.requests is not None:
+            self._add_up(ruled, self.requests.nodes(options[0][1]), rows)
+        if len(options) > 1:
+            self._choose(ruled, local, rows, options)
+            return
+        self._stand(ruled, local, numbers, rows)
+        _, ruled.shape[rows], ruled.rules[rows], bad = options[0]
+        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
+
+    def _add_up(self, ruled: Ruled, counts: Array, rows: Array) -> None:
+        """The memory and GPUs of jobs that have so many nodes."""
+        nodes = count_nodes(ruled.batch)
+        nodes[rows] = counts
+        ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
+        ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
+
+    def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[tuple[int, Array, Array, Array]]) -> None:
+        """What each job that names several queues may choose from: those that do not turn it away."""
+        memory, gpus = ruled.memory, ruled.gpus
+        cores, time = ruled.batch.column("cores"), ruled.batch.column("requested_time")
+        for i, row in enumerate(rows.tolist()):
+            left, reason = [], -1
+            for queue, shape, kind, bad in options:
+                why = int(bad[i])
+                if why < 0 and self.counters is not None:
+                    whose = self.counters.too_small(int(kind[i]), cores[row], gpus[row], memory[row], time[row])
+                    why = -1 if whose is None else self._reason(f"more than {whose} may have at once")
+                if why < 0:
+                    left.append((queue, int(shape[i]), int(kind[i])))
+                elif reason < 0:
+                    reason = why
+            here = np.array([row])
+            self._stand(ruled, local, tuple(entry[0] for entry in left) or (options[0][0],), here)
+            if not left:
+                ruled.refused[row] = reason
+                continue
+            _, ruled.shape[row], ruled.rules[row] = left[0]
+            if len(left) > 1:
+                counted = None if self.counters is None else self.counters.together([entry[2] for entry in left])
+                ruled.choice[row] = self.choices.define(left, -1 if counted is None else counted)
+
+    def _turned_away(self, batch: Workload, rows: Array, number: int) -> Array:
+        """For each row the reason for which the queue does not take it, or -1."""
+        why = np.full(len(rows), -1, np.int64)
+        if number < 0:
+            return why
+        queue, name = self.queues[number], self.names[number]
+        cores = batch.column("cores")[rows]
+        if queue.max_time is not None:
+            text = f"more time than queue {name} gives ({format_duration(queue.max_time)})"
+            why[batch.column("requested_time")[rows] > microseconds(queue.max_time)] = self._reason(text)
+        if queue.min_cores is not None:
+            why[cores < queue.min_cores] = self._reason(f"fewer cores than queue {name} takes ({queue.min_cores})")
+        if queue.max_cores is not None:
+            why[cores > queue.max_cores] = self._reason(f"more cores than queue {name} takes ({queue.max_cores})")
+        allowed = match_people(queue, batch, self.charges)[rows]
+        if not allowed.all():
+            why[~allowed] = self._reason(f"not allowed in queue {name}")
+        return why
+
+    def _kinds(self, batch: Workload, rows: Array, number: int) -> Array:
+        """The counters of each row, as a job of the queue."""
+        if self.counters is None:
+            return np.full(len(rows), -1, np.int64)
+        columns = [batch.column("user")[rows], batch.column("group")[rows], self.charges.code[rows]]
+        columns.append(batch.column("qos")[rows])
+        names = [batch.label_names("user"), batch.label_names("group"), self.charges.names, batch.label_names("qos")]
+        if number < 0:
+            columns.append(batch.column("queue")[rows])
+            names.append(batch.label_names("queue"))
+        packed = np.zeros(len(rows), np.int64)
+        for column, labels in zip(columns, names, strict=True):
+            _, packed = np.unique(packed * (len(labels) + 1) + column + 1, return_inverse=True)
+        first = np.zeros(int(packed.max()) + 1 if len(rows) else 0, np.int64)
+        first[packed] = np.arange(len(rows))
+        found = np.empty(len(first), np.int64)
+        kinds = ("user", "group", "account", "qos", "queue")
+        for place, row in enumerate(first.tolist()):
+            job: dict[str, str | None] = {"queue": self.names[number] if number >= 0 else None}
+            for kind, column, labels in zip(kinds, columns, names, strict=False):
+                job[kind] = labels[int(column[row])] if column[row] >= 0 else None
+            found[place] = self.counters.kind(job)
+        return found[packed]
+
+
+def total_memory(batch: Workload, nodes: Array) -> Array:
+    """Bytes that each job asks for in all, on so many nodes; 0 where it does not say."""
+    if not any(batch.has(name) for name in ("memory", "memory_per_node", "memory_per_core")):
+        return np.zeros(len(batch), np.int64)
+    per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
+    total = np.where(per_core >= 0, per_core * batch.column("cores"), batch.column("memory"))
+    return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, total), 0), np.int64)
+
+
+def total_gpus(batch: Workload, nodes: Array) -> Array:
+    """GPUs that each job asks for in all, on so many nodes."""
+    if not any(batch.has(name) for name in ("gpus", "gpus_per_node")):
+        return np.zeros(len(batch), np.int64)
+    per_node = batch.column("gpus_per_node")
+    return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, batch.column("gpus")), 0), np.int64)
+
+
+def count_nodes(batch: Workload) -> Array:
+    """Nodes that each job asks for; one where it does not say."""
+    nodes, each = batch.column("nodes"), np.maximum(batch.column("cores_per_node"), 1)
+    shaped = np.where(batch.column("cores_per_node") > 0, -(-batch.column("cores") // each), 1)
+    return np.asarray(np.where(nodes > 0, nodes, shaped), np.int64)
