@@ -46,6 +46,8 @@ COMPILED = [
     "kernel.ledger.future",
     "kernel.ledger.resources",
     "kernel.source",
+    "programs.sharing",
+    "programs.activities",
     "policy.api",
     "policy.views",
     "policy.clusters",
