@@ -14,7 +14,21 @@ from walltime.policies import PARTS, PRESETS
 from walltime.policy.registry import KINDS
 from walltime.scenario import Part, Scenario
 from walltime.scenario.reading.problems import PYTHON_ONLY, model_of
-from walltime.scenario.values import Amount, Count, Duration, File, Flag, Moment, Name, Names, Seed, Size, Speed
+from walltime.scenario.values import (
+    Amount,
+    Count,
+    Duration,
+    File,
+    Flag,
+    Instant,
+    Later,
+    Moment,
+    Name,
+    Names,
+    Seed,
+    Size,
+    Speed,
+)
 
 INTRODUCTION = """\
 # The scenario file
@@ -47,6 +61,8 @@ KNOWN = {
     Flag: "true or false",
     Duration: "duration",
     Moment: "duration",
+    Instant: "duration, or a date",
+    Later: "duration, or a date",
     Name: "text",
     File: "path of a file",
     Names: "name, or list of names",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from walltime.cluster import hostlist
 from walltime.core.errors import InputError
 from walltime.core.time import microseconds
 
@@ -21,7 +21,6 @@ MOST_LEVELS = 1 << 33
 """Nodes times cores of the largest: what the index of free nodes takes in bits."""
 UNCOUNTED = 1 << 60
 """Memory of a node whose memory is not told."""
-_RANGE = re.compile(r"([^\[\]]+)\[(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)\]")
 SHARED, WHOLE = "shared", "whole"
 
 
@@ -51,6 +50,11 @@ class NodeGroup:
         """What each node offers to jobs as cores: more than it has, where its time is shared."""
         return self.cores * self.max_load
 
+    @property
+    def own_names(self) -> list[str] | None:
+        """The nodes' names where the group's own spells them out, as `cn[001-028]` does."""
+        return hostlist.expand(self.name) if "[" in self.name else None
+
     def amount(self, resource: str) -> int:
         """What each node has of a resource; memory that is not given never runs out."""
         if resource == "cores":
@@ -72,6 +76,9 @@ class Layout:
         largest = max(group.slots for group in self.groups)
         if self.count >= MOST_NODES or largest >= MOST_CORES or self.count * largest >= MOST_LEVELS:
             raise InputError(f"too many nodes, or too large ones: {self.count} nodes of up to {largest} cores")
+        for group in self.groups:
+            if (own := group.own_names) is not None and len(own) != group.count:
+                raise InputError(f"{group.count} nodes, but {len(own)} names in {group.name}")
 
     @property
     def count(self) -> int:
@@ -152,7 +159,7 @@ class Layout:
         chosen = np.zeros(self.count, bool)
         for pattern in patterns:
             found = prefix == pattern
-            for name in _spell(pattern):
+            for name in hostlist.expand(pattern) if "[" in pattern else [pattern]:
                 if name in place:
                     found[place[name]] = True
                 elif not found.any() or "[" in pattern:
@@ -162,10 +169,14 @@ class Layout:
         return chosen
 
     def names(self) -> list[str]:
-        """Names by node: the group's prefix and a number, counted for each prefix from 0."""
+        """Names by node: those that the group's name spells out (`cn[001-028]`), or else the group's name and a number,
+        counted for each name from 0."""
         met: Counter[str] = Counter()
         names = []
         for group in self.groups:
+            if (own := group.own_names) is not None:
+                names += own
+                continue
             names += [f"{group.name}{number}" for number in range(met[group.name], met[group.name] + group.count)]
             met[group.name] += group.count
         return names
@@ -187,18 +198,6 @@ class Layout:
             places = sum(group.count * group.slots for group in self.groups)
             facts |= {"speeds": [min(speeds), max(speeds)], "rate": work / places}
         return facts
-
-
-def _spell(pattern: str) -> Iterator[str]:
-    """The names behind `n[0-3,8]`; a plain name is itself."""
-    match = _RANGE.fullmatch(pattern)
-    if match is None:
-        yield pattern
-        return
-    for part in match[2].split(","):
-        first, _, last = part.partition("-")
-        for number in range(int(first), int(last or first) + 1):
-            yield f"{match[1]}{number}"
 
 
 def expand(runs: list[list[int]]) -> np.ndarray[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 from walltime.core.errors import InputError
 
@@ -16,9 +17,12 @@ NEVER = 1 << 62
 LATEST = 1 << 53
 """The latest time accepted from outside (285 years in microseconds): exact in a float, far from NEVER."""
 
+DURATIONS = "seconds, 90s, 15m, 1.5h, 10d1h, 1:30:00 or 1-12:00:00"
+"""What a duration may look like, for messages."""
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+_PARTS = re.compile(r"(?:\d+(?:\.\d+)?\s*[a-z]+\s*){2,}")
 
 
 def microseconds(seconds: float) -> int:
@@ -32,14 +36,14 @@ def seconds(microseconds: int) -> float:
 
 
 def parse_duration(text: str | float) -> int:
-    """Microseconds from `90`, `"90s"`, `"1.5h"`, `"2d"`, `"1:30:00"` or `"1-12:00:00"`; raises InputError."""
+    """Microseconds from `90`, `"90s"`, `"1.5h"`, `"10d1h"`, `"1:30:00"` or `"1-12:00:00"`; raises InputError."""
     try:
         number = isinstance(text, int | float) and not isinstance(text, bool)
         value = float(text) if number else _parse_text(str(text).strip().lower())
     except (ValueError, OverflowError):  # hundreds of digits
         value = math.inf
     if not math.isfinite(value) or value < 0 or value * SECOND > LATEST:
-        raise InputError("not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)", value=text)
+        raise InputError(f"not a duration ({DURATIONS})", value=text)
     return microseconds(value)
 
 
@@ -52,7 +56,16 @@ def _parse_text(text: str) -> float:
     quantity = _QUANTITY.fullmatch(text)
     if quantity and (quantity[2] or "s") in _UNITS:
         return float(quantity[1]) * _UNITS[quantity[2] or "s"]
-    return math.nan
+    return _add_parts(text) if _PARTS.fullmatch(text) else math.nan
+
+
+def _add_parts(text: str) -> float:
+    """Seconds of `10d1h` or `1d 12h 30m`: each unit once, the larger first."""
+    parts = _QUANTITY.findall(text)
+    sizes = [_UNITS.get(unit, 0) for _, unit in parts]
+    if 0 in sizes or any(first <= second for first, second in pairwise(sizes)):
+        return math.nan
+    return sum(float(number) * size for (number, _), size in zip(parts, sizes, strict=True))
 
 
 def format_duration(seconds: float | None) -> str:

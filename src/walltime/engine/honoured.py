@@ -7,7 +7,7 @@ _WHO = "users groups accounts queues qos types min_cores max_cores min_time max_
 _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
-    "record slurm until",
+    "record slurm timezone until",
     "clusters": "name cores nodes sharing licences queues routes accounts shares limits reservations failures "
     "interrupted attributes scheduler",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "

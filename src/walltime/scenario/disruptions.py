@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.core.time import microseconds
-from walltime.scenario.values import Count, Duration, File, Flag, Model, Moment, Name, Names, Ratio
+from walltime.scenario.values import Count, Duration, File, Flag, Instant, Model, Moment, Name, Names, Ratio
 
 
 class Reservation(Model):
@@ -19,7 +19,7 @@ class Reservation(Model):
     """
 
     name: Name = Field(description="Its name; unique.")
-    start: Moment = Field(description="When it begins, after the trace's zero.")
+    start: Instant = Field(description="When it begins: after the trace's zero, or a date.")
     length: Duration = Field(description="For how long.")
     every: Duration | None = Field(default=None, description="It recurs in this rhythm; once where absent.")
     times: Count | None = Field(default=None, description="How often, where it recurs; for ever where absent.")
@@ -83,7 +83,7 @@ class Failures(Model):
     between: Draw | None = Field(default=None, description="How long a node works, from a repair to its next failure.")
     repair: Draw | None = Field(default=None, description="How long it is down.")
     together: Count = Field(default=1, description="So many neighbouring nodes fail, and come back, as one.")
-    at: Moment | None = Field(default=None, description="A single failure: when, after the trace's zero.")
+    at: Instant | None = Field(default=None, description="A single failure: when, after the trace's zero, or a date.")
     length: Duration | None = Field(default=None, description="A single failure: for how long.")
     file: File | None = Field(default=None, description="A file of failures, as Alea's data sets have it.")
     notice: Moment = Field(default=0.0, description="For so long before a failure nothing new starts on the node.")

@@ -24,7 +24,7 @@ def read_workload(scenario: Scenario) -> Workload:
     from walltime.workload.requests import fill_requests
 
     spec = scenario.workload
-    workload, defaulted = _with_defaults(_source(spec, scenario.seed), scenario)
+    workload, defaulted = _with_defaults(_source(spec, scenario.seed, scenario.timezone), scenario)
     if spec.workflows:
         workload = _with_workflows(workload, scenario)
     if scenario.cancellations is not None:
@@ -85,16 +85,19 @@ def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
     return workload
 
 
-def _source(spec: WorkloadSpec, seed: int) -> Workload:
+def _source(spec: WorkloadSpec, seed: int, timezone: str | None) -> Workload:
     if isinstance(spec.table, Workload):
         return spec.table
     if spec.generate is not None:
         return _generate(spec.generate, seed)
     if spec.synthetic is not None:
         return spec.synthetic.draw(seed)
-    from walltime.workload.formats import read
+    from walltime.workload.formats import find_format, read
 
-    return read(str(spec.trace))
+    kind = find_format(str(spec.trace), spec.format)
+    local = kind in ("sacct", "torque") or (kind == "table" and spec.columns)
+    zone = timezone if local else None
+    return read(str(spec.trace), format=kind, timezone=zone, columns=spec.columns or None)
 
 
 def _generate(spec: Generate, seed: int) -> Workload:

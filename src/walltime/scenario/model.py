@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from walltime.cluster.hostlist import expand
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
@@ -29,6 +30,7 @@ from walltime.scenario.values import (
     Duration,
     File,
     Flag,
+    Later,
     Model,
     Moment,
     Name,
@@ -38,6 +40,7 @@ from walltime.scenario.values import (
     Shares,
     Size,
     Speed,
+    Zone,
 )
 from walltime.scenario.workflows import Workflows
 from walltime.workload.requests import How
@@ -79,7 +82,11 @@ class Nodes(Model):
     speed: Speed = Field(
         default=1.0, description="Speed of each node; a job that runs an hour at 1.0 takes half an hour at 2.0."
     )
-    name: Name = Field(default="n", description="What the nodes' names begin with; a number follows.")
+    name: Name = Field(
+        default="n",
+        description="What the nodes' names begin with; a number follows. Or all of their names: `cn[001-028]`, which "
+        "also tells the count.",
+    )
     memory: Size | None = Field(default=None, description="Memory of each node; not counted where absent.")
     gpus: Amount = Field(default=0, description="GPUs of each node.")
     resources: dict[Name, Amount] = Field(
@@ -114,6 +121,11 @@ class Nodes(Model):
             return {"count": int(match[1]), "cores": int(match[2])}
         if not isinstance(value, dict | Nodes):
             raise PydanticCustomError("nodes", "must be NODESxCORES, such as 120x2, or a mapping of count and cores")
+        if isinstance(value, dict) and "count" not in value and "[" in str(value.get("name", "")):
+            try:
+                return value | {"count": len(expand(str(value["name"])))}
+            except InputError as error:
+                raise PydanticCustomError("nodes", "{what}", {"what": f"has {error}"}) from None
         return value
 
     def short(self) -> str | dict[str, Any]:
@@ -273,6 +285,14 @@ class WorkloadSpec(Model):
     synthetic: Synthetic | None = Field(
         default=None, description="Arrivals and a mix of job types, each drawn from a distribution of your choice."
     )
+    format: Name | None = Field(
+        default=None, description="`swf`, `sacct`, `torque` or `table`, where neither suffix nor contents tell."
+    )
+    columns: dict[Name, Name] = Field(
+        default_factory=dict,
+        description="Of a foreign table: its columns, with the unit where it is not seconds, by ours: "
+        '`{submit: time_submit, run_time: "elapsed:min"}`.',
+    )
     missing_request: How = Field(
         default="exact",
         description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
@@ -389,9 +409,15 @@ class Scenario(Model):
     )
     record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
     slurm: Controller | None = Field(default=None, description="Of the slurm engine: what the controller is told.")
-    until: Duration | None = Field(
+    timezone: Zone | None = Field(
         default=None,
-        description="Stop at this time after the trace's zero: seconds, `90s`, `15m`, `1.5h`, `2d`, `1-12:00:00`.",
+        description="The time zone, as `Europe/Prague`, of dates without one: in this file, and in a log of sacct or "
+        "Torque. UTC where absent.",
+    )
+    until: Later | None = Field(
+        default=None,
+        description="Stop at this time after the trace's zero (seconds, `90s`, `15m`, `1.5h`, `10d1h`, `1-12:00:00`), "
+        "or at a date (`2026-10-14T08:00`).",
     )
 
     _origin: Origin = PrivateAttr(default_factory=lambda: Origin())

@@ -26,6 +26,7 @@ DEFINED = {
 CHECKED = {
     "Cluster.shares": "users or groups",
     "Generate.model": "parameters of the generator",
+    "WorkloadSpec.columns": "our columns, for those of a table",
     "Controller.settings": "settings of Slurm",
     "Controller.partitions": "queues of the workload",
     "Part.parameters": "parameters of the part",
@@ -49,7 +50,7 @@ def check_names(scenario: Scenario, workload: Workload) -> None:
     """Raise InputError for a name that neither the workload nor the cluster has, where that cannot be meant.
 
     A limit on somebody may be `optional`. Of a mapping by names some may have no job in this workload; what is nearly
-    the name of another, and a mapping of which no name is known while others are, is a mistake.
+    the name of another that the mapping lacks, and a mapping of which no name is known while others are, is a mistake.
     """
     for prefix, cluster in _clusters(scenario):
         for number, limit in enumerate(cluster.limits):
@@ -59,7 +60,7 @@ def check_names(scenario: Scenario, workload: Workload) -> None:
     for key, kind, given, known in _mappings(scenario, workload):
         strange = [name for name in given if name not in known and kind != "person"]
         for name in strange:
-            if get_close_matches(name, known, 1) or (known and len(strange) == len(given)):
+            if get_close_matches(name, known - set(given), 1) or (known and len(strange) == len(given)):
                 word = _WORDS.get(kind, kind)
                 error = InputError(f"no job has this {word}", value=name, choices=_choices(name, known))
                 raise place_error(error, scenario, f"{key}.{name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import operator
 import os
@@ -10,12 +11,13 @@ import types
 import typing
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 from pydantic.fields import FieldInfo
 
+from walltime.core.dates import Date, find_zone, is_date
 from walltime.core.errors import InputError
 from walltime.core.random import read_seed
-from walltime.core.time import parse_duration, seconds
+from walltime.core.time import DURATIONS, parse_duration, seconds
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGTPkmgtp])(?:i?[Bb])?|[Bb])?")
 
@@ -63,7 +65,7 @@ def _duration(value: Any) -> float:
             raise InputError("")
         length = seconds(parse_duration(value))
     except InputError:
-        raise ValueError("is not a duration (seconds, 90s, 15m, 1.5h, 2d, 1:30:00 or 1-12:00:00)") from None
+        raise ValueError(f"is not a duration ({DURATIONS})") from None
     if length <= 0:
         raise ValueError("must be longer than zero")
     return length
@@ -74,6 +76,36 @@ def _moment(value: Any) -> float:
     if value in (0, "0", "0s") and not isinstance(value, bool):
         return 0.0
     return _duration(value)
+
+
+def _instant(value: Any) -> float:
+    """Seconds after the trace's zero, or a date, which is a number of seconds once the workload is read."""
+    if isinstance(value, Date):
+        return value
+    if isinstance(value, datetime.date):  # as YAML reads it
+        value = value.isoformat()
+    if not is_date(value):
+        return _moment(value)
+    try:
+        return Date(value)
+    except InputError as error:
+        raise ValueError(f"is {error.what}") from None
+
+
+def _later(value: Any) -> float:
+    """The same, but zero is too early."""
+    instant = _instant(value)
+    if instant == 0:
+        raise ValueError("must be longer than zero")
+    return instant
+
+
+def _zone(value: Any) -> str:
+    try:
+        find_zone(_name(value))
+    except InputError as error:
+        raise ValueError(f"is {error.what}") from None
+    return _name(value)
 
 
 def _ratio(value: Any) -> float:
@@ -139,6 +171,9 @@ Seed = Annotated[int, BeforeValidator(_seed)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Duration = Annotated[float, BeforeValidator(_duration)]
 Moment = Annotated[float, BeforeValidator(_moment)]
+Instant = Annotated[float, PlainValidator(_instant)]
+Later = Annotated[float, PlainValidator(_later)]
+Zone = Annotated[str, BeforeValidator(_zone)]
 Ratio = Annotated[float, BeforeValidator(_ratio)]
 Name = Annotated[str, BeforeValidator(_name)]
 Speed = Annotated[float, BeforeValidator(_speed)]

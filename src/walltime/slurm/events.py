@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
+from walltime.core.dates import Date, is_date
 from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND, microseconds, parse_duration, seconds
@@ -63,17 +62,9 @@ def read_events(path: str | Path, base: int = 0, zone: str = "UTC", any_command:
 
 
 def _read_time(text: str, base: int, zone: str, place: dict[str, Any]) -> int:
-    if re.match(r"\d{4}-\d\d-\d\d", text):
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            raise InputError("not a date and time, such as 2024-01-01T14:00:00", value=text, **place) from None
-        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=ZoneInfo(zone))
-        at = round(moment.timestamp() * SECOND) - base
-        if at < 0:
-            raise InputError("before the trace's zero", value=text, **place)
-        return at
     try:
+        if is_date(text):
+            return microseconds(Date(text).since(base / SECOND, zone))
         return microseconds(seconds(parse_duration(text)))
     except InputError as error:
         raise InputError(error.what, value=text, **place) from None

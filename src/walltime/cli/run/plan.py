@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from walltime.core.dates import is_date
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 
@@ -194,7 +195,8 @@ def _check_choices(options: Options) -> None:
         from walltime.core.random import read_seed
 
         read_seed(options.seed, "--seed")
-    parse_seconds("--until", options.until)
+    if options.until is not None and not is_date(options.until):
+        parse_seconds("--until", options.until)
 
 
 def _read_source(options: Options) -> Any:

@@ -138,8 +138,9 @@ def prepare_all(scenarios: dict[str, Scenario], *, quiet: bool = False) -> dict[
             ready[name] = prepare(scenario, workload)
         workload = ready[name].workload
         begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
-        if scenario.until is not None and scenario.until < begin:
-            raise InputError(f"until is before the first submission, which is at {begin:g} s", value=scenario.until)
+        until = ready[name].scenario.until
+        if until is not None and until < begin:
+            raise InputError(f"until is before the first submission, which is at {begin:g} s", value=until)
     return ready
 
 

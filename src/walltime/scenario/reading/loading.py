@@ -15,6 +15,7 @@ from walltime.core.reading import reader
 from walltime.core.source import Source, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.checks import check_rules
+from walltime.scenario.dates import place_dates
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.names import check_names
 from walltime.scenario.reading.alea import is_alea, read_data_set
@@ -125,6 +126,7 @@ def resolve(scenario: Scenario, workload: Workload) -> Scenario:
 
     Raises InputError where its rules do not hold together, or name somebody whom the workload does not have.
     """
+    scenario = place_dates(scenario, workload)
     check_rules(scenario)
     check_names(scenario, workload)
     scenario = _until_drained(scenario, workload)

@@ -20,7 +20,7 @@ _CAPS = "running_jobs running_cores running_gpus running_memory running_core_min
 _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters record slurm until execution broker users dependencies deadlines "
-    "cancellations start",
+    "cancellations start timezone",
     "execution": "model overrun",
     "cancellations": "share after distribution spread running",
     "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "

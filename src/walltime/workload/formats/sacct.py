@@ -21,7 +21,6 @@ dropped and told with its number. All are counted in `Workload.notes`:
 from __future__ import annotations
 
 import datetime
-import zoneinfo
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from walltime.core.dates import find_zone
 from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
@@ -240,12 +240,9 @@ class _Log:
 
 def zone_offset(timezone: str | None) -> Callable[[int], int]:
     """The function from a local quarter of an hour since 1970 to the seconds by which its zone is ahead of UTC."""
-    if timezone is None or timezone.upper() in ("UTC", "Z"):
+    zone = find_zone(timezone)
+    if zone is datetime.UTC:
         return lambda quarter: 0
-    try:
-        zone = zoneinfo.ZoneInfo(timezone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise InputError("no such time zone (such as Europe/Berlin or UTC)", value=timezone) from None
 
     def offset(quarter: int) -> int:
         moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=quarter * _QUARTER)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from walltime.core.dates import EXAMPLE, is_date, read_date
 from walltime.core.errors import InputError
 from walltime.core.time import LATEST, SECOND
 
@@ -52,15 +51,9 @@ def read_time(value: str | float, zone: str | None = None) -> float:
     text = str(value).strip()
     with suppress(ValueError):
         return _check_time(float(text))
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=ZoneInfo(zone or "UTC"))
-        return moment.timestamp()
-    except (ValueError, OverflowError):
-        raise InputError("not a time (seconds, or a date such as 2026-11-15T12:00:00)", value=value) from None
-    except ZoneInfoNotFoundError:
-        raise InputError("no such time zone", value=zone) from None
+    if not is_date(text):
+        raise InputError(f"not a time (seconds, or {EXAMPLE})", value=value)
+    return read_date(text, zone)
 
 
 def _check_time(value: float) -> float:

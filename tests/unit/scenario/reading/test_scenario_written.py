@@ -61,8 +61,9 @@ QUEUE = {
 SITE = {
     "walltime": 1,
     "seed": 3,
-    "until": "2d",
-    "workload": {"trace": "log.swf", "missing_request": "max"},
+    "until": "2026-11-15T12:00",
+    "timezone": "Europe/Prague",
+    "workload": {"trace": "log.csv", "format": "table", "columns": {"submit": "when"}, "missing_request": "max"},
     "cluster": {
         "name": "big",
         "nodes": [NODES, "2x4"],
@@ -77,7 +78,7 @@ SITE = {
             {"per": "queue", "queue": ["long"], "running_jobs": 3},
         ],
         "reservations": [
-            {"name": "m", "start": "1h", "length": 60, "every": "1d", "times": 3, "nodes": ["fast0"]},
+            {"name": "m", "start": "2026-11-15T08:00", "length": 60, "every": "1d", "times": 3, "nodes": ["fast0"]},
             {"name": "r", "start": 0, "length": 60, "count": 1, "users": ["a"], "groups": ["b"], "accounts": ["phys"]},
         ],
         "failures": [

@@ -1,0 +1,71 @@
+"""Dates of a scenario on the clock of its workload, and nodes under their own names."""
+
+import pytest
+
+from walltime.api import simulate
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
+from walltime.scenario import parse, resolve
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Two jobs of ten minutes on four cores, at 14:00 and 14:01 in Prague, in summer."""
+    path = tmp_path / "log.sacct"
+    path.write_text(
+        "JobID|Submit|Start|End|Timelimit|ReqCPUS|NNodes|State\n"
+        "1|2026-10-14T14:00:00|2026-10-14T14:00:00|2026-10-14T14:10:00|00:10:00|4|1|COMPLETED\n"
+        "2|2026-10-14T14:01:00|2026-10-14T14:10:00|2026-10-14T14:20:00|00:10:00|4|1|COMPLETED\n"
+    )
+    return str(path)
+
+
+def scenario(log, **others):
+    cluster = {
+        "nodes": {"name": "cn[08-09]", "cores": 4},
+        "reservations": [{"name": "m", "start": "2026-10-14T14:00:30", "length": "1h", "nodes": "cn09"}],
+    }
+    return parse({"workload": {"trace": log}, "timezone": "Europe/Prague", "cluster": cluster} | others)
+
+
+def test_a_reservation_begins_at_its_date(log):
+    given = scenario(log)
+    resolved = resolve(given, given.read_workload())
+    assert resolved.clusters[0].reservations[0].start == 14 * 3600 + 30  # after the midnight of the first day
+    assert simulate(given).jobs["start"].to_list() == [14 * 3600, 14 * 3600 + 600]  # cn09 is shut for the second
+
+
+def test_until_a_date(log):
+    assert simulate(scenario(log, until="2026-10-14T14:05")).jobs["state"].to_list() == ["running", "waiting"]
+
+
+def test_a_date_without_a_clock_is_refused():
+    jobs = Workload.from_columns(submit=[0], run_time=[1], requested_time=[1], cores=[1])
+    given = parse({"workload": jobs, "cluster": {"cores": 4}, "until": "2026-10-14T14:05"})
+    with pytest.raises(InputError, match="until: a date, but the workload does not say when"):
+        resolve(given, jobs)
+
+
+def test_a_date_before_the_log_names_its_key(log):
+    reservations = [{"name": "m", "start": "2025-01-01", "length": 60}]
+    given = scenario(log, cluster={"cores": 4, "reservations": reservations})
+    with pytest.raises(InputError, match=r"cluster\.reservations\.0\.start: a date before the workload's time zero"):
+        resolve(given, given.read_workload())
+
+
+def test_a_log_is_read_in_the_scenarios_zone(log):
+    assert scenario(log).read_workload().origin.timezone == "Europe/Prague"
+
+
+def test_nodes_have_the_names_that_their_group_spells_out():
+    cluster = parse({"workload": "x", "cluster": {"nodes": [{"name": "cn[08-11]", "cores": 4}, "2x4"]}}).clusters[0]
+    layout = cluster.layout()
+    assert layout.names() == ["cn08", "cn09", "cn10", "cn11", "n0", "n1"]
+    assert layout.select(["cn[09-10]", "n"]).tolist() == [False, True, True, False, True, True]
+    assert layout.select(["cn[08-11]"]).sum() == 4
+
+
+@pytest.mark.parametrize("name", ["cn[08-11]", "cn[8-", "cn[9-8]"])
+def test_a_count_that_is_not_that_of_the_names_is_refused(name):
+    with pytest.raises(InputError, match=r"names in|brackets|not a range"):
+        parse({"workload": "x", "cluster": {"nodes": {"name": name, "cores": 4, "count": 3}}})
