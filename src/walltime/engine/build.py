@@ -35,7 +35,8 @@ from walltime.policy import registry
 from walltime.policy.api import Order, Rhythm
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings, join_surroundings
-from walltime.rules.limits import Accounts, Counters, collect_rules
+from walltime.rules.accounts import Accounts
+from walltime.rules.limits import Counters, collect_rules
 from walltime.rules.requests import RequestBook
 from walltime.rules.site import Bound, Lane, Site, stands_in_lines
 from walltime.scenario import Cluster, Part, Scenario
@@ -146,7 +147,7 @@ def make_pieces(
 
 def make_counters(jobs: JobTable, cluster: Cluster) -> Counters | None:
     """The counters of a cluster's limits; None where it has none."""
-    rules = collect_rules(cluster.queues, cluster.limits)
+    rules = collect_rules(cluster)
     return Counters(rules, Accounts(cluster.accounts), Quotas(jobs)) if rules else None
 
 

@@ -208,7 +208,7 @@ def _conditions(workload: Workload | Iterable[Workload], scenario: Scenario) -> 
 
 
 def _limits_work(cluster: Cluster) -> bool:
-    return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster.queues, cluster.limits))
+    return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster))
 
 
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from walltime.core.time import SECOND
 from walltime.kernel.quotas import Quotas
-from walltime.scenario.rules import ENTITIES, Account, Limit, Queue
+from walltime.rules.accounts import Accounts
+from walltime.scenario import Cluster
+from walltime.scenario.rules import ENTITIES
 
 Identity = Mapping[str, str | None]
 """Who a job belongs to, by kind of entity: user, group, account, qos, queue; None for nobody."""
@@ -17,33 +19,39 @@ Identity = Mapping[str, str | None]
 class Rule:
     """One limit: jobs that match all `names`, counted together or, with `per`, for each entity of that kind."""
 
+    key: str
+    """Where the scenario says it."""
     caps: Mapping[str, int]
-    names: Mapping[str, frozenset[str]]
+    names: Mapping[str, tuple[str, ...]]
     per: str | None = None
     instead: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Caps that another limit sets for an entity by name, in the place of this one's."""
+
+    def without(self, kind: str) -> dict[str, frozenset[str]]:
+        """Its names but those of a kind."""
+        return {other: frozenset(names) for other, names in self.names.items() if other != kind}
 
     def title(self, entity: str | None) -> str:
         """For a person: `group atlas`, `user ann in queue short`; without an entity `a user in queue short`."""
         article = "an" if self.per == "account" else "a"
         words = [f"{self.per} {entity}" if entity else f"{article} {self.per}"] if self.per else []
         for kind, names in self.names.items():
-            one = f"{kind} {min(names)}" if len(names) == 1 else f"the {kind}s {', '.join(sorted(names))}"
+            named = sorted(set(names))
+            one = f"{kind} {named[0]}" if len(named) == 1 else f"the {kind}s {', '.join(named)}"
             words.append(f"in {one}" if words and kind == "queue" else f"of {one}" if words else one)
         return " ".join(words) or "the cluster"
 
 
-def collect_rules(queues: Mapping[str, Queue], limits: tuple[Limit, ...]) -> list[Rule]:
+def collect_rules(cluster: Cluster) -> list[Rule]:
     """Every limit of a cluster, in the order in which they are looked at: those of the queues, then the others."""
     rules = []
-    for name, queue in queues.items():
-        where = {"queue": frozenset([name])}
+    for name, queue in cluster.queues.items():
         for per, caps in ((None, queue), *((kind, getattr(queue, f"per_{kind}")) for kind in ENTITIES[:3])):
             if caps is not None and caps.caps():
-                rules.append(Rule(caps.caps(), where, per))
-    for limit in limits:
-        names = {kind: frozenset(given) for kind, given in limit.names().items()}
-        rules.append(Rule(limit.caps(), names, limit.per))
+                key = f"cluster.queues.{name}" + (f".per_{per}" if per else "")
+                rules.append(Rule(key, caps.caps(), {"queue": (name,)}, per))
+    for number, limit in enumerate(cluster.limits):
+        rules.append(Rule(f"cluster.limits.{number}", limit.caps(), limit.names(), limit.per))
     return [_with_exceptions(rule, rules) for rule in rules]
 
 
@@ -52,29 +60,11 @@ def _with_exceptions(rule: Rule, rules: list[Rule]) -> Rule:
     if rule.per is None:
         return rule
     instead: dict[str, frozenset[str]] = {}
-    mine = {kind: names for kind, names in rule.names.items() if kind != rule.per}
     for other in rules:
-        rest = {kind: names for kind, names in other.names.items() if kind != rule.per}
-        if other.per is None and rule.per in other.names and rest == mine:
+        if other.per is None and rule.per in other.names and other.without(rule.per) == rule.without(rule.per):
             for name in other.names[rule.per]:
                 instead[name] = instead.get(name, frozenset()) | frozenset(other.caps)
-    return Rule(rule.caps, rule.names, rule.per, instead)
-
-
-class Accounts:
-    """The tree of accounts: who is above whom, and whose jobs are charged where."""
-
-    def __init__(self, accounts: Mapping[str, Account]) -> None:
-        self.parent = {name: account.parent for name, account in accounts.items()}
-        self.of_user = {user: name for name, account in accounts.items() for user in account.users or ()}
-
-    def line(self, account: str | None) -> list[str]:
-        """The account and all above it; nothing for none."""
-        above = []
-        while account is not None:
-            above.append(account)
-            account = self.parent.get(account)
-        return above
+    return replace(rule, instead=instead)
 
 
 class Counters:

@@ -8,32 +8,9 @@ import numpy as np
 
 from walltime.core.time import microseconds
 from walltime.core.workload import Workload
-from walltime.rules.limits import Accounts
+from walltime.rules.accounts import Charges
 
 Array = np.ndarray[Any, Any]
-
-
-class Charges:
-    """The account of each row of a batch: its own, or its user's."""
-
-    def __init__(self, accounts: Accounts, batch: Workload) -> None:
-        self.accounts = accounts
-        self.names = list(batch.label_names("account"))
-        self.code: Array = batch.column("account").astype(np.int64)
-        if not accounts.of_user or not batch.has("user"):
-            return
-        theirs = []
-        for user in batch.label_names("user"):
-            account = accounts.of_user.get(user)
-            if account is not None and account not in self.names:
-                self.names.append(account)
-            theirs.append(-1 if account is None else self.names.index(account))
-        self.code = np.where(self.code < 0, np.array([*theirs, -1], np.int64)[batch.column("user")], self.code)
-
-    def among(self, names: tuple[str, ...]) -> Array:
-        """Rows that are charged to one of these accounts, or below them."""
-        below = [any(above in names for above in self.accounts.line(name)) for name in self.names]
-        return np.asarray(np.array([*below, False])[self.code])
 
 
 def match_size(rule: Any, batch: Workload) -> Array:
@@ -60,6 +37,18 @@ def match_people(rule: Any, batch: Workload, charges: Charges) -> Array:
         mask &= match_label(batch, "group", rule.groups)
     if rule.accounts is not None:
         mask &= charges.among(rule.accounts)
+    return mask
+
+
+def match_any(rule: Any, batch: Workload, charges: Charges) -> Array:
+    """Rows whose user, group or account is among those that the rule names."""
+    mask = np.zeros(len(batch), bool)
+    if rule.users is not None:
+        mask |= match_label(batch, "user", rule.users)
+    if rule.groups is not None:
+        mask |= match_label(batch, "group", rule.groups)
+    if rule.accounts is not None:
+        mask |= charges.among(rule.accounts)
     return mask
 
 

@@ -16,15 +16,14 @@ from walltime.core.errors import InputError
 from walltime.core.time import format_duration, microseconds
 from walltime.core.workload import MISSING, Workload
 from walltime.kernel.queue.lines import Choices
-from walltime.rules.limits import Accounts, Counters
-from walltime.rules.matching import Charges, match_label, match_people, match_size
+from walltime.rules.accounts import Accounts, Charges
+from walltime.rules.limits import Counters
+from walltime.rules.matching import match_any, match_people
+from walltime.rules.routing import NOWHERE, Router
 from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
 from walltime.scenario.outages import reserved_cores, usable_reservations
 
 Array = np.ndarray[Any, Any]
-NOWHERE = -1
-
-
 ELSEWHERE = "bound to a reservation of another cluster"
 
 
@@ -92,15 +91,6 @@ class Ruled:
     """Index of the reason for which the job is turned away; -1 for none."""
 
 
-@dataclass(frozen=True)
-class _Only:
-    """Those whom one list of names allows."""
-
-    users: tuple[str, ...] | None = None
-    groups: tuple[str, ...] | None = None
-    accounts: tuple[str, ...] | None = None
-
-
 @dataclass
 class Bound:
     """A reservation that jobs may use: a domain of its own."""
@@ -130,7 +120,7 @@ class Site:
         self.cluster = cluster
         self.names = list(cluster.queues)
         self.queues: list[Queue] = list(cluster.queues.values())
-        self.number = {name: number for number, name in enumerate(self.names)}
+        self.router = Router(cluster)
         self.accounts = Accounts(cluster.accounts)
         self.counters = counters
         self.choices = choices
@@ -140,7 +130,7 @@ class Site:
         self.lined = stands_in_lines(cluster)
         self.reasons: list[str] = []
         self.charges: Charges
-        self.several = {label: found for label in queue_labels if len(found := self._named(label) or ()) > 1}
+        self.several = {label: found for label in queue_labels if len(found := self.router.name(label) or ()) > 1}
         self.masks = self._masks()
         self.tiers = self._tiers()
         self.domains = self._domains()
@@ -290,7 +280,7 @@ class Site:
             self._add_up(ruled, bound.requests.nodes(shapes), rows)
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
-        allowed = self._allowed_any(bound.reservation, batch)[rows]
+        allowed = match_any(bound.reservation, batch, self.charges)[rows]
         time = batch.column("requested_time")[rows]
         if self.checkpoint is not None:
             time = self.checkpoint.granted(time)
@@ -333,72 +323,28 @@ class Site:
         size = len(batch)
         if not self.queues:
             return {(): np.arange(size)}
-        labels = batch.label_names("queue")
-        code = batch.column("queue")
-        target = [self._named(label) for label in labels]
-        for label, numbers in zip(labels, target, strict=True):
+        way, code = self.router.enter(batch, self.charges), batch.column("queue")
+        for label, numbers in zip(batch.label_names("queue"), way.named, strict=True):
             if numbers is not None and (numbers, False) not in self.lane_of:
                 raise InputError("jobs that name several queues must be in the first batch of the stream", value=label)
-        known = np.array([*(found is not None for found in target), False])[code] if size else np.zeros(0, bool)
-        to = np.full(size, NOWHERE, np.int64)
-        open_rows = ~known
-        for route in self.cluster.routes:
-            rows = open_rows & self._route_mask(route, batch)
-            to[rows] = self.number[route.queue]
-            open_rows &= ~rows
-        default = next((number for number, queue in enumerate(self.queues) if queue.default), None)
-        if default is not None:
-            to[open_rows] = default
-            open_rows[:] = False
         if self.alone:
-            self._refuse_strangers(batch, open_rows & (code >= 0), code, labels)
-        refused[open_rows] = self._reason("no queue takes it")
+            self.router.refuse_strangers(batch, way)
+        nowhere = ~way.known & (way.to == NOWHERE)
+        refused[nowhere] = self._reason("no queue takes it")
         entry: dict[tuple[int, ...], Array] = {}
-        for number, numbers in enumerate(target):
+        for number, numbers in enumerate(way.named):
             rows = np.flatnonzero(code == number)
             if numbers is not None and len(rows):
                 entry[numbers] = np.concatenate([entry[numbers], rows]) if numbers in entry else rows
         for number in range(len(self.queues)):
-            rows = np.flatnonzero(to == number)
+            rows = np.flatnonzero(way.to == number)
             if len(rows):
                 key = (number,)
                 entry[key] = np.concatenate([entry[key], rows]) if key in entry else rows
-        left = np.flatnonzero(open_rows)
+        left = np.flatnonzero(nowhere)
         if len(left):
             entry[(0,)] = np.concatenate([entry[(0,)], left]) if (0,) in entry else left
         return entry
-
-    def _named(self, label: str) -> tuple[int, ...] | None:
-        """The queues that a label names, the preferred one first; None if it names none of ours."""
-        names = [label] if label in self.number else [name.strip() for name in label.split(",")]
-        if not all(name in self.number for name in names):
-            return None
-        numbers = {self.number[name] for name in names}
-        return tuple(sorted(numbers, key=lambda number: (-self.queues[number].priority, number)))
-
-    def _refuse_strangers(self, batch: Workload, rows: Array, code: Array, labels: list[str]) -> None:
-        if rows.any():
-            label = labels[int(code[int(np.argmax(rows))])]
-            raise InputError(
-                "jobs name a queue that the cluster does not have, and no route takes them",
-                value=label,
-                file=batch.source or None,
-                choices=self.names,
-            )
-
-    def _route_mask(self, route: Any, batch: Workload) -> Array:
-        mask = match_size(route, batch)
-        if route.named is not None:
-            mask &= match_label(batch, "queue", route.named)
-        return mask & match_people(route, batch, self.charges)
-
-    def _allowed_any(self, who: Any, batch: Workload) -> Array:
-        """Rows whose user, group or account is among those that a reservation names."""
-        mask = np.zeros(len(batch), bool)
-        for kind in ("users", "groups", "accounts"):
-            if getattr(who, kind) is not None:
-                mask |= match_people(_Only(**{kind: getattr(who, kind)}), batch, self.charges)
-        return mask
 
     def _relabelled(self, batch: Workload, queue: Array) -> Workload:
         """The batch with the queues in which its jobs are; where one has a choice, the record says where it ran."""

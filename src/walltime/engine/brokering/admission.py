@@ -12,8 +12,8 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.engine.brokering.assignments import Assignments
-from walltime.rules.limits import Accounts
-from walltime.rules.matching import Charges, match_label, match_people, match_size
+from walltime.rules.accounts import Accounts, Charges
+from walltime.rules.matching import match_label, match_people, match_size
 from walltime.rules.site import (
     ELSEWHERE,
     Ruled,

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from walltime.cluster.failures import renewals
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.kernel.jobs import Outcome, State, add_blocker, drop_blocker
 from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import Remedy, Source
 from walltime.policy.views import find_ledger
-from walltime.scenario import Cluster, Failures, Reservation
-from walltime.scenario.outages import (
-    failing_cores,
-    failing_groups,
-    occurrences,
-    reserved_cores,
-    reserved_nodes,
-    told_failures,
-)
+from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
+from walltime.scenario import Cluster, Reservation
+from walltime.scenario.outages import failing_cores, occurrences, reserved_cores, reserved_nodes
 
 Array = np.ndarray[Any, Any]
 REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.RESTORE}
@@ -190,83 +182,43 @@ class Machine:
 class FailureSource(Source):
     """Failures, repairs, and the notice before a failure, of one cluster; at one instant repairs come first."""
 
-    UP, DOWN, NOTICE = range(3)
-
     def __init__(self, machine: Machine, seed: int, cluster: str = "") -> None:
         """`cluster` is the name that tells its draws from those of others, where there are several."""
         Source.__init__(self)
         self.background = True
         self.machine = machine
-        self.heap: list[tuple[int, int, int, int, int]] = []  # time, kind, source, group, the other end
+        self.calendar = FailureCalendar(machine.cluster, seed, cluster)
         self.down: dict[tuple[int, int], Any] = {}
-        self.noticed: set[tuple[int, int]] = set()
-        self.sources = machine.cluster.failures
-        self.groups: list[list[Array]] = []
-        self.futures: dict[tuple[int, int], Iterator[tuple[int, int]]] = {}
-        self.finite = 0
-        for number, source in enumerate(self.sources):
-            self._prepare(number, source, seed, cluster)
-        self.endless = self.finite == 0
-        self.next = self.heap[0][0] if self.heap else NEVER
+        self._look()
 
-    def _prepare(self, number: int, source: Failures, seed: int, name: str) -> None:
-        cluster = self.machine.cluster
-        if source.file is not None:
-            told = told_failures(source, cluster)
-            self.groups.append([nodes for _, _, nodes in told])
-            for group, (start, end, _) in enumerate(told):
-                self._expect(number, group, start, end, 0)
-        elif source.at is not None and source.length is not None:
-            self.groups.append(failing_groups(source, cluster)[:1])
-            start = microseconds(source.at)
-            self._expect(number, 0, start, start + microseconds(source.length), 0)
-        elif source.between is not None and source.repair is not None:
-            self.groups.append(failing_groups(source, cluster))
-            for group, nodes in enumerate(self.groups[-1]):
-                future = renewals(seed, number, int(nodes[0]), source.between, source.repair, name)
-                self.futures[number, group] = future
-                self._expect(number, group, *next(future), 0)
-
-    def _expect(self, number: int, group: int, start: int, end: int, after: int) -> None:
-        self.finite += (number, group) not in self.futures
-        told = max(start - microseconds(self.sources[number].notice), after)
-        if told < start:
-            heapq.heappush(self.heap, (told, self.NOTICE, number, group, 0))
-        heapq.heappush(self.heap, (start, self.DOWN, number, group, end))
+    def _look(self) -> None:
+        self.endless = self.calendar.finite == 0
+        self.next = self.calendar.next
 
     def fire(self, now: int) -> None:
-        while self.heap and self.heap[0][0] <= now:
-            _, kind, number, group, end = heapq.heappop(self.heap)
-            nodes = self.groups[number][group]
-            key = (number, group)
-            if kind == self.NOTICE:
-                self.machine.drain(nodes, True)
-                self.noticed.add(key)
-            elif kind == self.DOWN:
-                self._fail(number, group, nodes, end)
+        while self.calendar.next <= now:
+            event = self.calendar.pop()
+            if event.what == NOTICE:
+                self.machine.drain(event.nodes, True)
+            elif event.what == DOWN:
+                self._fail(event)
             else:
-                self.machine.open(self.down.pop(key))
-                self.finite -= key not in self.futures
-                if key in self.futures:
-                    self._expect(number, group, *next(self.futures[key]), now)
+                self.machine.open(self.down.pop(event.key))
             if self.engine.per_event:
                 break
-        self.endless = self.finite == 0
-        self.next = self.heap[0][0] if self.heap else NEVER
+        self._look()
 
-    def _fail(self, number: int, group: int, nodes: Array, end: int) -> None:
-        machine, source = self.machine, self.sources[number]
+    def _fail(self, event: Event) -> None:
+        machine, source, nodes = self.machine, self.machine.cluster.failures[event.source], event.nodes
         machine.set_time()
         plain = machine.cores is None
         unit = failing_cores(source, machine.cluster) if plain else 0
         machine.interrupt(machine.on_unit(int(nodes[0]), unit) if plain else machine.on_nodes(nodes))
-        if (number, group) in self.noticed:
-            self.noticed.discard((number, group))
+        if event.noticed:
             machine.drain(nodes, False)
-        until = end if source.known else NEVER
-        self.down[number, group] = machine.shut("failure", "", None if plain else nodes, unit, until)
+        until = event.end if source.known else NEVER
+        self.down[event.key] = machine.shut("failure", "", None if plain else nodes, unit, until)
         machine.simulation.counts["failures"] += 1 if plain else len(nodes)
-        heapq.heappush(self.heap, (end, self.UP, number, group, 0))
 
 
 class ReservationSource(Source):

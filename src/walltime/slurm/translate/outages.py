@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.cluster.failures import renewals
 from walltime.cluster.hostlist import compress
 from walltime.core.tables import OUTAGES, constant, time_series
-from walltime.core.time import SECOND, microseconds
+from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
-from walltime.scenario import Cluster, Failures, Reservation, Scenario
-from walltime.scenario.outages import failing_groups, occurrences, reserved_nodes, told_failures
+from walltime.rules.accounts import Accounts, Charges
+from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
+from walltime.rules.matching import match_any
+from walltime.scenario import Cluster, Reservation, Scenario
+from walltime.scenario.outages import occurrences, reserved_nodes
 from walltime.slurm.site import Site
-from walltime.slurm.translate.routing import Accounts, Members, find_members
 from walltime.slurm.translate.submission import People
 
 HORIZON = 7 * 86_400 * SECOND
 """So far ahead the controller plans; that long, and the longest request, before it begins it is told of a window."""
-UP, END, DOWN, BEGIN, NOTICE, MAKE = range(6)
-"""What happens, in its order at one instant."""
+END, BEGIN, MAKE = range(3)
+"""What happens to a reservation, in its order at one instant."""
 
 
 # ---- what cannot be said
@@ -59,22 +60,14 @@ def find_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def find_guests(cluster: Cluster, workload: Workload) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]]]:
     """Who may use each reservation, by its name, and what Slurm cannot tell apart: it looks at the user alone."""
-    accounts = Accounts(cluster)
-    charged = accounts.charged(workload) if cluster.reservations else []
+    charges = Charges(Accounts(cluster.accounts), workload)
     labels, users = workload.label_names("reservation"), workload.label_names("user")
     found: dict[str, tuple[str, ...]] = {}
     problems = []
     for number, reservation in enumerate(cluster.reservations):
         if reservation.maintenance:
             continue
-        allowed = np.zeros(len(workload), np.bool_)
-        for given in (
-            Members(users=reservation.users),
-            Members(groups=reservation.groups),
-            Members(accounts=reservation.accounts),
-        ):
-            if given != Members():
-                allowed |= find_members(given, workload, accounts, charged)
+        allowed = match_any(reservation, workload, charges)
         code = labels.index(reservation.name) if reservation.name in labels else -2
         bound, user = workload.column("reservation") == code, workload.column("user")
         inside = {int(one) for one in user[bound & allowed]}
@@ -113,17 +106,14 @@ class Outages:
         self.site = site
         self.guests, _ = find_guests(self.cluster, workload)
         self.rows: list[Outage] = []
-        self.finite = 0
+        self._finite = 0
         self._down: Counter[int] = Counter()
         self._draining: Counter[int] = Counter()
         self._open: dict[tuple[int, int, int], Outage] = {}
-        self._heap: list[tuple[int, int, int, int, int]] = []  # time, what, number of the source, of its part, end
+        self._failures = FailureCalendar(self.cluster, scenario.seed)
+        self._heap: list[tuple[int, int, int, int, int]] = []  # time, what, number of the reservation, its turn, end
         longest = int(workload.column("requested_time").max()) if len(workload) else 0
         self._horizon = HORIZON + longest
-        self._groups: list[list[Any]] = []
-        self._futures: dict[tuple[int, int], Iterator[tuple[int, int]]] = {}
-        for number, source in enumerate(self.cluster.failures):
-            self._prepare(number, source, scenario.seed)
         self._nodes = [self._reserved(one) for one in self.cluster.reservations]
         self._windows = [occurrences(one) for one in self.cluster.reservations]
         for number in range(len(self._windows)):
@@ -132,12 +122,13 @@ class Outages:
     @property
     def next(self) -> int | None:
         """When the next thing happens, in microseconds after the trace's zero."""
-        return self._heap[0][0] if self._heap else None
+        first = min(self._failures.next, self._heap[0][0] if self._heap else NEVER)
+        return None if first == NEVER else first
 
     @property
     def pending(self) -> bool:
         """Whether something of what does not go on for ever lasts, or is still to come."""
-        return self.finite > 0
+        return self._failures.finite + self._finite > 0
 
     @property
     def patience(self) -> int:
@@ -148,56 +139,35 @@ class Outages:
 
     def fire(self) -> list[str]:
         """Let the next thing happen: the commands that an administrator gives."""
-        at, what, number, part, end = heapq.heappop(self._heap)
+        if self._fails_first():
+            return self._follow(self._failures.pop())
+        at, what, number, turn, end = heapq.heappop(self._heap)
         if what == MAKE:
-            return self._make(number, part, end)
-        if what in (BEGIN, END):
-            self._turn(at, what, number, part, end)
-            return []
-        nodes = self._groups[number][part]
-        if what == NOTICE:
-            self._draining.update(nodes.tolist())
-            return self._say("drain", [node for node in nodes.tolist() if not self._down[node]])
-        return self._fail(at, number, part, end) if what == DOWN else self._repair(at, number, part)
+            return self._make(number, turn, end)
+        self._turn(at, what, number, turn, end)
+        return []
+
+    def _fails_first(self) -> bool:
+        """Whether a failure's event is next: at one instant returns come first, then ends, then failures, and so on."""
+        time, what = self._failures.peek()
+        return not self._heap or (time, what) <= self._heap[0][:2]
 
     # ---- failures
 
-    def _prepare(self, number: int, source: Failures, seed: int) -> None:
-        told = told_failures(source, self.cluster)
-        self._groups.append([nodes for _, _, nodes in told] or failing_groups(source, self.cluster))
-        for part, (start, end, _) in enumerate(told):
-            self._expect(number, part, start, end, 0)
-        if source.at is not None and source.length is not None:
-            start = microseconds(source.at)
-            self._expect(number, 0, start, start + microseconds(source.length), 0)
-        if source.between is not None and source.repair is not None:
-            for part, nodes in enumerate(self._groups[-1]):
-                self._futures[number, part] = renewals(seed, number, int(nodes[0]), source.between, source.repair)
-                self._expect(number, part, *next(self._futures[number, part]), 0)
-
-    def _expect(self, number: int, part: int, start: int, end: int, after: int) -> None:
-        self.finite += (number, part) not in self._futures
-        if notice := microseconds(self.cluster.failures[number].notice):
-            heapq.heappush(self._heap, (max(start - notice, after), NOTICE, number, part, end))
-        heapq.heappush(self._heap, (start, DOWN, number, part, end))
-
-    def _fail(self, at: int, number: int, part: int, end: int) -> list[str]:
-        nodes = self._groups[number][part]
-        if self.cluster.failures[number].notice:
-            self._draining.subtract(nodes.tolist())
-        self._down.update(nodes.tolist())
-        heapq.heappush(self._heap, (end, UP, number, part, end))
-        self._begin((0, number, part), Outage("failure", None, at, nodes))
-        return self._say("down", [node for node in nodes.tolist() if self._down[node] == 1])
-
-    def _repair(self, at: int, number: int, part: int) -> list[str]:
-        nodes = self._groups[number][part].tolist()
+    def _follow(self, event: Event) -> list[str]:
+        """Nodes are to fail, fail, or come back."""
+        nodes = event.nodes.tolist()
+        if event.what == NOTICE:
+            self._draining.update(nodes)
+            return self._say("drain", [node for node in nodes if not self._down[node]])
+        if event.what == DOWN:
+            if event.noticed:
+                self._draining.subtract(nodes)
+            self._down.update(nodes)
+            self._begin((0, *event.key), Outage("failure", None, event.time, event.nodes))
+            return self._say("down", [node for node in nodes if self._down[node] == 1])
         self._down.subtract(nodes)
-        self._open.pop((0, number, part)).end = at
-        if (number, part) in self._futures:
-            self._expect(number, part, *next(self._futures[number, part]), at)
-        else:
-            self.finite -= 1
+        self._open.pop((0, *event.key)).end = event.time
         back = [node for node in nodes if not self._down[node]]
         return self._say("resume", back) + self._say("drain", [node for node in back if self._draining[node] > 0])
 
@@ -222,7 +192,7 @@ class Outages:
         start, end = next(self._windows[number], (-1, -1))
         if start < 0:
             return
-        self.finite += reservation.every is None or reservation.times is not None
+        self._finite += reservation.every is None or reservation.times is not None
         known = max(start - self._horizon, 0) if reservation.maintenance else 0
         heapq.heappush(self._heap, (known, MAKE, number, turn, end))
         heapq.heappush(self._heap, (start, BEGIN, number, turn, end))
@@ -249,7 +219,7 @@ class Outages:
             heapq.heappush(self._heap, (end, END, number, turn, end))
         else:
             self._open.pop((1, number, turn)).end = at
-            self.finite -= reservation.every is None or reservation.times is not None
+            self._finite -= reservation.every is None or reservation.times is not None
 
     # ---- what a result tells
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload
+from walltime.rules.accounts import Accounts, Charges
+from walltime.rules.limits import Rule, collect_rules
 from walltime.scenario import Cluster
-from walltime.scenario.rules import Caps
 from walltime.site.associations import Association, Associations, Quality
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.priority import is_weighted, qos_priorities
-from walltime.slurm.translate.routing import Accounts
 from walltime.slurm.translate.submission import MEGABYTE, People
 
 NOBODY = ""
@@ -48,37 +48,6 @@ CAPS = {
     "running_core_minutes": ("minutes", "cpu"),
     "submitted_jobs": ("submitted", ""),
 }
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One limit of the scenario, or a queue's caps, with its key."""
-
-    key: str
-    caps: Mapping[str, int]
-    names: Mapping[str, tuple[str, ...]]
-    per: str | None = None
-
-    def without(self, kind: str) -> dict[str, frozenset[str]]:
-        return {other: frozenset(names) for other, names in self.names.items() if other != kind}
-
-
-def collect_rules(cluster: Cluster) -> list[Rule]:
-    """Every limit of a cluster: the queues' caps, then the others."""
-    rules = []
-    for name, queue in cluster.queues.items():
-        pers: tuple[tuple[str | None, Caps | None], ...] = (
-            *((None, queue), ("user", queue.per_user), ("group", queue.per_group), ("account", queue.per_account)),
-        )
-        for per, caps in pers:
-            if caps is not None and caps.caps():
-                key = f"cluster.queues.{name}" + (f".per_{per}" if per else "")
-                rules.append(Rule(key, caps.caps(), {"queue": (name,)}, per))
-    rules += [
-        Rule(f"cluster.limits.{place}", limit.caps(), limit.names(), limit.per)
-        for place, limit in enumerate(cluster.limits)
-    ]
-    return rules
 
 
 def has_quotas(cluster: Cluster) -> bool:
@@ -112,7 +81,7 @@ class Quotas:
 
     def __init__(self, cluster: Cluster, workload: Workload) -> None:
         self.cluster, self.workload = cluster, workload
-        self.accounts = Accounts(cluster)
+        self.accounts = Accounts(cluster.accounts)
         self.problems: list[tuple[str, str]] = []
         self.rules = collect_rules(cluster)
         self.charges = self._choose_charged()
@@ -151,7 +120,7 @@ class Quotas:
             groups, codes = self.workload.label_names("group"), self.workload.column("group")
             charged = [groups[code] if code >= 0 else None for code in codes]
         elif self.charges == "account":
-            charged = self.accounts.charged(self.workload)
+            charged = Charges(self.accounts, self.workload).list()
         else:
             charged = [None] * len(self.workload)
         pairs = [
