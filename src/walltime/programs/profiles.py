@@ -1,0 +1,229 @@
+"""Profiles by name, from a YAML or JSON file: `{type, args}`, or the name of one that stands before.
+
+A file is a mapping of names. A type is one of ours, a name of the file, or `module:Class` of your own, whose `run` is a
+coroutine. Everything that is wrong is told with its line, before anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.plugins import import_target, require_allowed
+from walltime.core.source import Place, Source, parse_source, read_source
+from walltime.programs.steps import (
+    Compute,
+    Custom,
+    DiskUse,
+    Exchange,
+    External,
+    Idle,
+    Matrix,
+    Parallel,
+    Sequence,
+    SourceTarget,
+    Step,
+)
+
+LABEL = "profile"
+_MOST_REPEATS = 1 << 40
+_DEEPEST = 50
+
+
+class Profiles:
+    """The profiles that jobs may name. `find` also takes one written out, as JSON or YAML in braces."""
+
+    def __init__(self, given: Mapping[str, Step] | None = None) -> None:
+        self.steps: dict[str, Step] = dict(given or {})
+        self._written: dict[str, Step] = {}
+
+    def find(self, text: str) -> Step:
+        """The profile of a job; raises InputError for a name that no file tells."""
+        if text in self.steps:
+            return self.steps[text]
+        if text in self._written:
+            return self._written[text]
+        if text.lstrip().startswith("{"):
+            made = _Reader(parse_source(text, None), self.steps).read(parse_source(text, None).data, (), 0)
+            self._written[text] = made
+            return made
+        what = "no profile of this name" if self.steps else "no file of profiles tells what this is"
+        raise InputError(what, value=text, choices=list(self.steps))
+
+
+class Profile:
+    """A program of your own: override `run`. `processes` are one for each node, in the order of the nodes."""
+
+    async def run(self, processes: list[Any]) -> None:
+        """What the job does; it is over when this returns."""
+        raise NotImplementedError(f"{type(self).__name__}.run")
+
+
+def read_profiles(path: str | Path) -> Profiles:
+    """The profiles of a file; raises InputError with the line of what is wrong."""
+    source = read_source(path)
+    if not isinstance(source.data, dict):
+        raise InputError("a file of profiles is a mapping of names, each with type and args", file=path, line=1)
+    steps: dict[str, Step] = {}
+    reader = _Reader(source, steps)
+    for name, value in source.data.items():
+        if not isinstance(name, str):
+            raise InputError("the name of a profile is a text", value=name, file=path, line=source.line((name,)))
+        steps[name] = reader.read(value, (name,), 0)
+    return Profiles(steps)
+
+
+class _Reader:
+    """Makes steps of a file's data; `known` are the names that stand before."""
+
+    def __init__(self, source: Source, known: Mapping[str, Step]) -> None:
+        self.source = source
+        self.known = known
+
+    def wrong(self, what: str, place: Place, value: Any = None, choices: Any = ()) -> InputError:
+        return InputError(what, value=value, file=self.source.file, line=self.source.line(place), choices=choices)
+
+    def read(self, value: Any, place: Place, depth: int) -> Step:
+        """A step, from a name or from {type, args}."""
+        if depth > _DEEPEST:
+            raise self.wrong("profiles inside profiles inside profiles, too deep", place)
+        if isinstance(value, str):
+            if value not in self.known:
+                raise self.wrong("no profile of this name stands before", place, value, list(self.known))
+            return self.known[value]
+        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+            raise self.wrong("a profile is a name, or a mapping with type and args", place, value)
+        if extra := [key for key in value if key not in ("type", "args")]:
+            raise self.wrong("a profile has no such key", (*place, extra[0]), extra[0], ("type", "args"))
+        args = value.get("args")
+        if args is not None and not isinstance(args, dict):
+            raise self.wrong("args are a mapping", (*place, "args"), args)
+        if value["type"] in self.known and value["type"] not in TYPES and not args:
+            return self.known[value["type"]]
+        made = self.make(value["type"], args or {}, place, depth)
+        made.stand(self.source.file, self.source.line(place))
+        return made
+
+    def make(self, kind: str, args: dict[Any, Any], place: Place, depth: int) -> Step:
+        """A step of this type."""
+        if ":" in kind:
+            return self.make_own(kind, args, place)
+        if kind not in TYPES:
+            raise self.wrong("no type of profiles", (*place, "type"), kind, [*TYPES, *self.known])
+        step, needed, optional = TYPES[kind]
+        inside = (*place, "args")
+        for key in args:
+            if key not in needed and key not in optional:
+                raise self.wrong(f"{kind} takes no such argument", (*inside, key), key, [*needed, *optional])
+        if missing := [key for key in needed if key not in args]:
+            raise self.wrong(f"{kind} needs {missing[0]}", inside)
+        read = {
+            key: (needed | optional)[key](self, args[key], (*inside, key), depth)
+            for key in args
+            if args[key] is not None
+        }
+        return step(**read)
+
+    def make_own(self, kind: str, args: dict[Any, Any], place: Place) -> Step:
+        """A profile in Python, with its arguments."""
+        try:
+            require_allowed(kind, LABEL)
+            made = import_target(kind, LABEL)
+            profile = made(**args) if callable(made) else made
+        except InputError as error:
+            raise self.wrong(error.what, (*place, "type"), error.value, error.choices) from None
+        except (TypeError, ValueError) as error:
+            raise self.wrong(f"{kind} cannot be made with these args: {error}", (*place, "args"), args) from None
+        if not callable(getattr(profile, "run", None)):
+            raise self.wrong(f"{kind} has no run(processes)", (*place, "type"))
+        return Custom(profile)
+
+    # ---- arguments
+
+    def number(self, value: Any, place: Place, _depth: int) -> float:
+        if isinstance(value, str):  # YAML's 1e9, which it takes for a text
+            try:
+                value = float(value)
+            except ValueError:
+                value = None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise self.wrong("must be a number from 0 on", place, value)
+        return float(value)
+
+    def numbers(self, value: Any, place: Place, depth: int) -> list[float]:
+        if not isinstance(value, list) or not value:
+            raise self.wrong("must be a list of numbers", place, value)
+        return [self.number(item, (*place, index), depth) for index, item in enumerate(value)]
+
+    def matrix(self, value: Any, place: Place, depth: int) -> list[list[float]]:
+        if not isinstance(value, list) or not value:
+            raise self.wrong("must be a list of rows", place, value)
+        rows = [self.numbers(row, (*place, index), depth) for index, row in enumerate(value)]
+        if any(len(row) != len(rows) for row in rows):
+            raise self.wrong(f"a matrix of {len(rows)} rows has rows of other lengths", place)
+        return rows
+
+    def ranks(self, value: Any, place: Place, _depth: int) -> list[int]:
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < 1 << 31:
+                raise self.wrong("must be numbers of processes, from 0 on", place, value)
+        return items
+
+    def text(self, value: Any, place: Place, _depth: int) -> str:
+        if not isinstance(value, str) or not value:
+            raise self.wrong("must be a name", place, value)
+        return value
+
+    def count(self, value: Any, place: Place, _depth: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_REPEATS:
+            raise self.wrong("must be a whole number from 0 on", place, value)
+        return value
+
+    def several(self, value: Any, place: Place, depth: int) -> list[Step]:
+        if not isinstance(value, list) or not value:
+            raise self.wrong("must be a list of profiles", place, value)
+        return [self.read(item, (*place, index), depth + 1) for index, item in enumerate(value)]
+
+
+def _reading(size: float, processes: list[int] | None = None, component_name: str | None = None) -> DiskUse:
+    return DiskUse(processes, size, 0.0, component_name)
+
+
+def _writing(size: float, processes: list[int] | None = None, component_name: str | None = None) -> DiskUse:
+    return DiskUse(processes, 0.0, size, component_name)
+
+
+Argument = Callable[[_Reader, Any, Place, int], Any]
+_NUMBER, _NUMBERS, _MATRIX, _RANKS = _Reader.number, _Reader.numbers, _Reader.matrix, _Reader.ranks
+_TEXT, _COUNT, _SEVERAL = _Reader.text, _Reader.count, _Reader.several
+_DISK: dict[str, Argument] = {"processes": _RANKS, "component_name": _TEXT}
+_ROUNDS: dict[str, Argument] = {"repeat": _COUNT}
+
+TYPES: dict[str, tuple[Callable[..., Step], dict[str, Argument], dict[str, Argument]]] = {
+    "idle": (Idle, {"time": _NUMBER}, {}),
+    "compute-homogenous": (Compute, {"compute_work": _NUMBER}, {}),
+    "compute-vector": (Compute, {"compute_work": _NUMBERS}, {}),
+    "communication-homogenous": (Exchange, {"size": _NUMBER}, {}),
+    "communication-matrix": (Matrix, {"matrix": _MATRIX}, {}),
+    "communication-src-dst": (SourceTarget, {"src": _RANKS, "dst": _RANKS, "size": _NUMBER}, {}),
+    "communication-external": (
+        External,
+        {"processes": _RANKS, "component_name": _TEXT},
+        {"input_size": _NUMBER, "output_size": _NUMBER},
+    ),
+    "disk-read": (_reading, {"size": _NUMBER}, _DISK),
+    "disk-write": (_writing, {"size": _NUMBER}, _DISK),
+    "sequence": (Sequence, {"profiles": _SEVERAL}, _ROUNDS),
+    "parallel": (Parallel, {"profiles": _SEVERAL}, _ROUNDS),
+}
+"""What a profile may be: its step, the arguments that it needs, and those that it may have."""
+
+
+def write_out(kind: str, **args: Any) -> str:
+    """A profile in the form in which a job's column may have it."""
+    return json.dumps({"type": kind, "args": args})
