@@ -3,7 +3,7 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-services longest lint build develop checked browser releases recipes database wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-services longest lint build develop checked browser releases recipes database dask wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make develop   set up all that tests and checks need"
@@ -23,7 +23,7 @@ demo: build
 test: develop lint checked recipes
 	$(TEST) -m "not service" --ignore tests/property tests
 	PYTHONPATH=build/checked/lib $(TEST) -m "not service" $(COMPILED) tests/property tests/oracle tests/guards
-test-services: develop checked browser releases database
+test-services: develop checked browser releases database dask
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 longest: develop
@@ -49,6 +49,8 @@ recipes: develop
 	@tools/bootstrap recipes
 database: develop
 	@tools/bootstrap database
+dask: develop
+	@tools/bootstrap dask
 wheels: build
 	@$(PY) tools/wheels.py
 guards: develop

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,13 @@ class Disturbed:
         repetitions: int = 6,
         workers: int = 2,
         place: str = "walltime-store",
+        options: Sequence[str] = (),
     ) -> None:
         self.folder = folder
         self.place = place if "://" in place else str(folder / place)
         self.random = random.Random(seed)
         self.workers = workers
+        self.options = options
         self.total = 4 * repetitions
         self.runners: list[subprocess.Popen[str]] = []
         self.faults: Counter[str] = Counter()
@@ -93,7 +95,7 @@ class Disturbed:
     def start(self, *, jumping: bool = False) -> None:
         """One more runner."""
         arguments = ["sweep", "e.yaml", "--workers", str(self.workers), "--quiet"]
-        arguments += ["--store", self.place, "--results", "results"]
+        arguments += ["--store", self.place, "--results", "results", *self.options]
         path = os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH", "")]))
         self.runners.append(
             subprocess.Popen(

@@ -18,11 +18,8 @@ from socket import socketpair
 from walltime.core.errors import WalltimeError
 from walltime.core.plugins import permissions
 from walltime.core.time import format_duration
-from walltime.experiments.tasks import MACHINE, OWN, Outcome, Task
+from walltime.experiments.tasks import MACHINE, OWN, Limits, Outcome, Task, depth
 
-AHEAD = 0.5
-"""Seconds of work that a worker has at hand, so that short runs do not wait for the runner."""
-MOST_AHEAD = 50
 _LOG = 1 << 16  # bytes of a worker's output that are kept
 _MOST_STILLBORN = 3
 
@@ -44,11 +41,10 @@ class Worker:
 class Pool:
     """Up to `size` workers, started when there is work. Every task that goes in comes out as one outcome."""
 
-    def __init__(self, size: int, *, time: float | None = None, memory: int | None = None) -> None:
+    def __init__(self, size: int, limits: Limits | None = None) -> None:
         self.size = size
+        self.limits = limits or Limits()
         self.workers: list[Worker] = []
-        self._time = time
-        self._memory = memory
         self._folder = tempfile.TemporaryDirectory(prefix="walltime-sweep-")
         self._started = 0
         self._stillborn = 0
@@ -62,12 +58,7 @@ class Pool:
     @property
     def room(self) -> int:
         """How many tasks it takes at once without making any wait for long."""
-        return max(0, self.size * self._depth() - len(self.held))
-
-    def _depth(self) -> int:
-        if self._pace is None:
-            return 1
-        return min(MOST_AHEAD, 1 + int(AHEAD / max(self._pace, 1e-6)))
+        return max(0, self.size * depth(self._pace) - len(self.held))
 
     def give(self, task: Task) -> None:
         """Hand a task to the worker that has the least to do; starts one where there may be more."""
@@ -87,6 +78,11 @@ class Pool:
         for connection in wait(list(by_connection), self._until_limit(timeout)):
             found += self._receive(by_connection[connection])  # type: ignore[index]
         return found + self._end_overdue()
+
+    def busy(self) -> list[tuple[int, str, float]]:
+        """What each worker is at: its number, the digest of the run, and the seconds that it has taken."""
+        now = time.monotonic()
+        return [(one.number, one.tasks[0].digest, now - one.since) for one in self.workers if one.tasks and one.ready]
 
     def kill(self) -> None:
         """End every worker now; their tasks are lost to this pool."""
@@ -114,7 +110,7 @@ class Pool:
         number = next(place for place in range(1, self.size + 2) if place not in {one.number for one in self.workers})
         worker = Worker(number, process, Connection(ours.detach()), log)
         with suppress(OSError):
-            worker.connection.send((self._memory, permissions()))
+            worker.connection.send((self.limits.memory, permissions()))
         self.workers.append(worker)
         return worker
 
@@ -154,17 +150,17 @@ class Pool:
             return []
         for task in tasks[1:]:
             self.give(task)
-        return [_lost(tasks[0], code, log, self._memory, worker.since)] if tasks else []
+        return [_lost(tasks[0], code, log, self.limits.memory, worker.since)] if tasks else []
 
     def _end_overdue(self) -> list[Outcome]:
         """End the workers whose task takes longer than it may."""
-        if self._time is None:
+        if self.limits.time is None:
             return []
         found = []
         for worker in [one for one in self.workers if one.ready and one.tasks]:
             taken = time.monotonic() - worker.since
-            if taken > self._time:
-                said = f"longer than its limit of {format_duration(self._time)}"
+            if taken > self.limits.time:
+                said = f"longer than its limit of {format_duration(self.limits.time)}"
                 tasks, log = list(worker.tasks), _tail(worker.log)
                 self._remove(worker)
                 found.append(Outcome(tasks[0], fault=OWN, error=said, log=log, wall=taken))
@@ -173,9 +169,9 @@ class Pool:
         return found
 
     def _until_limit(self, timeout: float) -> float:
-        if self._time is None:
+        if self.limits.time is None:
             return timeout
-        ends = [one.since + self._time - time.monotonic() for one in self.workers if one.ready and one.tasks]
+        ends = [one.since + self.limits.time - time.monotonic() for one in self.workers if one.ready and one.tasks]
         return max(0.0, min([timeout, *ends]))
 
     def _remove(self, worker: Worker) -> None:

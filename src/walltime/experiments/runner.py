@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from walltime.experiments.leases import Leases
-from walltime.experiments.pool import Pool
 from walltime.experiments.schema import DONE, FAILED, RUNNING, WAITING
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import MACHINE, Outcome, Task
+from walltime.experiments.tasks import MACHINE, Limits, Outcome, Task, Workers
 
 ATTEMPTS = 4
 """How often a run is tried that machines fail."""
@@ -54,21 +53,13 @@ class Progress:
 
 
 class Runner:
-    """One sweep of one experiment. `limits` are seconds and bytes of a run."""
+    """One sweep of one experiment on these workers, which end with it."""
 
-    def __init__(
-        self,
-        store: Store,
-        experiment: int,
-        *,
-        workers: int | None = None,
-        time: float | None = None,
-        memory: int | None = None,
-    ) -> None:
+    def __init__(self, store: Store, experiment: int, workers: Workers) -> None:
         self.store = store
         self.experiment = experiment
+        self.pool = workers
         self.leases = Leases(store)
-        self.pool = Pool(workers or count_cores(), time=time, memory=memory)
         self.progress = Progress(counts := store.count(experiment), sum(counts.values()))
         self._ready: deque[Task] = deque()
         self._delayed: list[tuple[float, Task]] = []
@@ -86,12 +77,12 @@ class Runner:
             self._look()
             while True:
                 self._feed()
-                self._gather(self.pool.collect(_TICK if self.pool.workers else 0.0))
+                self._gather(self.pool.collect(_TICK if self.pool.held else 0.0))
                 self._write()
                 self.leases.beat()
                 self._look()
                 self.progress.elapsed = time.monotonic() - began
-                self._tell_workers()
+                self.progress.workers = self.pool.busy()
                 show(self.progress)
                 if self._is_over():
                     break
@@ -175,13 +166,22 @@ class Runner:
         counts[before] = max(0, counts[before] - count)
         counts[after] += count
 
-    def _tell_workers(self) -> None:
-        now = time.monotonic()
-        self.progress.workers = [
-            (one.number, one.tasks[0].digest, now - one.since) for one in self.pool.workers if one.tasks and one.ready
-        ]
-
 
 def count_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def make_workers(count: int | None, limits: Limits, dask: str | None = None) -> Workers:
+    """So many processes of this machine, by default one for each core; or a Dask cluster, by its address or kind.
+
+    Raises InputError where the cluster does not answer, or what it needs is not installed.
+    """
+    if dask is None:
+        from walltime.experiments.pool import Pool
+
+        return Pool(count or count_cores(), limits)
+    from walltime.experiments.distributed.cluster import Cluster
+    from walltime.experiments.distributed.pool import DaskPool
+
+    return DaskPool(Cluster(dask, count), limits)

@@ -13,11 +13,12 @@ from walltime.core.plugins import allow
 from walltime.experiments.definition import Experiment, load_experiment, parse_experiment
 from walltime.experiments.planning import Plan
 from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import Outcome, Task
+from walltime.experiments.tasks import Limits, Outcome, Task
 
 if TYPE_CHECKING:
     from walltime.experiments.runner import Progress
     from walltime.experiments.store import Store
+    from walltime.experiments.tasks import Workers
 
 TRIAL_RUNS = 5
 TRIAL_SECONDS = 30.0
@@ -79,28 +80,47 @@ def sweep(
     store: Store | str | Path | None = None,
     *,
     workers: int | None = None,
+    dask: str | None = None,
     retry: bool = False,
     show: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
-    """Run an experiment, or what is left of it, on the cores of this machine; returns how far it came.
+    """Run an experiment, or what is left of it; returns how far it came.
 
+    On the cores of this machine, or on a Dask cluster: `dask` is its scheduler's address, or `local`, `slurm` or `pbs`.
     `store` is an open one, a folder or a URL; without it the folder `walltime-store`. Stop it whenever you like and run
     it again. Failed runs stay failed unless `retry` says otherwise; their errors are in the store.
     """
-    from walltime.experiments.runner import Runner
     from walltime.experiments.store import DEFAULT, Store
 
     chosen = read_experiment(experiment)
     plan = plan_experiment(chosen)
-    opened = store if isinstance(store, Store) else Store(store or DEFAULT, create=True)
+    hired = hire(chosen, workers, dask)
     try:
-        number = opened.register(chosen, plan.specifications())
-        limits = chosen.limits
-        runner = Runner(opened, number, workers=workers, time=limits.time, memory=limits.memory)
-        return runner.run(show, retry=retry)
+        opened = store if isinstance(store, Store) else Store(store or DEFAULT, create=True)
+        try:
+            return run_plan(opened, plan, hired, show, retry=retry)
+        finally:
+            if opened is not store:
+                opened.close()
     finally:
-        if opened is not store:
-            opened.close()
+        hired.kill()
+
+
+def hire(experiment: Experiment, workers: int | None = None, dask: str | None = None) -> Workers:
+    """The workers of an experiment, with its limits; raises InputError. End them with `kill`."""
+    from walltime.experiments.runner import make_workers
+
+    return make_workers(workers, _limits(experiment), dask)
+
+
+def run_plan(
+    store: Store, plan: Plan, workers: Workers, show: Callable[[Progress], None], *, retry: bool = False
+) -> Progress:
+    """Register a plan that was checked, and run what is left of it."""
+    from walltime.experiments.runner import Runner
+
+    number = store.register(plan.experiment, plan.specifications())
+    return Runner(store, number, workers).run(show, retry=retry)
 
 
 def estimate(plan: Plan, store: Store | None = None, *, workers: int) -> Estimate:
@@ -146,7 +166,7 @@ def _spread(items: list[Any], count: int) -> list[Any]:
 
 def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[list[Outcome], int]:
     """What a few tasks come to in the time of a trial, and how many did not end in it."""
-    pool = Pool(workers, time=experiment.limits.time, memory=experiment.limits.memory)
+    pool = Pool(workers, _limits(experiment))
     found: list[Outcome] = []
     end = time.monotonic() + TRIAL_SECONDS
     try:
@@ -160,6 +180,10 @@ def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[l
         pool.kill()
 
 
+def _limits(experiment: Experiment) -> Limits:
+    return Limits(experiment.limits.time, experiment.limits.memory)
+
+
 def _done_digests(store: Store) -> set[str]:
     import sqlalchemy as sa
 
@@ -170,10 +194,7 @@ def _done_digests(store: Store) -> set[str]:
     )
 
 
-def check_workers(count: int | None) -> int:
-    """How many workers there are to be; raises InputError for less than one."""
-    from walltime.experiments.runner import count_cores
-
+def check_workers(count: int | None) -> None:
+    """Raise InputError for a number of workers that there cannot be."""
     if count is not None and not 1 <= count <= 4096:
         raise InputError("--workers must be between 1 and 4096", value=count)
-    return count or count_cores()

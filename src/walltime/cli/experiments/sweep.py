@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from walltime.experiments.runner import Progress
     from walltime.experiments.store import Store
     from walltime.experiments.sweep import Estimate
+    from walltime.experiments.tasks import Workers
 
 STORE = "walltime-store"
 StorePlace = Annotated[
@@ -36,7 +38,17 @@ def sweep(
     results: ResultsPlace = None,
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", help="So many processes; by default one for each core.", show_default=False),
+        typer.Option(
+            metavar="N", help="So many processes, or jobs of Slurm or PBS; one for each core.", show_default=False
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local|slurm|pbs",
+            help="Run on a Dask cluster: its scheduler's address, or one that is started for this.",
+            show_default=False,
+        ),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what has failed by its own fault.")] = False,
     dry_run: Annotated[
@@ -51,19 +63,22 @@ def sweep(
     Stop it with Ctrl-C and run it again: it goes on. An edited experiment runs only what is new.
     """
     from walltime.experiments.definition import load_experiment
-    from walltime.experiments.sweep import check_workers, plan_experiment
+    from walltime.experiments.runner import count_cores
+    from walltime.experiments.sweep import check_workers, hire, plan_experiment
 
-    count = check_workers(workers)
+    check_workers(workers)
     read = load_experiment(experiment)
     plan = plan_experiment(read)
     if dry_run:
-        _tell_estimate(read, _estimate(plan, store, results, count), as_json=as_json, quiet=quiet)
+        _tell_estimate(read, _estimate(plan, store, results, workers or count_cores()), as_json=as_json, quiet=quiet)
         return
     from walltime.experiments.store import Store
 
-    with Store(store, results=results, create=True) as opened:
-        number = opened.register(read, plan.specifications())
-        progress = _run(opened, read, number, count, retry=retry, hidden=quiet or as_json)
+    with ExitStack() as closing:
+        hired = hire(read, workers, dask)
+        closing.callback(hired.kill)
+        opened = closing.enter_context(Store(store, results=results, create=True))
+        progress = _run(opened, plan, hired, retry=retry, hidden=quiet or as_json)
         if as_json:
             emit({"experiment": read.name, "store": opened.place, "runs": progress.counts, "new": progress.finished})
         elif not quiet:
@@ -72,14 +87,13 @@ def sweep(
         raise typer.Exit(3)
 
 
-def _run(store: Store, read: Experiment, number: int, workers: int, *, retry: bool, hidden: bool) -> Progress:
+def _run(store: Store, plan: Plan, workers: Workers, *, retry: bool, hidden: bool) -> Progress:
     """Run it, with a live picture where somebody looks; Ctrl-C ends it at once, and a second one without a word."""
     from walltime.cli.experiments.progress import show_sweep
-    from walltime.experiments.runner import Runner
+    from walltime.experiments.sweep import run_plan
 
-    runner = Runner(store, number, workers=workers, time=read.limits.time, memory=read.limits.memory)
-    with show_sweep(read.name, hidden=hidden) as show:
-        return runner.run(show, retry=retry)
+    with show_sweep(plan.experiment.name, hidden=hidden) as show:
+        return run_plan(store, plan, workers, show, retry=retry)
 
 
 def _estimate(plan: Plan, place: str, results: str | None, workers: int) -> Estimate:

@@ -1,0 +1,128 @@
+"""A sweep on a Dask cluster whose workers and scheduler are killed: each run is there exactly once, as if nothing had
+happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+
+import pytest
+from dask_processes import Cluster
+from injecting import Disturbed
+
+from walltime.experiments.store import Store
+
+pytest.importorskip("distributed", reason="no dask.distributed (make test-services installs it)")
+pytestmark = pytest.mark.service
+SEED = int(os.environ.get("FAULTS_SEED", "7"))
+
+
+@pytest.fixture
+def clusters(tmp_path_factory):
+    """A function that starts a Dask cluster, which is ended with the test."""
+    made: list[Cluster] = []
+
+    def make(**options) -> Cluster:
+        made.append(Cluster(tmp_path_factory.mktemp("dask"), **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.fixture
+def sweeps(tmp_path):
+    """A function that makes a sweep on a Dask cluster, which is ended with the test."""
+    made: list[Disturbed] = []
+
+    def make(cluster: Cluster, **options) -> Disturbed:
+        made.append(Disturbed(tmp_path, SEED, options=["--dask", cluster.address], **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What all results should be: those of processes of this machine."""
+    calm = Disturbed(tmp_path_factory.mktemp("calm"), 0, repetitions=3)
+    calm.settle()
+    return calm.results()
+
+
+def require_hiding(folder) -> None:
+    tried = ["unshare", "-m", "mount", "-t", "tmpfs", "none", folder]
+    if subprocess.run(tried, capture_output=True, check=False).returncode:
+        pytest.skip("no right to hide a folder from a process here")
+
+
+def wait_for_some(sweep: Disturbed, count: int = 1) -> None:
+    while sweep.counts().get("done", 0) < count and sweep.live():
+        time.sleep(0.05)
+
+
+def test_workers_and_the_scheduler_are_killed_at_random_moments(clusters, sweeps, undisturbed):
+    cluster, chance = clusters(), random.Random(SEED)
+    sweep = sweeps(cluster, repetitions=3)
+    sweep.start()
+    wait_for_some(sweep)
+    hit = []
+    for fault in ("worker", "scheduler", "worker", "worker", "scheduler"):
+        time.sleep(chance.uniform(0.2, 2.0))
+        hit.append(bool(sweep.live()))
+        cluster.kill_worker(chance) if fault == "worker" else cluster.kill_scheduler()
+    sweep.settle()
+    assert sweep.results() == undisturbed
+    assert hit[:3] == [True] * 3  # the sweep was going on
+    assert sweep.said == [""]  # the runner that was there saw it to its end, and had nothing to complain of
+
+
+def test_a_runner_that_is_killed_leaves_nothing_running(clusters, sweeps, undisturbed):
+    cluster = clusters()
+    sweep = sweeps(cluster, repetitions=3)
+    sweep.start()
+    wait_for_some(sweep)
+    assert sweep.kill_runner()
+    sweep.settle()
+    assert sweep.results() == undisturbed
+
+
+def test_two_runners_share_one_cluster_and_one_store(clusters, sweeps, undisturbed):
+    sweep = sweeps(clusters(), repetitions=3)
+    sweep.start()
+    sweep.start(jumping=True)
+    sweep.settle()
+    assert sweep.results() == undisturbed
+
+
+def test_results_travel_through_the_runner_where_workers_see_no_file_of_it(clusters, sweeps, undisturbed, tmp_path):
+    require_hiding(tmp_path)
+    sweep = sweeps(clusters(hidden=tmp_path), repetitions=3)
+    sweep.settle()
+    assert sweep.results() == undisturbed
+    with sweep.store as store:
+        assert len(list(store.results.folder.glob("??/*/by_size.parquet"))) == sweep.total
+
+
+def test_a_worker_without_the_files_of_the_runner_refuses(clusters, tmp_path, monkeypatch):
+    """The trace is on the runner's disk alone: no run is made of anything else, and the error says what is missing."""
+    import walltime
+    from walltime.experiments import runner
+
+    monkeypatch.setattr(runner, "ATTEMPTS", 1)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "trace.csv").write_text("job_id,submit,run_time,cores\n1,0,10,1\n", encoding="utf-8")
+    require_hiding(hidden)
+    cluster = clusters(size=1, hidden=hidden)
+    experiment = {"name": "e", "scenario": {"workload": {"trace": str(hidden / "trace.csv")}, "cluster": {"cores": 8}}}
+    progress = walltime.sweep(experiment, tmp_path / "store", dask=cluster.address)
+    assert progress.counts["failed"] == 1
+    with Store(tmp_path / "store") as store:
+        row = store.table("e").to_dicts()[0]
+    assert "no such file" in row["error"]
