@@ -10,7 +10,7 @@ from walltime.core.time import microseconds
 from walltime.core.workload import MISSING, Workload
 
 if TYPE_CHECKING:
-    from walltime.scenario.model import Generate, Scenario, WorkloadSpec
+    from walltime.scenario.model import Generate, Scenario
 
 
 def read_workload(scenario: Scenario) -> Workload:
@@ -24,7 +24,7 @@ def read_workload(scenario: Scenario) -> Workload:
     from walltime.workload.requests import fill_requests
 
     spec = scenario.workload
-    workload, defaulted = _with_defaults(_source(spec, scenario.seed, scenario.timezone), scenario)
+    workload, defaulted = _with_defaults(_source(scenario), scenario)
     if spec.workflows:
         workload = _with_workflows(workload, scenario)
     if scenario.cancellations is not None:
@@ -85,18 +85,24 @@ def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
     return workload
 
 
-def _source(spec: WorkloadSpec, seed: int, timezone: str | None) -> Workload:
+def _source(scenario: Scenario) -> Workload:
+    spec, seed = scenario.workload, scenario.seed
     if isinstance(spec.table, Workload):
         return spec.table
     if spec.generate is not None:
         return _generate(spec.generate, seed)
     if spec.synthetic is not None:
         return spec.synthetic.draw(seed)
+    if spec.model is not None:
+        sizes = [cluster.total_cores for cluster in scenario.clusters]
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        nodes = scenario.clusters[0].nodes
+        return spec.model.draw(total, nodes[0].cores if nodes else 1, seed)
     from walltime.workload.formats import find_format, read
 
     kind = find_format(str(spec.trace), spec.format)
     local = kind in ("sacct", "torque") or (kind == "table" and spec.columns)
-    zone = timezone if local else None
+    zone = scenario.timezone if local else None
     return read(str(spec.trace), format=kind, timezone=zone, columns=spec.columns or None)
 
 

@@ -18,6 +18,7 @@ from walltime.scenario.brokering import Brokering
 from walltime.scenario.controller import Controller
 from walltime.scenario.dependencies import Cancellations, Dependencies
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
+from walltime.scenario.modelled import Modelled
 from walltime.scenario.part import Part
 from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
@@ -273,7 +274,7 @@ class Generate(Model):
 
 
 class WorkloadSpec(Model):
-    """Where the jobs come from: exactly one of `trace`, `generate` and `synthetic` (in Python also `table`)."""
+    """Where the jobs come from: one of `trace`, `generate`, `synthetic` and `model` (in Python also `table`)."""
 
     text_is = "trace"
     spelt_out = ("missing_request",)
@@ -284,6 +285,9 @@ class WorkloadSpec(Model):
     generate: Generate | None = Field(default=None, description="An artificial workload instead of a trace.")
     synthetic: Synthetic | None = Field(
         default=None, description="Arrivals and a mix of job types, each drawn from a distribution of your choice."
+    )
+    model: Modelled | None = Field(
+        default=None, description="Jobs like those of a log, from a model of it, or from a published one."
     )
     format: Name | None = Field(
         default=None, description="`swf`, `sacct`, `torque` or `table`, where neither suffix nor contents tell."
@@ -315,17 +319,21 @@ class WorkloadSpec(Model):
     @classmethod
     def _is_table(cls, value: Any) -> Any:
         if value is not None and not isinstance(value, Workload):
-            raise ValueError("takes a walltime Workload, from Python only; a file says trace, generate or synthetic")
+            raise ValueError(
+                "takes a walltime Workload, from Python only; a file says trace, generate, synthetic or model"
+            )
         return value
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        given = [name for name in ("trace", "generate", "synthetic", "table") if getattr(self, name) is not None]
+        given = [
+            name for name in ("trace", "generate", "synthetic", "model", "table") if getattr(self, name) is not None
+        ]
         if len(given) != 1:
             what = (
                 f"has both {given[0]} and {given[1]}; give one of them"
                 if given
-                else "needs trace, generate or synthetic"
+                else "needs trace, generate, synthetic or model"
             )
             raise PydanticCustomError("source", "{what}", {"what": what})
         return self

@@ -6,22 +6,25 @@ Fig. 11). How many hours of fill make jobs wait for how long depends on the sche
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from walltime.core.time import SECOND
 from walltime.workload.models.sample import Sample
 
-_PARALLEL = 100  # fill jobs side by side, where the machine is large enough
+WIDTH = 0.01
+"""The share of the machine that a fill job has, where that is whole nodes."""
 _SHORTEST, _LONGEST = 900.0, 6 * 3600.0
 
 
-def fill_jobs(hours: float, cores: int, interval: float, node: int = 1) -> Sample:
+def fill_jobs(hours: float, cores: int, interval: float, node: int = 1, share: float = WIDTH) -> Sample:
     """Jobs with so many hours' work for the whole machine, submitted one every `interval` seconds from zero.
 
-    They are as wide as some whole nodes of `node` cores.
+    They are as wide as some whole nodes of `node` cores, together that share of the machine.
     """
     work = hours * 3600 * cores
-    width = max(1, cores // _PARALLEL // node) * node
+    width = max(1, math.floor(cores * share + 1e-9) // node) * node
     mean = float(np.clip(hours * 900, _SHORTEST, _LONGEST))
     count = max(1, round(work / (width * mean))) if work > 0 else 0
     if not count:

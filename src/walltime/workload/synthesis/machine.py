@@ -25,7 +25,7 @@ from walltime.workload.models import PUBLISHED, load_model
 from walltime.workload.models.file import ModelFile
 from walltime.workload.models.sample import JobModel, Sample, between, join
 from walltime.workload.models.tsafrir import estimate
-from walltime.workload.synthesis.fill import fill_jobs, fill_length
+from walltime.workload.synthesis.fill import WIDTH, fill_jobs, fill_length
 from walltime.workload.synthesis.insertion import Insertion
 from walltime.workload.synthesis.load_control import expected_time, hold, press, settle
 from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
@@ -59,6 +59,8 @@ class Plan:
     node_cores: int = 1
     """Cores of a node: fill jobs have whole nodes."""
     fill_interval: float = 10.0
+    fill_width: float = WIDTH
+    """The share of the machine that a fill job has. Wide ones leave gaps when they end."""
     estimates: str = "model"
     """`model`: the model's own requested times; `tsafrir`: those of Tsafrir's model; `none`."""
     largest_estimate: float | None = None
@@ -87,6 +89,8 @@ class Plan:
             raise InputError("generate: band must be between 0.005 and 10", value=self.band)
         if not 0 < self.fill_interval <= 3600:
             raise InputError("generate: fill_interval must be between 0 and an hour", value=self.fill_interval)
+        if not 0 < self.fill_width <= 1:
+            raise InputError("generate: fill_width must be above 0 and at most 1", value=self.fill_width)
         if self.largest_estimate is not None and self.estimates != "tsafrir":
             raise InputError("generate: a largest estimate is for estimates tsafrir", value=self.largest_estimate)
         if self.estimates not in ("model", "tsafrir", "none"):
@@ -146,7 +150,7 @@ def synthesize(model: JobModel, plan: Plan) -> Workload:
     """
     sample, notes = _draw(model, plan)
     sample = _give_requests(sample, plan, notes)
-    fill = fill_jobs(plan.fill, plan.cores, plan.fill_interval, plan.node_cores)
+    fill = fill_jobs(plan.fill, plan.cores, plan.fill_interval, plan.node_cores, plan.fill_width)
     inserted = _insert(plan)
     offset = fill_length(fill, plan.fill_interval)
     workload, ordinary = _assemble(model, plan, fill, sample, inserted, offset)

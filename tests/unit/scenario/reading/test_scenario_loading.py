@@ -91,7 +91,7 @@ until: 2d
             1,
             ["workload.generate.model", "did you mean 'users'"],
         ),
-        ("workload: {}\n", 1, ["workload", "trace, generate or synthetic"]),
+        ("workload: {}\n", 1, ["workload", "trace, generate, synthetic or model"]),
         ("workload: {table: 3}\n", 1, ["workload.table", "Python only"]),
         ("seed: 3\n", 1, ["workload", "missing"]),
         ("workload:\n  trace: a.swf\n  missing_request: exat\n", 3, ["missing_request", "did you mean 'exact'"]),

@@ -171,7 +171,26 @@ GENERATED = {
     "broker": {"name": "random", "migrate": True},
 }
 SPAN = {"workload": {"synthetic": {"span": "1d", "arrivals": 10, "types": {"a": {"work": 5}}}}, "cluster": {"cores": 4}}
-ALL = {"site": SITE, "grid": GRID, "slurm": SLURM, "generated": GENERATED, "span": SPAN}
+FITTED = {
+    "workload": {
+        "model": {
+            **{"file": "site.json", "days": 3, "cores": 8, "pressure": [0.9, 1.0], "fill": "1h", "fill_width": 0.25},
+            **{"stabilization": "2h", "drain": "3h", "start": "2024-03-04", "estimates": "none"},
+            **{"structure": "independent"},
+        }
+    },
+    "cluster": {"cores": 8},
+}
+PUBLISHED = {"workload": {"model": {"name": "lublin", "days": 1, "load": 0.5}}, "cluster": {"cores": 8}}
+ALL = {
+    "fitted": FITTED,
+    "published": PUBLISHED,
+    "site": SITE,
+    "grid": GRID,
+    "slurm": SLURM,
+    "generated": GENERATED,
+    "span": SPAN,
+}
 
 
 @pytest.fixture
@@ -237,6 +256,7 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
             "associations",
             "conf",
             "events",
+            "file",
             "file",
             "file",
             "jobs",
