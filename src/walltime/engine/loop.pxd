@@ -28,9 +28,11 @@ cdef class Simulation(Life):
     cdef long long mask
     cdef public double every
     cdef long long instants
+    cdef long long upcoming
 
     cdef bint is_over(self) noexcept
     cdef bint is_amid(self) noexcept
+    cdef int earliest(self) noexcept
     cdef int instant(self) except -1
     cdef int poll(self) except -1
     cdef bint run_clusters(self) except? -1

@@ -92,6 +92,7 @@ class Simulation(Life):
         self.mask = 0  # between two looks for Ctrl-C lie so many instants: 0, 1, 3, ... 63
         self.every = 0.1  # seconds between signs of life
         self.instants = 0
+        self.upcoming = NEVER
         self.machines = []  # clusters on which something is shut now and then
         self.attended = False  # whether a source is in the background
         self.sourced = []
@@ -141,12 +142,9 @@ class Simulation(Life):
         self.ending.attach(self)
         self.ending.watch(self.attended)
         self.listen([*self.sources, self.ending])
+        self.earliest()
         while True:
-            time = NEVER
-            for i in range(n):
-                source = cython.cast(Source, self.sources[i])
-                if source.next < time:
-                    time = source.next
+            time = self.upcoming
             if time >= NEVER or time > last or (self.attended and not self.ending.worthwhile(time, self.sources)):
                 break
             if time == self.timers.next and self.jobs.live == 0 and self.is_over():
@@ -158,10 +156,23 @@ class Simulation(Life):
             self.instants += 1
             if self.instants & self.mask == 0:
                 self.poll()
+                self.earliest()
         if time >= NEVER or time <= last:
             self.over = self.now
             self.unfinished = self.ending.explain(last)
         self.close(self.now if last >= NEVER else last)
+
+    def earliest(self):
+        """Find out when something happens next."""
+        source: Source
+        i: cython.Py_ssize_t
+        time: cython.longlong = NEVER
+        for i in range(len(self.sources)):
+            source = cython.cast(Source, self.sources[i])
+            if source.next < time:
+                time = source.next
+        self.upcoming = time
+        return 0
 
     def is_over(self):
         """Whether nothing is left to come but passes over an empty queue."""
@@ -180,7 +191,7 @@ class Simulation(Life):
         return False
 
     def instant(self):
-        """Everything that happens at `now`."""
+        """Everything that happens at `now`; then `upcoming` is when something happens next."""
         source: Source
         i: cython.Py_ssize_t
         again: cython.bint = True
@@ -196,10 +207,8 @@ class Simulation(Life):
                         rounds -= source is self.arrivals
                         break
             again = self.run_clusters()
-            for i in range(len(self.sources)):
-                source = cython.cast(Source, self.sources[i])
-                if source.next <= self.now:
-                    again = True
+            self.earliest()
+            again |= self.upcoming <= self.now
             rounds += 1
             if rounds > bound:
                 names = ", ".join(cluster.domains[0].view.name() for cluster in self.clusters)
@@ -209,6 +218,7 @@ class Simulation(Life):
         if self.watched:
             for observer in self.observers:
                 observer.settled(self)
+            self.earliest()
         return 0
 
     def poll(self):
@@ -257,10 +267,13 @@ class Simulation(Life):
                 self.run_pass(cluster, domain)
         for k in range(len(cluster.domains)):
             domain = cython.cast(Domain, cluster.domains[k])
-            again |= domain.unsettled(self.now)
             if domain.rhythm is not None:
+                again |= domain.unsettled(self.now)
                 cluster.plan_looks(domain, self.timers, self.now)
-        cluster.foresee_openings(self.now)
+            elif domain.causes != 0:
+                again |= domain.unsettled(self.now)
+        if cluster.openings is not None:
+            cluster.foresee_openings(self.now)
         return again
 
     def run_pass(self, cluster: Cluster, domain: Domain):
