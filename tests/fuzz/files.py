@@ -243,13 +243,30 @@ def _clusters() -> dict[str, Kind]:
 def _slurm() -> dict[str, Kind]:
     from walltime.site.associations import read_associations, read_qualities
     from walltime.site.conf import read_conf
+    from walltime.site.events import read_events as read_outages
+    from walltime.site.events import read_windows
+    from walltime.site.importing.scenario import import_site
+    from walltime.site.scontrol import read_assoc_mgr
     from walltime.slurm.conf.simulated import make_site
     from walltime.slurm.events import read_events
 
+    outages = b"NodeName|TimeStart|TimeEnd|State\nn[1-2]|2026-10-14T08:00:00|2026-10-14T09:00:00|DOWN\n"
+    window = b"ReservationName=m StartTime=2026-10-14T08:00:00 EndTime=2026-10-14T09:00:00\n   Nodes=n1 Users=root\n"
+    manager = b"""ClusterName=c Account=physics UserName=ann(2) Partition= Priority=0 ID=7
+    SharesRaw/Norm/Level/Factor=4/0.50/2/0.20
+    ParentAccount=physics(6) Lft=11 DefAssoc=Yes
+    MaxJobs=20(7) GrpTRES=cpu=256(2),mem=N(4)
+QOS=normal(1)
+    MaxTRESPU=cpu=512(85) Priority=10 PreemptMode=OFF
+"""
     events = b"2h scontrol update nodename=n1 state=down reason=x # broken\n1-00:00:00 scancel 5\n"
     return {
         "slurm.conf": Kind("slurm.conf", (SITE / "slurm.conf").read_bytes(), lambda path: make_site(read_conf(path))),
         "associations": Kind("a.dump", (SITE / "associations.dump").read_bytes(), read_associations),
         "qos": Kind("qos.txt", (SITE / "qos.txt").read_bytes(), read_qualities),
         "events": Kind("events.txt", events, read_events),
+        "imported": Kind("slurm.conf", (SITE / "slurm.conf").read_bytes(), lambda path: import_site([path])),
+        "outages": Kind("outages.txt", outages, read_outages),
+        "windows": Kind("windows.txt", window, read_windows),
+        "assoc_mgr": Kind("manager.txt", manager, read_assoc_mgr),
     }

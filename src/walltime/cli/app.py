@@ -19,6 +19,7 @@ from walltime.cli.policies import policies
 from walltime.cli.predict import predict
 from walltime.cli.report import report
 from walltime.cli.run.command import run
+from walltime.cli.site import app as site_app
 from walltime.cli.slurm.commands import app as slurm_app
 from walltime.cli.steady import steady
 from walltime.cli.workflows import workflows
@@ -44,6 +45,7 @@ app.command("check-plugin")(check_plugin)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")
 app.add_typer(store_app, name="store")
+app.add_typer(site_app, name="site")
 app.add_typer(slurm_app, name="slurm")
 
 

@@ -60,13 +60,19 @@ def _numbers(text: str, item: str) -> list[str]:
 def compress(names: list[str]) -> str:
     """The short form, ranges of numbers with the same width together.
 
-    >>> compress(["n1", "n2", "n3", "m07", "m08", "login"])
-    'n[1-3],m[07-08],login'
+    >>> compress(["n1", "n2", "n3", "m08", "m09", "m10", "login"])
+    'n[1-3],m[08-10],login'
     """
-    keyed = []
+    keyed: list[tuple[str, int, int]] = []
     for name in names:
         match = _NUMBERED.fullmatch(name)
-        keyed.append((match[1], len(match[2]) if match[2][0] == "0" else 0, int(match[2])) if match else (name, -1, 0))
+        if match is None:
+            keyed.append((name, -1, 0))
+            continue
+        width = len(match[2]) if match[2][0] == "0" else 0
+        if keyed and keyed[-1][:2] == (match[1], len(match[2])):  # n099, n100: as wide as the padded one before
+            width = len(match[2])
+        keyed.append((match[1], width, int(match[2])))
     parts = []
     for (prefix, width), group in groupby(keyed, key=lambda key: key[:2]):
         if width < 0:

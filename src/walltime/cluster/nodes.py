@@ -52,8 +52,8 @@ class NodeGroup:
 
     @property
     def own_names(self) -> list[str] | None:
-        """The nodes' names where the group's own spells them out, as `cn[001-028]` does."""
-        return hostlist.expand(self.name) if "[" in self.name else None
+        """The nodes' names where the group's own spells them out, as `cn[001-028]`, `a,b` and `login,` do."""
+        return hostlist.expand(self.name) if "[" in self.name or "," in self.name else None
 
     def amount(self, resource: str) -> int:
         """What each node has of a resource; memory that is not given never runs out."""

@@ -70,8 +70,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems.append(("start", "a system of several clusters"))
     if len(scenario.clusters) > 1 and scenario.broker is None:
         problems.append(("broker", "several clusters need one, such as least-loaded"))
-    if scenario.slurm is not None:
-        problems.append(("slurm", "is for the slurm engine"))
+    if scenario.slurm is not None and scenario.slurm.conf is not None:
+        problems.append(("slurm.conf", "is for the slurm engine; `walltime site import` makes a scenario of it"))
     if scenario.users is not None:
         problems.append(("users", f"{scenario.users.name}: no model of users yet"))
     return problems

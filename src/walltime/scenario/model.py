@@ -122,7 +122,7 @@ class Nodes(Model):
             return {"count": int(match[1]), "cores": int(match[2])}
         if not isinstance(value, dict | Nodes):
             raise PydanticCustomError("nodes", "must be NODESxCORES, such as 120x2, or a mapping of count and cores")
-        if isinstance(value, dict) and "count" not in value and "[" in str(value.get("name", "")):
+        if isinstance(value, dict) and "count" not in value and re.search(r"[\[,]", str(value.get("name", ""))):
             try:
                 return value | {"count": len(expand(str(value["name"])))}
             except InputError as error:
@@ -416,7 +416,11 @@ class Scenario(Model):
         default=None, description="The system as it stands, which the simulation begins from; by default it is empty."
     )
     record: Record = Field(default_factory=lambda: Record(), description="What the result keeps.")
-    slurm: Controller | None = Field(default=None, description="Of the slurm engine: what the controller is told.")
+    slurm: Controller | None = Field(
+        default=None,
+        description="Of the slurm engine: what the controller is told. On the native engine it has no effect, so that "
+        "a scenario without `slurm.conf` runs on both.",
+    )
     timezone: Zone | None = Field(
         default=None,
         description="The time zone, as `Europe/Prague`, of dates without one: in this file, and in a log of sacct or "

@@ -53,6 +53,8 @@ class Conf:
     settings: dict[str, tuple[str, Line]] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     unknown: list[tuple[str, Line]] = field(default_factory=list)
+    gres: str | None = None
+    """The gres.conf, where it is not the one beside the file."""
 
     def of_kind(self, kind: str) -> Iterator[Line]:
         """The lines of a kind, in order."""
@@ -116,6 +118,12 @@ def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
             yield from read_lines(path.parent / include[1], depth + 1)
         else:
             yield Line(tuple(_read_pairs(whole, path, at)), str(path), at)
+
+
+def read_licences(text: str) -> dict[str, int]:
+    """`matlab:20,ansys@server:4` by name; one that tells no number is there once."""
+    parts = (part.strip().rpartition(":") for part in re.split(r"[,;]", text) if part.strip())
+    return {name or rest: int(rest) if name and rest.isdigit() else 1 for name, _, rest in parts}
 
 
 def _read_pairs(text: str, path: Path, number: int) -> Iterator[tuple[str, str]]:

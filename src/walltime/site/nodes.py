@@ -85,7 +85,7 @@ def _find_always(conf: Conf) -> set[str]:
 
 def _detail_gres(conf: Conf, nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], list[str]]:
     """The nodes with what gres.conf, if there is one, tells of their generic resources."""
-    path = Path(conf.file).parent / "gres.conf"
+    path = Path(conf.file).parent / "gres.conf" if conf.gres is None else Path(conf.gres)
     if not any(node.gres for node in nodes):
         return nodes, []
     if not path.exists():

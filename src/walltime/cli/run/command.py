@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from walltime.cli.plugins import Plugins
 from walltime.cli.run import options as given
 from walltime.cli.terminal.console import emit
+from walltime.cli.trace import Format, Map, Timezone
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,11 @@ def run(
     seed: given.Seed = None,
     shake: given.Shake = None,
     seeds: given.Seeds = None,
+    input_format: Format = None,
+    timezone: Timezone = None,
+    map_: Map = None,
     output: given.Output = None,
+    label: given.Label = None,
     format: given.Format = "parquet",
     force: given.Force = False,
     warmup: given.Warmup = None,
@@ -52,10 +57,23 @@ def run(
 
     Without --output nothing is written. Two runs of the same scenario give the same result, bit for bit.
     """
-    from walltime.cli.run.plan import Options
+    from walltime.cli.run.plan import Options, Reading
 
     options = Options(
-        source, cores, nodes, cluster, policy, tuple(settings or ()), engine, seed, until, overrun, missing_request
+        source[0],
+        cores,
+        nodes,
+        cluster,
+        policy,
+        tuple(settings or ()),
+        engine,
+        seed,
+        until,
+        overrun,
+        missing_request,
+        tuple(source[1:]),
+        Reading(input_format, timezone, tuple(map_ or ())),
+        label,
     )
     window = _window(warmup, cooldown)
     hidden = quiet or as_json

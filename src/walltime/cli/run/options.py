@@ -14,8 +14,12 @@ SEEDS = 10
 """Repetitions of a shaken run that does not say how many."""
 
 Source = Annotated[
-    str,
-    typer.Argument(metavar="SCENARIO.yaml | TRACE", help="A scenario, or a trace (.swf, .swf.gz, .parquet, .csv)."),
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO.yaml | TRACE | FILES",
+        help="A scenario; a trace (.swf, .sacct, .parquet, .csv, also .gz); or the files of a site: slurm.conf and a "
+        "log, and whatever else `walltime site import` takes.",
+    ),
 ]
 Cores = Annotated[int | None, typer.Option(metavar="N", help="One pool of N cores.", rich_help_panel=_MACHINE)]
 Nodes = Annotated[str | None, typer.Option(metavar="NxC", help="N nodes of C cores each.", rich_help_panel=_MACHINE)]
@@ -60,7 +64,10 @@ MissingRequest = Annotated[
     ),
 ]
 Until = Annotated[
-    str | None, typer.Option(metavar="T", help="Stop at this time: seconds, 12h, 30d.", rich_help_panel=_JOBS)
+    str | None,
+    typer.Option(
+        metavar="T", help="Stop at this time: seconds, 12h, 10d1h, or a date (2026-10-14T08:00).", rich_help_panel=_JOBS
+    ),
 ]
 Seed = Annotated[
     str | None,
@@ -101,6 +108,9 @@ Cooldown = Annotated[
     typer.Option(metavar="T", help="The same at the end. [dim](default: a tenth)[/]", rich_help_panel=_RESULT),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.", rich_help_panel=_RESULT)]
+Label = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What tables and comparisons call it.", rich_help_panel=_RESULT)
+]
 Watch = Annotated[
     bool, typer.Option("--watch", help="Draw the state of the system while it runs.", rich_help_panel=_RESULT)
 ]

@@ -22,6 +22,23 @@ DEFAULT_POLICY = "easy"
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How a log is to be read: its format, the zone of its local times, and the columns of a foreign table."""
+
+    format: str | None = None
+    timezone: str | None = None
+    columns: tuple[str, ...] = ()
+
+    def settings(self) -> list[tuple[str, Any]]:
+        """The keys of a scenario that say so."""
+        from walltime.workload.formats.mapped import parse_map
+
+        given = [("workload.format", self.format), ("timezone", self.timezone)]
+        columns = [("workload.columns", dict(parse_map(list(self.columns))))] if self.columns else []
+        return [(key, value) for key, value in given if value is not None] + columns
+
+
+@dataclass(frozen=True)
 class Options:
     """The options that shape a scenario, as they were typed."""
 
@@ -36,17 +53,22 @@ class Options:
     until: str | None = None
     overrun: str | None = None
     missing_request: str | None = None
+    others: tuple[str, ...] = ()
+    """The other files of a site, whose first is `source`."""
+    reading: Reading = Reading()
+    label: str | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is to be simulated: scenarios by the name of their policy, which differ in nothing but the policy.
 
-    `remarks` say what was found beside the trace, and what of it is not looked at.
+    `remarks` say what was found beside the trace, and what of it is not looked at; `title` is what is simulated.
     """
 
     scenarios: dict[str, Scenario]
     remarks: tuple[str, ...] = ()
+    title: str = ""
 
 
 def make_plan(options: Options) -> Plan:
@@ -58,7 +80,7 @@ def make_plan(options: Options) -> Plan:
     names = split_policies(options.policy)
     for own in names:
         allow_policy(own)
-    base = _read_source(options)
+    base, remarks = _read_source(options)
     data_set = _find_data_set(options)
     base, options = _with_grid(base, options)
     if data_set is not None and options.cluster is None:
@@ -69,7 +91,10 @@ def make_plan(options: Options) -> Plan:
         scenario = _make_scenario(base, options, name, data_set)
         check(scenario)
         scenarios[_label(name, scenario, options)] = scenario
-    return Plan(scenarios, remarks=() if data_set is None else _describe(data_set))
+    if data_set is not None:
+        remarks = _describe(data_set)
+    trace = next(iter(scenarios.values())).workload.trace
+    return Plan(scenarios, remarks, Path(trace if options.others and trace else options.source).name)
 
 
 def _with_grid(base: Any, options: Options) -> tuple[Any, Options]:
@@ -109,6 +134,8 @@ def _label(name: str | None, scenario: Scenario, options: Options) -> str:
     """The policy's name; where --set has changed its parts, the name with the parts behind it."""
     from walltime.api import describe_policy
 
+    if options.label is not None:
+        return options.label if name is None or "," not in (options.policy or "") else f"{options.label} {name}"
     if name is None:
         return describe_policy(scenario)
     changed = any("scheduler" in setting.partition("=")[0].split(".") for setting in options.settings)
@@ -199,18 +226,47 @@ def _check_choices(options: Options) -> None:
         parse_seconds("--until", options.until)
 
 
-def _read_source(options: Options) -> Any:
-    """The scenario file's data with its lines; for a trace, the data of a scenario that replays it."""
+def _read_source(options: Options) -> tuple[Any, tuple[str, ...]]:
+    """The scenario file's data with its lines; for a trace, the data of a scenario that replays it; for the files of a
+    site, that of the scenario that they make; and what a person should know of them."""
     from walltime.core.source import Source, missing_file, read_source
 
     path = Path(options.source)
-    if path.suffix.lower() in SCENARIO_SUFFIXES:
-        return read_source(path)
+    if path.suffix.lower() in SCENARIO_SUFFIXES and not options.others:
+        return read_source(path), ()
+    if options.others or _is_site(path):
+        return _read_site(options)
     if path.is_dir():
         raise InputError("this is a folder; run takes a scenario (.yaml) or a trace", file=path)
     if not path.exists():
         raise missing_file(path)
-    return Source({"workload": {"trace": str(path)}}, None)
+    return Source({"workload": {"trace": str(path)}}, None), ()
+
+
+def _is_site(path: Path) -> bool:
+    """Whether a file alone is a site's configuration, to which a log has to come."""
+    from walltime.site.files import is_site
+
+    return (
+        path.is_file() and path.suffix.lower() not in (".swf", ".csv", ".parquet", ".gz", ".sacct") and is_site([path])
+    )
+
+
+def _read_site(options: Options) -> tuple[Any, tuple[str, ...]]:
+    from walltime.core.source import Source
+    from walltime.site.files import LOG, SAID, is_site
+    from walltime.site.importing.scenario import import_site
+    from walltime.site.keywords import EXACTLY, NEARLY, NOT
+
+    files = (options.source, *options.others)
+    if not is_site(files):
+        raise InputError("several files are a site's; none of these is its slurm.conf", value=" ".join(files))
+    made = import_site(files, timezone=options.reading.timezone)
+    if LOG not in made.files:
+        raise InputError(f"the jobs are missing: give {SAID[LOG]} beside the files of the site", value=" ".join(files))
+    counts = [len(made.findings.lines(verdict)) for verdict in (EXACTLY, NEARLY, NOT)]
+    told = f"Of the site's keywords {counts[0]} are honoured exactly, {counts[1]} nearly, {counts[2]} not"
+    return Source(made.data, None), (f"{told}; `walltime site import` lists them.", *made.notes)
 
 
 def _make_scenario(base: Any, options: Options, policy: str | None, data_set: DataSet | None = None) -> Scenario:
@@ -218,7 +274,7 @@ def _make_scenario(base: Any, options: Options, policy: str | None, data_set: Da
     from walltime.scenario.reading.loading import from_source
     from walltime.scenario.reading.override import parse_setting
 
-    settings = [*_machine_settings(base.data, options)]
+    settings = [*_machine_settings(base.data, options), *options.reading.settings()]
     for key, value in (
         ("engine", options.engine),
         ("seed", options.seed),

@@ -109,7 +109,7 @@ def run_session(
     plan = make_plan(options)
     targets = choose_targets(output, list(plan.scenarios), force=force, format=format)
     ready = prepare_all(plan.scenarios, quiet=quiet)
-    session = Session(Path(options.source).name, remarks=plan.remarks + _unused(next(iter(ready.values())).workload))
+    session = Session(plan.title, remarks=plan.remarks + _unused(next(iter(ready.values())).workload))
     for name, prepared in ready.items():
         if prepared.scenario.engine == "slurm" and not quiet:
             from walltime.cli.slurm.site import tell_changes

@@ -10,23 +10,12 @@ from walltime.cluster.hostlist import compress
 from walltime.core.workload import Workload
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.site.conf import read_conf
+from walltime.site.keywords import FOLLOWING, USUAL
 from walltime.site.options import LISTS
 from walltime.slurm import engine
 from walltime.slurm.conf.settings import split_words
 from walltime.slurm.paused import Frozen
 
-USUAL = {
-    **{"bf_interval": "30", "bf_window": "1440", "bf_resolution": "60", "bf_max_job_test": "500"},
-    **{"bf_max_job_array_resv": "20", "bf_yield_interval": "2000000", "bf_yield_sleep": "500000"},
-    **dict.fromkeys(("bf_max_job_part", "bf_max_job_start", "bf_max_job_user", "bf_max_job_user_part"), "0"),
-    **dict.fromkeys(("bf_max_job_assoc", "bf_job_part_count_reserve", "bf_min_age_reserve"), "0"),
-    **dict.fromkeys(("bf_min_prio_reserve", "partition_job_depth", "sched_max_job_start", "max_rpc_cnt"), "0"),
-    **{"batch_sched_delay": "3", "default_queue_depth": "100", "sched_interval": "60", "sched_min_interval": "2"},
-    "build_queue_timeout": "2000000",
-}
-"""What the controller takes for a word of SchedulerParameters that is not given; both releases agree."""
-FOLLOWING = {"bf_max_time": "bf_interval", "bf_node_space_size": "bf_max_job_test"}
-"""Words that are as large as another one where they are not given."""
 NODE = (
     *("CPUTot", "CPUEfctv", "Boards", "Sockets", "CoresPerSocket", "ThreadsPerCore", "RealMemory", "TmpDisk"),
     *("AvailableFeatures", "Gres", "Weight", "State"),

@@ -11,7 +11,7 @@ from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
 from walltime.core.reading import boundary
 from walltime.site.associations import Associations, read_text
-from walltime.site.conf import Conf, Line
+from walltime.site.conf import Conf, Line, read_licences
 from walltime.site.nodes import Node, find_state, make_nodes
 from walltime.site.options import Words
 from walltime.slurm.conf.settings import change_settings, split_words
@@ -62,7 +62,7 @@ def make_site(
             file=conf.file,
             overtime=float("inf") if overtime.upper() == "UNLIMITED" else float(overtime),
             counts_memory=counts_memory,
-            licences=_read_licences(chosen.get("Licenses", "")),
+            licences=read_licences(chosen.get("Licenses", "")),
             max_array=int(chosen.get("MaxArraySize", "1001")),
             tres=_find_tres(kept, conf),
         )
@@ -115,12 +115,6 @@ def _settle_accounting(
         for name in ("PriorityWeightAge", "PriorityWeightFairshare"):
             if chosen.get(name, "0") not in ("0", ""):
                 changes.append(Change(name, chosen[name], "0", f"has no effect: {NEEDED}"))
-
-
-def _read_licences(text: str) -> dict[str, int]:
-    """`matlab:20,ansys@server:4` by name; one that tells no number is there once."""
-    parts = (part.strip().rpartition(":") for part in re.split(r"[,;]", text) if part.strip())
-    return {name or rest: int(rest) if name and rest.isdigit() else 1 for name, _, rest in parts}
 
 
 def _keep_builtin(weights: str) -> str:

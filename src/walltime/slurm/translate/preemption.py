@@ -17,8 +17,8 @@ YOUNGEST = "preempt_youngest_first"
 _KEY = "cluster.scheduler.preempt"
 
 
-def find_problems(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """What of the preemption a controller cannot honour, by key."""
+def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, str]]:
+    """What of the preemption a controller cannot honour, by key; `told`: settings say who has to go first there."""
     part = cluster.scheduler.preempt
     if part is None:
         return
@@ -40,7 +40,8 @@ def find_problems(cluster: Cluster) -> Iterator[tuple[str, str]]:
     if mode == "requeue" and cluster.interrupted == "fail" and cluster.failures:
         yield "cluster.interrupted", "fail, but the displaced wait again: the controller has one word for both"
     yield from _in_ranks(cluster, part)
-    yield from _in_victims(cluster, part)
+    if not told:
+        yield from _in_victims(cluster, part)
 
 
 def _grace(part: Part) -> float:

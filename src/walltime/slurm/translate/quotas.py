@@ -150,7 +150,7 @@ class Quotas:
                 problem = self._put_users(rule)
             elif kinds <= {self.charges} and rule.per in (None, self.charges):
                 problem = self._put_accounts(rule)
-            elif kinds == {self.charges} and rule.per == "user":
+            elif (kinds == {self.charges} and rule.per == "user") or (kinds == {"user", self.charges} and not rule.per):
                 problem = self._put_users(rule)
             else:
                 problem = "no limit of Slurm's counts these jobs together"

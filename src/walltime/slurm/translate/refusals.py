@@ -74,11 +74,12 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
     if told:
         yield from find_refused(cluster, BESIDE_CONF, "slurm.conf says it, or slurm.events", "clusters", "cluster")
     else:
-        yield from _find_in_cluster(cluster)
+        settings = {} if scenario.slurm is None else scenario.slurm.settings
+        yield from _find_in_cluster(cluster, f"SchedulerParameters.{preemption.YOUNGEST}" in settings)
         yield from outages.find_problems(scenario)
 
 
-def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
+def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
     scheduler = cluster.scheduler
     yield from find_problems(cluster)
     if scheduler.backfill.name not in RESERVATIONS:
@@ -89,7 +90,7 @@ def _find_in_cluster(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
     if scheduler.place is not None and scheduler.place != TOPOLOGY:
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
-    yield from preemption.find_problems(cluster)
+    yield from preemption.find_problems(cluster, told)
     yield from _find_in_queues(cluster)
     yield from _find_in_nodes(cluster)
 

@@ -1,0 +1,152 @@
+"""The machine of a site: groups of equal nodes under their names, switches, licences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from walltime.cluster.hostlist import compress, expand
+from walltime.core.errors import InputError
+from walltime.site.conf import Line, read_licences
+from walltime.site.files import Given
+from walltime.site.importing.findings import Findings
+from walltime.site.importing.values import Settings, spell
+from walltime.site.importing.written import Said, place
+from walltime.site.keywords import EXACTLY, NEARLY, NOT
+from walltime.site.nodes import Node, find_state, make_nodes
+
+_GPU = "gpu"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A node that is given out: what jobs can have of it, where it is described, its weight and its switch."""
+
+    name: str
+    cores: int
+    memory: int | None
+    gpus: int
+    resources: tuple[tuple[str, int], ...]
+    features: tuple[str, ...]
+    line: Line
+    weight: int = 1
+    switch: str | None = None
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Equal for nodes that can stand in one group."""
+        prefix = re.sub(r"\d+$", "", self.name)
+        return self.weight, self.switch, prefix, self.cores, self.memory, self.gpus, self.resources, self.features
+
+
+def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bool) -> tuple[list[Unit], list[str]]:
+    """The nodes that are there, those of a smaller weight first, and what a person should know of them."""
+    kinds = [part.strip() for part in settings.get("GresTypes", "").split(",") if part.strip()]
+    nodes, notes = make_nodes(given.conf, cloud, kinds)
+    described = {name: (line, words) for line, words in given.conf.resolve("nodename") for name in expand(line.name)}
+    counted = "memory" in settings.get("SelectTypeParameters", "").lower()
+    leaves = _find_leaves(given, settings, findings)
+    units = [_make_unit(node, *described[node.name], counted, leaves.get(node.name)) for node in nodes]
+    for line, words in given.conf.resolve("nodename"):
+        _tell_words(line, words, findings)
+    if settings.given("GresTypes"):
+        findings.tell("GresTypes")
+    if any(one.type for node in nodes for one in node.gres):
+        findings.tell("NodeName.Gres", verdict=NEARLY, how="types of one kind are one resource")
+    return sorted(units, key=lambda unit: unit.weight), notes
+
+
+def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, switch: str | None) -> Unit:
+    spare = int(words.get("corespeccount", 0)) * node.threads
+    if "cpuspeclist" in words:
+        spare = len(expand(f"[{words['cpuspeclist']}]"))
+    memory = node.memory - int(words.get("memspeclimit", 0))
+    amounts: dict[str, int] = {}
+    for one in node.gres:
+        amounts[one.name] = amounts.get(one.name, 0) + one.count
+    gpus = amounts.pop(_GPU, 0)
+    features = tuple(part for part in (node.features or "").split(",") if part)
+    if node.cpus - spare < 1:
+        raise InputError(f"{node.name} has no core for jobs", value=node.cpus, file=line.file, line=line.number)
+    return Unit(
+        node.name,
+        node.cpus - spare,
+        memory if counted else None,
+        gpus,
+        tuple(amounts.items()),
+        features,
+        line,
+        int(words.get("weight", 1)),
+        switch,
+    )
+
+
+def _tell_words(line: Line, words: Mapping[str, str], findings: Findings) -> None:
+    """Every word of a line for nodes, on its list."""
+    states = {"UNKNOWN": EXACTLY, "UP": EXACTLY, "IDLE": EXACTLY, "FUTURE": EXACTLY}
+    for word in words:
+        keyword = f"NodeName.{word}"
+        if word == "state":
+            state = find_state(words[word])
+            how = {"CLOUD": "started when needed; --cloud takes such nodes for always there"}.get(
+                state, f"{state.lower()} when the file was made; outages come from `sacctmgr show event`"
+            )
+            verdict = states.get(state) or (EXACTLY if state in ("ALLOCATED", "MIXED", "COMPLETING") else NEARLY)
+            findings.tell(spell(keyword), line.name, verdict, "" if verdict == EXACTLY else how)
+        elif word == "threadspercore" and words[word] == "1":
+            findings.tell(spell(keyword), line.name, EXACTLY)
+        else:
+            findings.tell(spell(keyword), line.name)
+
+
+def write_nodes(units: list[Unit]) -> list[Said]:
+    """Groups of equal nodes, one a line."""
+    groups = []
+    for _, run in groupby(units, key=lambda unit: unit.kind):
+        alike = list(run)
+        first = alike[0]
+        named = compress([unit.name for unit in alike])
+        if "[" not in named:
+            match = re.fullmatch(r"(.*?)(\d+)", named)
+            named = f"{match[1]}[{match[2]}]" if match else f"{named},"
+        group: dict[str, Any] = {"name": named, "cores": first.cores}
+        group |= {"memory": f"{first.memory}M"} if first.memory is not None else {}
+        group |= {"gpus": first.gpus} if first.gpus else {}
+        group |= {"resources": dict(first.resources)} if first.resources else {}
+        group |= {"features": list(first.features)} if first.features else {}
+        groups.append(Said(group, place(first.line)))
+    return groups
+
+
+def write_licences(settings: Settings, findings: Findings) -> dict[str, Any]:
+    """The cluster's licences."""
+    if not settings.given("Licenses"):
+        return {}
+    findings.tell("Licenses")
+    return {"licences": Said(read_licences(settings.get("Licenses")), settings.source("Licenses"))}
+
+
+def _find_leaves(given: Given, settings: Settings, findings: Findings) -> dict[str, str]:
+    """The switch of each node, where the site places jobs by them."""
+    plugin = settings.get("TopologyPlugin")
+    if "tree" not in plugin:
+        if settings.given("TopologyPlugin"):
+            known = plugin.endswith(("none", "default", "flat"))
+            findings.tell(
+                "TopologyPlugin", "", *((EXACTLY, "") if known else (NOT, f"{plugin}: only the tree is known"))
+            )
+        return {}
+    if not given.switches:
+        raise InputError("TopologyPlugin=topology/tree needs topology.conf", file=given.conf.file)
+    leaves = {
+        name: line.name for line in given.switches if line.get("Nodes") for name in expand(line.get("Nodes") or "")
+    }
+    tops = [line for line in given.switches if line.get("Switches")]
+    deep = any(name in {line.name for line in tops} for line in tops for name in expand(line.get("Switches") or ""))
+    findings.tell(
+        "TopologyPlugin", "", *((NEARLY, "the switches of the nodes; those above are one") if deep else (EXACTLY, ""))
+    )
+    return leaves

@@ -1,0 +1,78 @@
+"""Nodes that were out of service, and reservations, by their dates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from walltime.cluster.hostlist import compress, expand, split
+from walltime.core.dates import read_date
+from walltime.site.events import Event, Window
+from walltime.site.importing.findings import Findings
+from walltime.site.importing.values import write_time
+from walltime.site.importing.written import Said
+from walltime.site.keywords import EXACTLY, NEARLY, NOT
+
+
+def write_failures(events: tuple[Event, ...], there: set[str], findings: Findings) -> list[Said]:
+    """Outages of the same nodes' times together; a drain lets no new job start, and ends what still runs at its end."""
+    alike: dict[tuple[str, str, bool], list[tuple[str, Event]]] = {}
+    for event in events:
+        nodes = [name for name in expand(event.nodes) if name in there]
+        if event.end is None:
+            findings.tell("Event", event.nodes, NOT, "it had no end yet")
+            continue
+        if _length(event) <= 0:
+            continue
+        drained = "DRAIN" in event.state and "DOWN" not in event.state
+        for name in nodes:
+            alike.setdefault((event.start, event.end, drained), []).append((name, event))
+    found = []
+    for (start, end, drained), members in sorted(alike.items()):
+        length = _length(members[0][1])
+        failure: dict[str, Any] = {"nodes": split(compress(sorted({name for name, _ in members})))}
+        if drained and length > 1:
+            failure |= {"at": end, "length": "1s", "notice": write_time(length)}
+        else:
+            failure |= {"at": start, "length": write_time(length)}
+        reasons = ", ".join(dict.fromkeys(event.reason for _, event in members if event.reason))
+        found.append(
+            Said(failure | {"known": False}, f"{members[0][1].place} {members[0][1].state} {reasons}".rstrip())
+        )
+        how = "no new job starts; what runs on at its end is requeued" if drained else ""
+        findings.tell("Event", members[0][1].state, *((NEARLY, how) if drained else (EXACTLY, "")))
+    return found
+
+
+def _length(event: Event) -> int:
+    return round(read_date(event.end or event.start, None) - read_date(event.start, None))
+
+
+def write_windows(windows: tuple[Window, ...], there: set[str], findings: Findings) -> list[Said]:
+    """Reservations and maintenance windows."""
+    found, names = [], set()
+    for window in windows:
+        nodes = (
+            [name for name in expand(window.nodes) if name in there] if window.nodes.upper() != "ALL" else sorted(there)
+        )
+        length = round(read_date(window.end, None) - read_date(window.start, None))
+        if not nodes or length <= 0:
+            findings.tell(
+                "Reservation", window.name, NOT, "none of its nodes is there" if not nodes else "it has no length"
+            )
+            continue
+        name = window.name
+        while name in names:
+            name += "+"
+        names.add(name)
+        made: dict[str, Any] = {"name": name, "start": window.start, "length": write_time(length)}
+        made["nodes"] = split(compress(nodes))
+        users = [user for user in window.users if user != "root"]
+        made |= {"users": users} if users else {}
+        made |= {"accounts": list(window.accounts)} if window.accounts else {}
+        found.append(Said(made, f"{window.place} {','.join(window.flags)}".rstrip()))
+        strange = sorted(
+            {*window.flags} & {"FLEX", "REPLACE", "REPLACE_DOWN", "MAGNETIC", "DAILY", "WEEKLY", "OVERLAP"}
+        )
+        how = f"{', '.join(strange).lower()}: kept as it is written, once"
+        findings.tell("Reservation", window.name, *((NEARLY, how) if strange else (EXACTLY, "")))
+    return found

@@ -1,0 +1,127 @@
+"""Who is first: the priority of a site as a scenario's order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.site.associations import Associations
+from walltime.site.importing.findings import Findings
+from walltime.site.importing.values import Settings, read_time, write_time
+from walltime.site.importing.written import Said
+from walltime.site.keywords import EXACTLY, NOT
+
+MULTIFACTOR = "priority/multifactor"
+WEIGHTS = {
+    "age": "PriorityWeightAge",
+    "fairshare": "PriorityWeightFairshare",
+    "job_size": "PriorityWeightJobSize",
+    "partition": "PriorityWeightPartition",
+    "qos": "PriorityWeightQOS",
+    "association": "PriorityWeightAssoc",
+}
+TRES = {"cpu": "cpu", "mem": "mem", "node": "node", "gres/gpu": "gpu"}
+UNUSED = "priority/basic: jobs in order of submission"
+
+
+def write_order(settings: Settings, associations: Associations | None, qos: str, findings: Findings) -> Any:
+    """The key `order`; `qos` is the file of the qualities of service."""
+    if settings.given("PriorityType"):
+        findings.tell("PriorityType")
+    if settings.get("PriorityType") != MULTIFACTOR:
+        for name in settings.conf.settings:
+            if name.startswith("PriorityWeight") or name in (
+                "PriorityMaxAge",
+                "PriorityDecayHalfLife",
+                "PriorityFlags",
+            ):
+                findings.tell(name, verdict=EXACTLY, how=UNUSED)
+        for flag in settings.words("PriorityFlags"):
+            findings.tell(f"PriorityFlags.{flag}", verdict=EXACTLY, how=UNUSED)
+        for quality in associations.qualities if associations is not None else ():
+            if "Priority" in quality.limits:
+                findings.tell("QOS.Priority", quality.name, EXACTLY, UNUSED)
+        return Said("fcfs", settings.source("PriorityType"))
+    order: dict[str, Any] = {"name": Said("multifactor", settings.source("PriorityType"))}
+    order["weights"] = {
+        name: Said(settings.number(key), settings.source(key)) for name, key in WEIGHTS.items() if settings.given(key)
+    }
+    for key in WEIGHTS.values():
+        if settings.given(key):
+            findings.tell(key)
+    order["interval"] = _time(settings, "PriorityCalcPeriod", findings)
+    order["max_age"] = _time(settings, "PriorityMaxAge", findings)
+    order |= _write_flags(settings, findings)
+    if settings.given("PriorityFavorSmall"):
+        findings.tell("PriorityFavorSmall")
+        if settings.get("PriorityFavorSmall").upper() in ("YES", "1", "TRUE"):
+            order["favor_small"] = Said(True, settings.source("PriorityFavorSmall"))
+    if settings.given("PriorityWeightTRES"):
+        order |= _write_tres(settings, findings)
+    order |= _write_qualities(associations, qos, findings)
+    if settings.number("PriorityWeightFairshare"):
+        order["fairshare"] = _write_share(settings, findings)
+    return {key: value for key, value in order.items() if value != {}}
+
+
+def _time(settings: Settings, name: str, findings: Findings) -> Said:
+    if settings.given(name):
+        findings.tell(name)
+    try:
+        length = read_time(settings.get(name))
+    except InputError as error:
+        raise settings.error(name, error.what) from None
+    return Said(write_time(length or 365 * 86_400), settings.source(name))
+
+
+def _write_flags(settings: Settings, findings: Findings) -> dict[str, Said]:
+    known = {"ACCRUE_ALWAYS": "accrue_always", "SMALL_RELATIVE_TO_TIME": "relative_to_time"}
+    found = {}
+    for flag in settings.words("PriorityFlags"):
+        findings.tell(f"PriorityFlags.{flag}")
+        if flag.upper() in known:
+            found[known[flag.upper()]] = Said(True, settings.source("PriorityFlags"))
+    if settings.given("PriorityFlags"):
+        findings.tell("PriorityFlags")
+    return found
+
+
+def _write_tres(settings: Settings, findings: Findings) -> dict[str, Said]:
+    weights = {}
+    for part in settings.get("PriorityWeightTRES").split(","):
+        name, _, weight = part.partition("=")
+        ours = TRES.get(name.strip().lower())
+        if ours is None or not weight.strip().isdigit():
+            findings.tell("PriorityWeightTRES", name.strip(), NOT, "of cores, memory, nodes and GPUs alone")
+        else:
+            weights[ours] = int(weight)
+    if weights:
+        findings.tell("PriorityWeightTRES")
+    return {"tres": Said(weights, settings.source("PriorityWeightTRES"))} if weights else {}
+
+
+def _write_qualities(associations: Associations | None, source: str, findings: Findings) -> dict[str, Said]:
+    found = {}
+    for quality in associations.qualities if associations is not None else ():
+        if "Priority" in quality.limits:
+            findings.tell("QOS.Priority", quality.name)
+            found[quality.name] = int(quality.limits["Priority"])
+    return {"qos": Said(found, source)} if any(found.values()) else {}
+
+
+def _write_share(settings: Settings, findings: Findings) -> dict[str, Any]:
+    classic = "NO_FAIR_TREE" in {flag.upper() for flag in settings.words("PriorityFlags")}
+    share: dict[str, Any] = {"formula": Said("classic" if classic else "fair-tree", settings.source("PriorityFlags"))}
+    share["half_life"] = _time(settings, "PriorityDecayHalfLife", findings)
+    reset = settings.get("PriorityUsageResetPeriod")
+    if settings.given("PriorityUsageResetPeriod"):
+        findings.tell("PriorityUsageResetPeriod")
+    if reset.upper() not in ("NONE", ""):
+        share["reset"] = Said(reset.lower(), settings.source("PriorityUsageResetPeriod"))
+    if settings.given("FairShareDampeningFactor"):
+        findings.tell("FairShareDampeningFactor")
+        if classic:
+            share["dampening"] = Said(
+                settings.number("FairShareDampeningFactor"), settings.source("FairShareDampeningFactor")
+            )
+    return share

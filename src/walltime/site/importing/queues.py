@@ -1,0 +1,199 @@
+"""The partitions of a site as a scenario's queues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from walltime.cluster.hostlist import compress, split
+from walltime.core.errors import InputError
+from walltime.site.associations import Associations
+from walltime.site.conf import Line
+from walltime.site.files import Given
+from walltime.site.importing.findings import Findings
+from walltime.site.importing.machine import Unit
+from walltime.site.importing.people import caps_of_partition
+from walltime.site.importing.values import ENDLESS, read_time, spell, write_time
+from walltime.site.importing.written import DEFAULT, Said, place
+from walltime.site.keywords import EXACTLY, NEARLY, NOT
+from walltime.site.nodes import find_members
+
+_HANDLED = {
+    *("nodes", "default", "maxtime", "defaulttime", "priority", "prioritytier", "priorityjobfactor", "qos"),
+    *("allowaccounts", "denyaccounts", "oversubscribe", "shared", "maxnodes", "minnodes", "state", "gracetime"),
+    *("preemptmode", "lln", "exclusiveuser", "maxcpuspernode"),
+}
+CLOSED = {"NO", "NONE", "UNLIMITED", "0", "ALL", "N/A"}
+"""Values that say nothing."""
+
+
+class Queues:
+    """Reads partitions, one after the other."""
+
+    def __init__(self, given: Given, units: list[Unit], whole: bool, findings: Findings) -> None:
+        self.given, self.units, self.whole, self.findings = given, units, whole, findings
+        self.there = {unit.name for unit in units}
+        self.described = find_members(given.conf, "ALL", next(given.conf.of_kind("nodename")))
+        self.tiers = {_tier(words) for _, words in given.conf.resolve("partitionname")}
+
+    def write(self) -> dict[str, dict[str, Any]]:
+        """All of them, by name; raises InputError for one without nodes."""
+        return {
+            name.strip(): self._write_one(name.strip(), line, words)
+            for line, words in self.given.conf.resolve("partitionname")
+            for name in line.name.split(",")
+        }
+
+    def _write_one(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        queue: dict[str, Any] = {}
+        queue |= self._nodes(name, line, words)
+        if words.get("default", "").upper() == "YES":
+            queue["default"] = Said(True, self._source(line, "Default"))
+        for word, key in (("maxtime", "max_time"), ("defaulttime", "default_time")):
+            if (length := self._time(word, line, words)) is not None:
+                queue[key] = Said(write_time(length), self._source(line, word))
+        if len(self.tiers) > 1:
+            queue["priority"] = Said(_tier(words), self._source(line, "PriorityTier", "Priority"))
+        factor = words.get("priorityjobfactor", words.get("priority"))
+        if factor is not None:
+            queue["job_factor"] = Said(int(factor), self._source(line, "PriorityJobFactor", "Priority"))
+        queue |= self._sizes(name, line, words)
+        queue |= self._access(name, line, words)
+        queue |= self._quality(name, line, words)
+        self._tell(name, words)
+        return queue
+
+    def _source(self, line: Line, *keys: str) -> str:
+        found = next((key for key in keys if line.get(key) is not None), None)
+        if found is not None:
+            return place(line, next(key for key, _ in line.pairs if key.lower() == found.lower()))
+        usual = next((one for one in self.given.conf.of_kind(line.kind) if one.is_default and one.get(*keys)), None)
+        return DEFAULT if usual is None else f"{place(usual)}"
+
+    def _nodes(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        members = find_members(self.given.conf, words.get("nodes", ""), line)
+        where: dict[str, Any] = {"file": line.file, "line": line.number}
+        if not members:
+            raise InputError(f"the partition {name} has no nodes (Nodes=)", **where)
+        if strange := sorted(members - self.described):
+            raise InputError(f"the partition {name} has a node that no NodeName describes", value=strange[0], **where)
+        own = [unit.name for unit in self.units if unit.name in members]
+        if not own:
+            what = f"the partition {name} has no node that is there (FUTURE, or CLOUD without --cloud)"
+            raise InputError(what, value=words.get("nodes"), **where)
+        if len(own) == len(self.units):
+            return {}
+        return {"nodes": Said(split(compress(own)), self._source(line, "Nodes"))}
+
+    def _time(self, word: str, line: Line, words: Mapping[str, str]) -> int | None:
+        try:
+            return read_time(words.get(word, ""))
+        except InputError as error:
+            raise InputError(error.what, value=words[word], file=line.file, line=line.number) from None
+
+    def _sizes(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        """MinNodes and MaxNodes in cores of the largest of its nodes; a queue has no other sizes."""
+        found: dict[str, Any] = {}
+        members = find_members(self.given.conf, words.get("nodes", ""), line)
+        largest = max((unit.cores for unit in self.units if unit.name in members), default=1)
+        for word, key in (("minnodes", "min_cores"), ("maxnodes", "max_cores")):
+            text = words.get(word, "")
+            if text.upper() in ENDLESS or text in ("0", "1" * (word == "minnodes")):
+                continue
+            if self.whole:
+                how = "on whole nodes a job's cores do not tell its nodes; jobs of a log were let in already"
+                self.findings.tell(spell(f"PartitionName.{word}"), name, NEARLY, how)
+                continue
+            cores = int(text) * largest if word == "maxnodes" else int(text)
+            found[key] = Said(cores, self._source(line, word))
+            self.findings.tell(spell(f"PartitionName.{word}"), name)
+        return found
+
+    def _access(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        """Accounts that may use it."""
+        allowed = [one for one in words.get("allowaccounts", "").split(",") if one and one.upper() != "ALL"]
+        denied = [one for one in words.get("denyaccounts", "").split(",") if one]
+        for word, given in (("AllowAccounts", allowed), ("DenyAccounts", denied if not allowed else [])):
+            if not given:
+                continue
+            known = self._accounts()
+            if not known:
+                self.findings.tell(
+                    f"PartitionName.{word}", name, NEARLY, "no accounts are told; a log's jobs were let in"
+                )
+                return {}
+            self.findings.tell(f"PartitionName.{word}", name)
+            chosen = [one for one in known if (one in given) == (word == "AllowAccounts")]
+            return {"accounts": Said(chosen, self._source(line, word))} if chosen else {}
+        return {}
+
+    def _accounts(self) -> list[str]:
+        people = self.given.associations
+        return [] if people is None else [entry.account for entry in people.entries if entry.user is None]
+
+    def _quality(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        wanted = words.get("qos", "")
+        if not wanted or wanted.upper() == "N/A":
+            return {}
+        people: Associations | None = self.given.associations
+        quality = next((one for one in people.qualities if one.name == wanted), None) if people is not None else None
+        if quality is None:
+            self.findings.tell(
+                "PartitionName.QOS", name, NOT, f"{wanted} is not described; `sacctmgr -P show qos` tells it"
+            )
+            return {}
+        self.findings.tell("PartitionName.QOS", name)
+        caps = caps_of_partition(quality, self.findings)
+        return {key: Said(value, self._source(line, "QOS")) for key, value in caps.items()}
+
+    def _tell(self, name: str, words: Mapping[str, str]) -> None:
+        """The other words of a partition, each on its list."""
+        told = self.findings
+        for word in ("nodes", "default", "maxtime", "defaulttime", "priority", "prioritytier", "priorityjobfactor"):
+            if word in words:
+                told.tell(spell(f"PartitionName.{word}"), name)
+        if words.get("state", "UP").upper() != "UP":
+            told.tell("PartitionName.State", name, NEARLY, f"{words['state']}: the partition is taken for up")
+        shared = words.get("oversubscribe", words.get("shared", "NO")).upper()
+        if (verdict := _judge_sharing(shared, self.whole)) is not None:
+            told.tell("PartitionName.OverSubscribe", name, *verdict)
+        if words.get("preemptmode", "").upper() == "OFF" and "partition_prio" in self._preempt():
+            told.tell("PartitionName.PreemptMode", name, NOT, "its jobs may be preempted by those of higher tiers")
+        for word in ("lln", "exclusiveuser", "maxcpuspernode"):
+            if words.get(word, "NO").upper() not in CLOSED:
+                told.tell(spell(f"PartitionName.{word}"), name)
+        for word, value in words.items():
+            if word not in _HANDLED and value.upper() not in CLOSED:
+                told.tell(spell(f"PartitionName.{word}"), name)
+        for word in ("preemptmode", "state", "gracetime"):
+            if word in words and f"partitionname.{word}" not in told.told:
+                told.tell(spell(f"PartitionName.{word}"), name)
+
+    def _preempt(self) -> str:
+        setting = self.given.conf.settings.get("PreemptType")
+        return setting[0] if setting is not None else ""
+
+
+def is_exclusive(given: Given) -> bool:
+    """Whether every partition gives whole nodes."""
+    shared = [
+        words.get("oversubscribe", words.get("shared", "")).upper() for _, words in given.conf.resolve("partitionname")
+    ]
+    return bool(shared) and all(one == "EXCLUSIVE" for one in shared)
+
+
+def _judge_sharing(shared: str, whole: bool) -> tuple[str, str] | None:
+    if shared == "EXCLUSIVE":
+        if whole:
+            return EXACTLY, ""
+        return NOT, "jobs share its nodes, unless the log tells that they had them for themselves"
+    if re.fullmatch(r"FORCE(:\d+)?", shared) and shared != "FORCE:1":
+        return NOT, "jobs do not take turns on a core"
+    return (
+        (NEARLY, "no job asks for it") if shared.startswith("YES") else (EXACTLY, "") if shared == "FORCE:1" else None
+    )
+
+
+def _tier(words: Mapping[str, str]) -> int:
+    return int(words.get("prioritytier", words.get("priority", 1)))

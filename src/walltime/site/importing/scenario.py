@@ -1,0 +1,191 @@
+"""From the files of a site to a native scenario: the one place where Slurm's words become a scenario's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from walltime.core.errors import InputError
+from walltime.core.reading import boundary
+from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
+from walltime.site.importing.findings import TITLES, Findings
+from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes
+from walltime.site.importing.outages import write_failures, write_windows
+from walltime.site.importing.people import write_accounts, write_limits
+from walltime.site.importing.priority import write_order
+from walltime.site.importing.queues import Queues, is_exclusive
+from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
+from walltime.site.importing.values import Settings
+from walltime.site.importing.written import Said, plain, write
+from walltime.site.keywords import EXACTLY, NEARLY, NOT
+from walltime.site.options import WORDS, Words
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario as a file's data, the same as the text of a file with comments, and what became of each keyword."""
+
+    data: dict[str, Any]
+    text: str
+    findings: Findings
+    notes: tuple[str, ...]
+    files: Mapping[str, str]
+    """The files that it was made from, by what they are."""
+
+
+def import_site(
+    paths: Iterable[str | Path],
+    *,
+    release: str = "22.05",
+    timezone: str | None = None,
+    cloud: bool = False,
+    drop_unknown: bool = False,
+    folder: str | Path = ".",
+) -> Imported:
+    """The scenario of a site's files; raises InputError. `folder` is where it is written: paths in it start there."""
+    words = _find_words(release)
+    given = read_files(paths, words)
+    with boundary(given.conf.file):
+        settings, findings = Settings(given.conf), Findings()
+        notes = _check_unknown(given, words, drop_unknown)
+        units, told = read_machine(given, settings, findings, cloud)
+        cluster = _write_cluster(given, settings, units, findings)
+        tree: dict[str, Any] = {"workload": _write_workload(given, folder)}
+        tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
+        tree |= {"cluster": cluster}
+        tree |= _write_execution(settings, findings)
+        disturbed = any(key in cluster for key in ("reservations", "failures")) or "preempt" in cluster["scheduler"]
+        controller = write_controller(settings, findings, disturbed)
+        tree |= {"slurm": controller} if controller else {}
+        _tell_rest(settings, findings)
+        head = _describe(given, findings)
+        return Imported(plain(tree), write(tree, head), findings, (*notes, *told), given.files)
+
+
+def _find_words(release: str) -> Words:
+    if release not in WORDS:
+        raise InputError("the keywords of this release of Slurm are not known", value=release, choices=list(WORDS))
+    return WORDS[release]
+
+
+def _check_unknown(given: Given, words: Words, drop: bool) -> list[str]:
+    """Keywords that the release does not know: an error, or, where they are dropped, a note."""
+    later = [name for name, other in WORDS.items() if name > words.release]
+    notes = []
+    for key, line in given.conf.unknown:
+        newer = next((name for name in later if _knows(WORDS[name], key, line.kind)), None)
+        what = f"Slurm {words.release} does not know this keyword" + (
+            f"; Slurm {newer} does (--release)" if newer else ""
+        )
+        if not drop:
+            raise InputError(f"{what}; --drop-unknown goes on without", value=key, file=line.file, line=line.number)
+        notes.append(f"{Path(line.file).name}:{line.number} {key}: {what}; left out")
+    return notes
+
+
+def _knows(words: Words, key: str, kind: str) -> bool:
+    return key.lower() in words.known or key.lower() in {name.lower() for name in words.lines.get(kind, ())}
+
+
+def _write_workload(given: Given, folder: str | Path) -> Any:
+    if given.log is None:
+        return {"trace": Said("LOG", "no log was given: put its name here")}
+    return {"trace": Said(os.path.relpath(given.log, folder), "")}
+
+
+def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings: Findings) -> dict[str, Any]:
+    people = given.associations
+    whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
+    _tell_selection(settings, findings)
+    named = given.conf.settings.get("ClusterName")
+    cluster: dict[str, Any] = {}
+    if named is not None:
+        cluster["name"] = Said(named[0].lower(), settings.source("ClusterName"))
+    cluster["nodes"] = write_nodes(units)
+    cluster["sharing"] = Said("whole" if whole else "shared", settings.source("SelectType"))
+    cluster |= write_licences(settings, findings)
+    queues = Queues(given, units, whole, findings)
+    cluster["queues"] = queues.write()
+    accounts, qualities = (
+        Path(given.files.get(kind, given.files.get(MANAGER, "")) or "the log").name for kind in (DUMP, QOS)
+    )
+    if people is not None:
+        cluster |= write_accounts(people, accounts, findings)
+        apart = {words.get("qos", "") for _, words in given.conf.resolve("partitionname")}
+        if limits := write_limits(people, settings, (accounts, qualities), findings, apart):
+            cluster["limits"] = limits
+    there = {unit.name for unit in units}
+    if windows := write_windows(given.windows, there, findings):
+        cluster["reservations"] = windows
+    if failures := write_failures(given.events, there, findings):
+        cluster["failures"] = failures
+    if settings.given("JobRequeue"):
+        findings.tell("JobRequeue")
+    cluster["interrupted"] = Said(
+        "requeue" if settings.get("JobRequeue") == "1" else "fail", settings.source("JobRequeue")
+    )
+    scheduler: dict[str, Any] = {"order": write_order(settings, people, qualities, findings)}
+    preempt = write_preemption(settings, people, qualities, findings)
+    scheduler |= write_rhythm(settings, findings, bool(preempt or windows or failures))
+    if "tree" in settings.get("TopologyPlugin"):
+        scheduler["place"] = Said("topology", settings.source("TopologyPlugin"))
+    cluster["scheduler"] = scheduler | preempt
+    return cluster
+
+
+def _tell_selection(settings: Settings, findings: Findings) -> None:
+    if settings.given("SelectType"):
+        findings.tell("SelectType")
+    how = {
+        "CR_LLN": "nodes are chosen in one way",
+        "CR_PACK_NODES": "nodes are chosen in one way",
+        "CR_ONE_TASK_PER_CORE": "a thread is a core of its own",
+        "CR_CORE_DEFAULT_DIST_BLOCK": "cores of a node are alike",
+        "CR_SOCKET": "single cores are given out, not sockets",
+        "CR_SOCKET_MEMORY": "single cores are given out, not sockets",
+    }
+    for word in settings.words("SelectTypeParameters"):
+        reason = how.get(word.upper())
+        findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))
+
+
+def _write_execution(settings: Settings, findings: Findings) -> dict[str, Any]:
+    if not settings.given("OverTimeLimit"):
+        return {}
+    text = settings.get("OverTimeLimit").upper()
+    if text in ("UNLIMITED", "INFINITE", "65535"):
+        findings.tell("OverTimeLimit", "", EXACTLY)
+        return {"execution": {"overrun": Said("extend", settings.source("OverTimeLimit"))}}
+    findings.tell("OverTimeLimit", "", *((EXACTLY, "") if text == "0" else (NOT, "a job is killed at its limit")))
+    return {}
+
+
+def _tell_rest(settings: Settings, findings: Findings) -> None:
+    """Every setting and every word that no one has told of, by the table."""
+    from walltime.site.keywords import LISTS
+
+    for name in settings.conf.settings:
+        if name in LISTS:
+            for word in settings.words(name):
+                if f"{name}.{word}".lower() not in findings.told:
+                    findings.tell(f"{name}.{word}")
+        elif name.lower() not in findings.told:
+            findings.tell(name)
+
+
+def _describe(given: Given, findings: Findings) -> list[str]:
+    """The comment at the head of the file: what it was made from, and the three lists."""
+    files = ", ".join(Path(path).name for path in given.files.values())
+    head = [f"Made from {files} by `walltime site import`. Beside each value: where it comes from."]
+    for verdict, title in TITLES.items():
+        if lines := findings.lines(verdict):
+            head += ["", f"{title}:", *(f"  {line}" for line in lines)]
+    return [*head, ""]
+
+
+def describe(imported: Imported) -> Mapping[str, list[str]]:
+    """The three lists for a person, by their titles."""
+    return {title: imported.findings.lines(verdict) for verdict, title in TITLES.items()}

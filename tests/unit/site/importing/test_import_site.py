@@ -1,0 +1,233 @@
+"""From a site's files to a scenario: what is in it, worked out by hand, and clear words for wrong files."""
+
+import pytest
+import yaml
+
+from walltime.api import simulate
+from walltime.core.errors import InputError
+from walltime.pipeline import check
+from walltime.scenario import load, parse
+from walltime.site.files import recognise
+from walltime.site.importing.scenario import import_site
+
+CONF = """ClusterName=Small
+SlurmctldHost=head
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=bf_interval=45,bf_max_job_test=50,bf_busy_nodes,bf_continue
+PriorityType=priority/multifactor
+PriorityWeightAge=1000
+PriorityWeightFairshare=5000
+PriorityMaxAge=1-0
+PriorityFlags=NO_FAIR_TREE
+PreemptType=preempt/qos
+PreemptMode=CANCEL
+JobRequeue=0
+Licenses=matlab:3
+GresTypes=gpu
+AccountingStorageEnforce=limits,qos
+include nodes.conf
+PartitionName=DEFAULT State=UP MaxTime=1-0
+PartitionName=batch Nodes=cn[01-04] Default=YES DefaultTime=30
+PartitionName=gpu Nodes=g1 MaxTime=2:00:00 PriorityTier=5 AllowAccounts=physics QOS=part
+"""
+NODES = """NodeName=DEFAULT Sockets=2 CoresPerSocket=4 RealMemory=8000
+NodeName=g1 Gres=gpu:a100:2 Weight=10 MemSpecLimit=1000
+NodeName=cn[01-04] Feature=fast,ib CoreSpecCount=1
+"""
+DUMP = """Cluster - 'small':Fairshare=1:QOS='normal,idle'
+Parent - 'root'
+Account - 'science':Fairshare=7:GrpTRES=cpu=20,mem=1T
+Parent - 'science'
+Account - 'physics':Fairshare=3
+Account - 'biology':MaxJobs=2
+Parent - 'physics'
+User - 'ann':Fairshare=4:MaxSubmitJobs=9
+Parent - 'biology'
+User - 'bo'
+User - 'cy'
+"""
+QOS = """Name|Priority|Preempt|GraceTime|GrpTRES|MaxTRESPU|MaxWall
+normal|5|idle|00:01:00|||
+idle|0||00:01:00||cpu=8,gres/gpu=1|1:00:00
+part|0|||node=1,gres/gpu=2||
+"""
+EVENTS = """Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User
+small||2026-10-01T00:00:00|Unknown||Cluster Registered TRES|
+small|cn01|2026-10-14T08:00:00|2026-10-14T09:30:00|DOWN*|power|root(0)
+small|cn02|2026-10-14T08:00:00|2026-10-14T09:30:00|DOWN*|power|root(0)
+small|cn03|2026-10-14T10:00:00|2026-10-14T12:00:00|DRAIN|disk|root(0)
+small|cn04|2026-10-15T10:00:00|Unknown|DOWN|gone|root(0)
+"""
+RESERVATIONS = """ReservationName=maint StartTime=2026-10-14T13:00:00 EndTime=2026-10-14T15:00:00 Duration=02:00:00
+   Nodes=cn[01-04] NodeCnt=4 CoreCnt=32 Features=(null) PartitionName=(null) Flags=MAINT,SPEC_NODES
+   Users=root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE
+"""
+LOG = """JobID|User|Account|Partition|QOS|Submit|Start|End|Timelimit|ReqCPUS|NNodes|ReqMem|ReqTRES|State
+1|ann|physics|gpu|normal|2026-10-14T07:00:00|2026-10-14T07:00:00|2026-10-14T07:10:00|01:00:00|2|1|1Gn|cpu=2,gres/gpu=1|COMPLETED
+2|bo|biology|batch|idle|2026-10-14T07:01:00|2026-10-14T07:01:00|2026-10-14T07:20:00|00:30:00|7|1|1Gn|cpu=7|COMPLETED
+"""
+FILES = {
+    **{"slurm.conf": CONF, "nodes.conf": NODES, "dump.txt": DUMP, "qos.txt": QOS, "events.txt": EVENTS},
+    **{"reservations.txt": RESERVATIONS, "log.sacct": LOG},
+}
+GIVEN = [name for name in FILES if name != "nodes.conf"]
+
+
+@pytest.fixture
+def site(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def make(site, *names, **options):
+    return import_site([site / name for name in names or GIVEN], folder=site, **options)
+
+
+def test_the_machine(site):
+    cluster = make(site).data["cluster"]
+    assert cluster["name"] == "small"
+    assert cluster["nodes"] == [  # of the smaller weight first, in spite of the file's order
+        {"name": "cn[01-04]", "cores": 7, "memory": "8000M", "features": ["fast", "ib"]},
+        {"name": "g[1]", "cores": 8, "memory": "7000M", "gpus": 2},
+    ]
+    assert cluster["licences"] == {"matlab": 3}
+    assert cluster["sharing"] == "shared"
+    assert cluster["interrupted"] == "fail"
+
+
+def test_the_queues(site):
+    assert make(site).data["cluster"]["queues"] == {
+        "batch": {"nodes": ["cn[01-04]"], "default": True, "max_time": "1d", "default_time": "30m", "priority": 1},
+        "gpu": {
+            **{"nodes": ["g1"], "max_time": "2h", "priority": 5, "accounts": ["physics"]},
+            "running_gpus": 2,  # of its quality of service, which is no job's
+        },
+    }
+
+
+def test_accounts_shares_and_limits(site):
+    cluster = make(site).data["cluster"]
+    assert cluster["accounts"] == {
+        "science": {"shares": 7},
+        "physics": {"parent": "science", "shares": 3, "users": ["ann"]},
+        "biology": {"parent": "science", "users": ["bo", "cy"]},
+    }
+    assert cluster["shares"] == {"ann": 4}
+    assert cluster["limits"] == [
+        {"account": "science", "running_cores": 20, "running_memory": "1048576M", "optional": True},
+        {"user": "ann", "submitted_jobs": 9, "optional": True},
+        {"account": "biology", "per": "user", "running_jobs": 2, "optional": True},
+        {"qos": "idle", "per": "user", "running_cores": 8, "running_gpus": 1, "optional": True},
+    ]
+
+
+def test_priority_and_preemption(site):
+    scheduler = make(site).data["cluster"]["scheduler"]
+    assert scheduler["order"] == {
+        "name": "multifactor",
+        "weights": {"age": 1000, "fairshare": 5000},
+        "interval": "5m",
+        "max_age": "1d",
+        "qos": {"normal": 5, "idle": 0, "part": 0},
+        "fairshare": {"formula": "classic", "half_life": "7d"},
+    }
+    assert scheduler["preempt"] == {
+        **{"name": "qos", "ranks": {"normal": 0, "idle": -1, "part": -1}, "mode": "kill", "victims": "smallest"},
+        "grace": "1m",
+    }
+
+
+def test_outages_and_reservations_by_their_dates(site):
+    cluster = make(site).data["cluster"]
+    down = {"nodes": ["cn[01-02]"], "at": "2026-10-14T08:00:00", "length": "90m", "known": False}
+    drain = {"nodes": ["cn03"], "at": "2026-10-14T12:00:00", "length": "1s", "notice": "2h", "known": False}
+    assert cluster["failures"] == [down, drain]
+    window = {"name": "maint", "start": "2026-10-14T13:00:00", "length": "2h", "nodes": ["cn[01-04]"]}
+    assert cluster["reservations"] == [window]
+
+
+def test_the_lists(site):
+    made = make(site)
+    assert "Event (cn04): it had no end yet" in made.findings.lines("not")
+    assert "QOS.GrpTRES (part): no limit on node" in made.findings.lines("not")
+    assert "QOS.Preempt (normal): ranks: it is otherwise for part" in made.findings.lines("nearly")
+    assert any(line.startswith("SchedulerParameters.bf_busy_nodes: ") for line in made.findings.lines("not"))
+    assert made.data["slurm"]["settings"]["SchedulerParameters.bf_busy_nodes"] is True  # the controller is told
+    assert "JobRequeue" in made.findings.lines("exactly")
+
+
+def test_the_text_is_the_same_scenario_with_a_comment_on_every_value(site):
+    made = make(site)
+    (site / "site.yaml").write_text(made.text)
+    assert yaml.safe_load(made.text) == made.data
+    assert load(site / "site.yaml").short() == parse(made.data | {"workload": str(site / "log.sacct")}).short()
+    values = [line for line in made.text.splitlines() if line and not line.startswith("#") and not line.endswith(":")]
+    assert [line for line in values if "  # " not in line] == ["  trace: log.sacct"]
+    assert "slurm.conf:20 MaxTime=2:00:00" in made.text
+    assert "nodes.conf:3 NodeName=cn[01-04]" in made.text
+
+
+def test_the_same_scenario_is_for_both_engines(site):
+    for engine in ("native", "slurm"):
+        check(parse(make(site).data | {"engine": engine}))
+    jobs = simulate(parse(make(site).data | {"workload": str(site / "log.sacct")})).jobs
+    assert jobs["state"].to_list() == ["completed", "completed"]
+
+
+def test_every_site_of_the_tests_is_a_scenario(request):
+    for folder in sorted((request.path.parents[2] / "slurm" / "sites").iterdir()):
+        others = [folder / name for name in ("associations.dump", "qos.txt", "topology.conf")]
+        files = [folder / "slurm.conf", *(path for path in others if path.exists())]
+        parse(import_site(files, drop_unknown=True, cloud=True).data)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (CONF.replace("Nodes=g1 ", ""), "the partition gpu has no nodes"),
+        (CONF.replace("Nodes=g1 ", "Nodes=g[1-2] "), "a node that no NodeName describes: 'g2'"),
+        (CONF.replace("bf_interval=45", "bf_interval=soon"), "has no number for bf_interval"),
+        (CONF.replace("MaxTime=2:00:00", "MaxTime=long"), "not a time as Slurm writes them"),
+        (CONF.replace("nodes.conf", "absent.conf"), r"absent\.conf"),
+        (CONF + "TopologyPlugin=topology/tree\n", r"needs topology\.conf"),
+    ],
+)
+def test_a_wrong_configuration_gets_a_clear_word(site, text, match):
+    (site / "slurm.conf").write_text(text)
+    with pytest.raises(InputError, match=match):
+        make(site)
+
+
+def test_wrong_files_get_a_clear_word(site):
+    with pytest.raises(InputError, match=r"slurm\.conf is missing, or in its place `scontrol show config`"):
+        make(site, "dump.txt", "log.sacct")
+    (site / "again.txt").write_text(DUMP)
+    with pytest.raises(InputError, match="two files are `sacctmgr dump`"):
+        make(site, "slurm.conf", "dump.txt", "again.txt")
+    with pytest.raises(InputError, match=r"absent\.txt"):
+        make(site, "slurm.conf", "absent.txt")
+    (site / "events.txt").write_text("Cluster|NodeName|TimeStart|TimeEnd|State\nsmall|cn01\n")
+    with pytest.raises(InputError, match="has 2 columns instead of 5"):
+        make(site)
+
+
+def test_switches_are_groups_of_nodes(site):
+    (site / "slurm.conf").write_text(CONF + "TopologyPlugin=topology/tree\n")
+    (site / "topology.conf").write_text("SwitchName=a Nodes=cn[01-02]\nSwitchName=b Nodes=cn[03-04],g1\n"
+                                        "SwitchName=top Switches=a,b\n")  # fmt: skip
+    cluster = make(site).data["cluster"]
+    assert [group["name"] for group in cluster["nodes"]] == ["cn[01-02]", "cn[03-04]", "g[1]"]
+    assert cluster["scheduler"]["place"] == "topology"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("slurm.conf", "slurm.conf"), ("nodes.conf", "slurm.conf"), ("dump.txt", "dump"), ("qos.txt", "qos")),
+        *(("events.txt", "event"), ("reservations.txt", "reservation"), ("log.sacct", "log")),
+    ],
+)
+def test_what_a_file_is_its_contents_tell(site, name, kind):
+    assert recognise(site / name) == kind
