@@ -95,9 +95,11 @@ def _check_format(point: Point) -> None:
 
 
 def _check_analysis(point: Point) -> None:
-    from walltime.analysis.foreign import analyse
+    from walltime.analysis.analyses import analyse
+    from walltime.scenario import Part
 
-    _check_twice(point, lambda results: analyse(point.name, results))
+    part = Part(name=point.name)
+    _check_twice(point, lambda results: [analyse(result, [part]).as_data() for result in results])
 
 
 def _check_picture(point: Point) -> None:

@@ -39,13 +39,18 @@ FIGURES = ("wait", "run", "turnaround", "stretch", "between", "core_hours", "idl
 
 
 def find_workflows(record: Record) -> pl.DataFrame:
-    """A row for each workflow, in order of submission; raises InputError where there are none."""
+    """A row for each workflow, in order of submission; raises InputError where there are none.
+
+    Where jobs have phases, those of the experiment alone.
+    """
+    from walltime.analysis.metrics import in_experiment
+
     known: dict[str, dict[str, Any]] = record.facts.get("workflows") or {}
     if not known:
         raise InputError("the result has no workflows (workload.workflows in a scenario)")
     about = pl.DataFrame([{"workflow": label, **facts} for label, facts in known.items()])
     held = pl.col("cores") * pl.col("held_time").fill_null(0.0)
-    jobs = record.jobs.with_columns(pl.col("workflow", "state").cast(pl.String))
+    jobs = in_experiment(record).jobs.with_columns(pl.col("workflow", "state").cast(pl.String))
     jobs = jobs.filter(pl.col("workflow").is_not_null())
     whole = jobs.group_by("workflow").agg(
         pl.col("submit").min(),

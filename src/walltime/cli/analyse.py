@@ -1,8 +1,8 @@
-"""`walltime analyse`: figures that an installed package computes from results."""
+"""`walltime analyse`: figures and tables that analyses find in results."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,12 @@ from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.analysis.analyses import Found
+    from walltime.api import Result
+
+_MOST_ROWS = 60  # of a table that are printed
 
 
 def analyse(
@@ -20,35 +26,74 @@ def analyse(
         list[str] | None,
         typer.Argument(metavar="RESULT", help="Result folders, or folders of them.", show_default=False),
     ] = None,
-    list_names: Annotated[bool, typer.Option("--list", help="List the analyses of installed packages.")] = False,
+    list_names: Annotated[bool, typer.Option("--list", help="List the analyses by their names.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Compute figures of results by an analysis that an installed package offers."""
-    from walltime.analysis.foreign import analyse as compute
-    from walltime.analysis.foreign import find_analysis
-
+    """Compute figures or a table of results by an analysis: ours, an installed package's, or yours."""
     if list_names:
         _list_names(as_json)
         return
     if name is None or not results:
         raise InputError("say which analysis, and of which results: walltime analyse NAME RESULT... (or --list)")
-    find_analysis(name)
+    check_analyses([name])
     loaded = load_results(find_results(results))
-    figures = compute(name, loaded)
+    found = [_without_name(own) for own in find_all(loaded, [name])]
     if as_json:
-        pairs = zip(loaded, figures, strict=True)
-        emit({"analysis": name, "results": [{"label": one.label, "figures": found} for one, found in pairs]})
+        pairs = zip(loaded, found, strict=True)
+        emit({"analysis": name, "results": [{"label": one.label, **own.as_data()} for one, own in pairs]})
         return
+    show_found([result.label for result in loaded], found)
+
+
+def check_analyses(names: list[str]) -> None:
+    """Raise InputError for an analysis that there is not, before results are read."""
+    from walltime.analysis.analyses import find_analysis
+    from walltime.scenario import Part
+
+    for name in names:
+        find_analysis(Part(name=name))
+
+
+def find_all(loaded: list[Result], names: list[str]) -> list[Found]:
+    """What the analyses find in each result."""
+    from walltime.analysis.analyses import analyse as compute
+    from walltime.scenario import Part
+
+    return [compute(result, [Part(name=name) for name in names]) for result in loaded]
+
+
+def _without_name(found: Found) -> Found:
+    """The figures of one analysis by their own names."""
+    from dataclasses import replace
+
+    return replace(found, figures={key.partition(".")[2]: value for key, value in found.figures.items()})
+
+
+def show_found(labels: list[str], found: list[Found]) -> None:
+    """Print figures side by side, and tables one after the other."""
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column(name)
-    for result in loaded:
-        table.add_column(result.label, justify="right")
-    for key in dict.fromkeys(key for found in figures for key in found):
-        table.add_row(key, *(_write(found.get(key)) for found in figures))
-    out().print(table)
+    names = list(dict.fromkeys(key for own in found for key in own.figures))
+    if names:
+        view = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        view.add_column("")
+        for label in labels:
+            view.add_column(label, justify="right")
+        for key in names:
+            view.add_row(key, *(_write(own.figures.get(key)) for own in found))
+        out().print(view)
+    for label, own in zip(labels, found, strict=True):
+        for name, rows in own.tables.items():
+            say(f"{label}: {name}", style="bold")
+            view = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+            for column in rows.columns:
+                view.add_column(column)
+            for row in rows.head(_MOST_ROWS).iter_rows():
+                view.add_row(*map(_write, row))
+            out().print(view)
+            if rows.height > _MOST_ROWS:
+                say(f"{_MOST_ROWS} of {rows.height:,} rows; --json prints all", style="dim")
 
 
 def _write(value: object) -> str:
@@ -58,14 +103,15 @@ def _write(value: object) -> str:
 
 
 def _list_names(as_json: bool) -> None:
-    from walltime.analysis.foreign import GROUP
+    from walltime.analysis.analyses import BUILT_IN, GROUP
     from walltime.core.entry_points import installed
 
     points = installed(GROUP).values()
     if as_json:
-        emit({"analyses": [{"name": one.name, "package": one.package, "target": one.target} for one in points]})
+        ours = [{"name": name, "package": "walltime", "target": None} for name in BUILT_IN]
+        emit({"analyses": ours + [{"name": one.name, "package": one.package, "target": one.target} for one in points]})
         return
+    for name, function in BUILT_IN.items():
+        say(f"{name}  {' '.join((function.__doc__ or '').split()).partition(':')[0].partition('.')[0]}")
     for one in points:
         say(f"{one.name}  {one.target} (of {one.package})")
-    if not points:
-        say("No installed package offers an analysis.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.analysis.headline import ratio
+from walltime.cli.analyse import check_analyses, find_all, show_found
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
@@ -34,6 +35,12 @@ def compare(
     top: Annotated[
         int, typer.Option(metavar="N", help="With --by: the N who gain most and the N who lose most.")
     ] = TOP,
+    analysis: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Also what this analysis finds; may be given several times.", show_default=False
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
@@ -46,16 +53,18 @@ def compare(
         raise InputError("--by", value=by, choices=KEYS)
     if top < 1:
         raise InputError("--top must be at least 1", value=top)
+    check_analyses(analysis or [])
     paths = find_results(results)
     loaded = load_results(paths)
     labels = distinct_labels(loaded)
     compared = compare_headlines(loaded)
+    analysed = find_all(loaded, analysis or [])
     if as_json:
         emit(
             {
                 "results": [
-                    {"label": label, "path": str(path), "summary": item.summary}
-                    for label, path, item in zip(labels, paths, loaded, strict=True)
+                    {"label": label, "path": str(path), "summary": item.summary, "analyses": own.as_data()}
+                    for label, path, item, own in zip(labels, paths, loaded, analysed, strict=True)
                 ],
                 "comparison": compare_results(loaded).to_dicts(),
                 "by": None if by is None else _by_as_data(loaded, labels, by),
@@ -74,6 +83,9 @@ def compare(
     show_remarks(loaded)
     show_notes(summaries)
     say(LEGEND, style="dim")
+    if analysis:
+        say()
+        show_found(labels, analysed)
     if by is None:
         return
     if len(loaded) == 1:

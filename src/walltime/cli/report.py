@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from walltime.cli.analyse import check_analyses
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, say
@@ -39,6 +40,12 @@ def report(
             metavar="N", min=1, max=JOBS, help="Jobs in full detail, of all results together; figures are over all."
         ),
     ] = JOBS,
+    analysis: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Also what this analysis finds; may be given several times.", show_default=False
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
@@ -56,8 +63,9 @@ def report(
     if output is None and not folder.is_dir():
         raise InputError("there is no such result folder", file=folder)
     target = check_report(output or folder / "report.html", force=force)
+    check_analyses(analysis or [])
     loaded = load_results(find_results(results))
-    written = write_report(loaded, target, title=title, window=(first, last), most=jobs)
+    written = write_report(loaded, target, title=title, window=(first, last), most=jobs, analyses=analysis or [])
     if as_json:
         emit({"written": str(written), "bytes": written.stat().st_size, "results": [one.label for one in loaded]})
         return

@@ -9,8 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.analyses import analyse
 from walltime.api import Result, describe_policy
-from walltime.experiments.analyses import analyse
 from walltime.experiments.phases import mark_phases
 from walltime.pipeline import Prepared, prepare
 from walltime.scenario import Part, parse
@@ -48,9 +48,9 @@ def execute(specification: Mapping[str, Any], seed: int) -> Finding:
     files = {f"by_{key}.parquet": _as_parquet(result.by(key)) for key in keep.get("groups", ())}
     if keep.get("tables"):
         files |= _result_files(result)
-    figures, tables = analyse(result, [Part.model_validate(part) for part in specification.get("analyses") or ()])
-    files |= {f"{name}.parquet": _as_parquet(table) for name, table in tables.items()}
-    return Finding(find_figures(result.summary) | figures, result.digest, files)
+    found = analyse(result, [Part.model_validate(part) for part in specification.get("analyses") or ()])
+    files |= {f"{name}.parquet": _as_parquet(table) for name, table in found.tables.items()}
+    return Finding(find_figures(result.summary) | found.numbers, result.digest, files)
 
 
 def find_figures(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -32,7 +32,7 @@ LIBRARIES = ("numpy", "polars")
 SOURCES = (
     *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "rules", "scenario"),
     *("site", "slurm", "workload", "pipeline.py", "api.py"),
-    *("experiments/analyses.py", "experiments/execution.py", "experiments/phases.py"),
+    *("experiments/execution.py", "experiments/phases.py"),
 )
 """Of our own package what a result depends on; not how it is drawn, shown or stored."""
 NOT_SOURCES = ("analysis/charts/", "analysis/plots/", "analysis/report/")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from walltime.analysis.analyses import find_analysis
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.source import Source, read_source
-from walltime.experiments.analyses import find_analysis
 from walltime.experiments.definition import MOST_RUNS, Experiment
 from walltime.experiments.grid import POLICY, Cell, Level, Setting
 from walltime.experiments.identity import digest_run, digest_specification, files_of

@@ -10,8 +10,8 @@ import pytest
 from small import make, plan_of, write
 
 import walltime
+from walltime.analysis.analyses.jobs import describe_sizes
 from walltime.core.errors import InputError
-from walltime.experiments.analyses import find_sizes
 from walltime.experiments.execution import execute
 from walltime.experiments.planning import Plan
 
@@ -47,7 +47,7 @@ def test_sizes_by_hand():
     jobs = walltime.Workload.from_columns(
         submit=[0, 0, 10], run_time=[10, 10, 72_000], requested_time=[20, 40, 72_000], cores=[4, 4, 4]
     )
-    table = find_sizes(walltime.simulate(jobs, cores=4, policy="fcfs"))
+    table = describe_sizes(walltime.simulate(jobs, cores=4, policy="fcfs"))
 
     def row(by, label, variable):
         chosen = (pl.col("by") == by) & (pl.col("class") == label) & (pl.col("variable") == variable)

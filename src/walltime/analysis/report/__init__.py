@@ -24,17 +24,19 @@ def write_report(
     title: str | None = None,
     window: tuple[float | None, float | None] = (None, None),
     most: int = MOST_JOBS,
+    analyses: Sequence[str] = (),
     force: bool = True,
 ) -> Path:
     """Writes the report of one result or several (the first is the baseline) and returns its path.
 
     `window` (seconds of the trace) limits the schedule; of `most` jobs everything is told, all figures are over all.
+    `analyses` are names of analyses whose figures and tables it also has.
     """
     from walltime.analysis.report.page import make_report
     from walltime.core.files import write_whole
 
     target = check_report(path, force=force)
-    return write_whole(target, make_report(results, title=title, window=window, most=most).encode())
+    return write_whole(target, make_report(results, title=title, window=window, most=most, analyses=analyses).encode())
 
 
 def check_report(path: str | Path, *, force: bool = True) -> Path:

@@ -22,6 +22,7 @@ from walltime.analysis.charts.quantities import Shown, find_clock
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.metrics import PEOPLE, core_seconds
 from walltime.analysis.report import MOST_JOBS, MOST_RESULTS
+from walltime.analysis.report.analyses import write_analyses
 from walltime.analysis.report.encode import Packer, encode_chart, encode_clock, encode_schedule
 from walltime.analysis.report.tables import group_tables, what_was_simulated, write_figures
 from walltime.analysis.report.words import describe
@@ -96,6 +97,7 @@ def make_report(
     title: str | None = None,
     window: tuple[float | None, float | None] = (None, None),
     most: int = MOST_JOBS,
+    analyses: Sequence[str] = (),
 ) -> str:
     """The report as the text of an HTML file."""
     if not results:
@@ -132,6 +134,7 @@ def make_report(
         f"<section id=figures><h2>Figures</h2>{write_figures(results)}</section></div>"
         f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
         + "".join(sections)
+        + write_analyses(results, analyses)
         + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
         + f"<section id=about><h2>What was simulated</h2>{what_was_simulated(results)}{_lacking(lacking)}</section>"
     )

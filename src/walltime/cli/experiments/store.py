@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.experiments.sweep import STORE, ResultsPlace, StorePlace, write_bytes
+from walltime.cli.experiments.grouped import delta as delta_of_workflows
+from walltime.cli.experiments.grouped import group as group_repetitions
+from walltime.cli.experiments.places import (
+    STORE,
+    AsJson,
+    Cells,
+    Name,
+    ResultsPlace,
+    StorePlace,
+    open_store,
+    parse_cell,
+)
+from walltime.cli.experiments.sweep import write_bytes
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
@@ -17,24 +29,14 @@ if TYPE_CHECKING:
     from walltime.experiments.store import Store
 
 app = typer.Typer(help="What a store of experiments holds, and its care.", no_args_is_help=True)
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Name = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name.")]
-Cells = Annotated[
-    str | None,
-    typer.Option("--cell", metavar="AXIS=LABEL[,...]", help="Only cells with these labels.", show_default=False),
-]
-
-
-def _open(store: str, results: str | None = None, *, create: bool = False) -> Store:
-    from walltime.experiments.store import Store
-
-    return Store(store, results=results, create=create)
+app.command("group")(group_repetitions)
+app.command("delta")(delta_of_workflows)
 
 
 @app.command("ls")
 def list_experiments(store: StorePlace = STORE, as_json: AsJson = False) -> None:
     """List the experiments with the states of their runs."""
-    with _open(store) as opened:
+    with open_store(store) as opened:
         found = opened.experiments()
     if as_json:
         emit([{"name": one.name, "file": one.file, "runs": one.counts, "created": one.created} for one in found])
@@ -72,7 +74,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show an experiment's cells with means over their repetitions, its failed runs, or one run with its log."""
-    with _open(store) as opened:
+    with open_store(store) as opened:
         if run is not None:
             _show_run(opened, run, as_json=as_json)
         elif experiment is None:
@@ -165,7 +167,7 @@ def compare(
 
     from walltime.experiments.comparison import compare_cells
 
-    with _open(store) as opened:
+    with open_store(store) as opened:
         groups = compare_cells(opened, experiment, axis, figure, baseline)
     if as_json:
         emit({"experiment": experiment, "axis": axis, "figure": figure, "groups": [asdict(group) for group in groups]})
@@ -187,7 +189,7 @@ def remove(
     force: Annotated[bool, typer.Option("--force", help="Also where runs are done.")] = False,
 ) -> None:
     """Remove an experiment, and those of its runs that no other experiment has."""
-    with _open(store, results) as opened:
+    with open_store(store, results) as opened:
         done = opened.find(experiment).counts["done"]
         if done and not force:
             raise InputError(f"{done:,} of its runs are done and would be lost; --force removes them", value=experiment)
@@ -199,10 +201,20 @@ def export(
     experiment: Name,
     target: Annotated[str, typer.Argument(metavar="FILE", help="The table to write: .csv or .parquet.")],
     store: StorePlace = STORE,
+    results: ResultsPlace = None,
     cell: Cells = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="NAME", help="A table that the runs have kept, all in one.", show_default=False
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a table with a row for each run: its labels, seed, state, what it took, and every figure."""
+    """Write a table with a row for each run: its labels, seed, state, what it took, and every figure.
+
+    With --table the kept tables of all runs, with the labels and the seed of each.
+    """
     from walltime.core.files import check_file, replacing
     from walltime.core.spreadsheet import guard
 
@@ -210,11 +222,16 @@ def export(
     if path.suffix not in (".csv", ".parquet"):
         raise InputError("the table is a .csv or a .parquet file", value=target)
     check_file(path, force=force)
-    with _open(store) as opened:
-        table = opened.table(experiment, parse_cell(cell))
+    with open_store(store, results) as opened:
+        if table is None:
+            made = opened.table(experiment, parse_cell(cell))
+        else:
+            from walltime.experiments.grouping import read_kept
+
+            made = read_kept(opened, experiment, table, parse_cell(cell))
     with replacing(path) as draft:
-        guard(table).write_csv(draft) if path.suffix == ".csv" else table.write_parquet(draft)
-    say(f"{path}: {table.height:,} runs, {table.width} columns")
+        guard(made).write_csv(draft) if path.suffix == ".csv" else made.write_parquet(draft)
+    say(f"{path}: {made.height:,} {'runs' if table is None else 'rows'}, {made.width} columns")
 
 
 @app.command()
@@ -230,7 +247,7 @@ def verify(
     from walltime.experiments.maintenance import find_abandoned
     from walltime.experiments.maintenance import verify as look
 
-    with _open(store, results) as opened:
+    with open_store(store, results) as opened:
         faults = look(opened, repair=repair)
         done = sum(one.counts["done"] for one in opened.experiments())
         abandoned = find_abandoned(opened)
@@ -257,7 +274,7 @@ def backup(
     from walltime.experiments.maintenance import back_up
 
     began = time.monotonic()
-    with _open(store, results) as opened:
+    with open_store(store, results) as opened:
         made, faults = back_up(opened, target)
     say(f"{made}: written in {format_duration(time.monotonic() - began)}")
     for fault in faults:
@@ -275,19 +292,8 @@ def restore(
     """Put a backup into a new store."""
     from walltime.experiments.maintenance import restore as put_back
 
-    _open(source).close()  # what is no backup is told before anything is made
-    with _open(store, results, create=True) as opened:
+    open_store(source).close()  # what is no backup is told before anything is made
+    with open_store(store, results, create=True) as opened:
         put_back(source, opened)
         count = len(opened.experiments())
     say(f"{store}: restored, {count} experiment{'s' * (count != 1)}")
-
-
-def parse_cell(text: str | None) -> dict[str, str]:
-    """Labels by axis of `policy=easy,load=0.9`; raises InputError."""
-    found: dict[str, Any] = {}
-    for part in (text or "").split(",") if text else []:
-        axis, equals, label = part.partition("=")
-        if not equals or not axis.strip():
-            raise InputError("--cell takes AXIS=LABEL, several with commas between", value=text)
-        found[axis.strip()] = label.strip()
-    return found

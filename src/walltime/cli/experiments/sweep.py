@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.cli.experiments.places import STORE, ResultsPlace, StorePlace
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, say
 from walltime.core.time import format_duration
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from walltime.experiments.store import Store
     from walltime.experiments.sweep import Estimate
     from walltime.experiments.tasks import Workers
-
-STORE = "walltime-store"
-StorePlace = Annotated[
-    str,
-    typer.Option(
-        "--store", metavar="FOLDER|URL", envvar="WALLTIME_STORE", help="The store: a folder, or a PostgreSQL server."
-    ),
-]
-ResultsPlace = Annotated[
-    str | None,
-    typer.Option("--results", metavar="FOLDER", help="Of a store on a server: where the files of runs are kept."),
-]
 
 
 def sweep(

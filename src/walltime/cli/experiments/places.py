@@ -1,0 +1,47 @@
+"""Where a store is, which experiment and cells are meant: options that commands about stores share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.experiments.store import Store
+
+STORE = "walltime-store"
+StorePlace = Annotated[
+    str,
+    typer.Option(
+        "--store", metavar="FOLDER|URL", envvar="WALLTIME_STORE", help="The store: a folder, or a PostgreSQL server."
+    ),
+]
+ResultsPlace = Annotated[
+    str | None,
+    typer.Option("--results", metavar="FOLDER", help="Of a store on a server: where the files of runs are kept."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Name = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name.")]
+Cells = Annotated[
+    str | None,
+    typer.Option("--cell", metavar="AXIS=LABEL[,...]", help="Only cells with these labels.", show_default=False),
+]
+
+
+def open_store(store: str, results: str | None = None, *, create: bool = False) -> Store:
+    from walltime.experiments.store import Store
+
+    return Store(store, results=results, create=create)
+
+
+def parse_cell(text: str | None) -> dict[str, str]:
+    """Labels by axis of `policy=easy,load=0.9`; raises InputError."""
+    found: dict[str, Any] = {}
+    for part in (text or "").split(",") if text else []:
+        axis, equals, label = part.partition("=")
+        if not equals or not axis.strip():
+            raise InputError("--cell takes AXIS=LABEL, several with commas between", value=text)
+        found[axis.strip()] = label.strip()
+    return found
