@@ -29,7 +29,7 @@ _SCENARIO_FILES = (".yaml", ".yml")
 
 
 class Observer(Protocol):
-    """Whoever wants to follow a simulation; called about ten times a second."""
+    """A function that follows a simulation; called about ten times a second."""
 
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         """The simulated time in microseconds, and how many jobs were submitted and have ended."""
@@ -379,7 +379,7 @@ def _size_settings(cores: int | None, nodes: str | tuple[int, int] | None) -> li
 
 
 def _find_scheduler(policy: Any) -> dict[str, Any]:
-    """The parts of a scheduler that a policy stands for; a Python object decides who starts, in order of arrival."""
+    """The parts of a scheduler that a policy stands for; an object decides which jobs start, in order of arrival."""
     if isinstance(policy, str):
         from walltime.policy import registry
 

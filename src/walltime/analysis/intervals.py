@@ -1,4 +1,4 @@
-"""The record as intervals of whole microseconds: who held what from when to when, and where the record ends."""
+"""The record as intervals of whole microseconds: which job held what from when to when, and where the record ends."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find_held(record: Record) -> Held:
 
 
 def find_down(record: Record) -> dict[str, Held]:
-    """What was not there for anybody, by cluster: failures and maintenance; what is down twice at once counts once."""
+    """What was not there for any job, by cluster: failures and maintenance; what is down twice at once counts once."""
     if record.outages is None:
         return {}
     table = record.outages.filter(pl.col("kind").is_in(["failure", "maintenance"]))

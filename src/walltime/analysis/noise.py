@@ -137,7 +137,7 @@ def _scale(interval: Interval, scale: float) -> Interval:
 
 
 def _judge(metric: str, policy: str, base: str, absolute: Interval, relative: Interval | None) -> str:
-    """One plain sentence: who has more or less, by how much, and whether that may be noise."""
+    """One plain sentence: which result has more or less, by how much, and whether that may be noise."""
     shown = relative if relative is not None else absolute
     unit, factor = (" %", 100.0) if relative is not None else ("", 1.0)
     if absolute.mean == 0 and not absolute.deviation:

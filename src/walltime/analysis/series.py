@@ -69,7 +69,7 @@ def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
 
 
 def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[pl.DataFrame]:
-    """The tasks on each node of a cluster; for the first thousand nodes, because nobody looks at more."""
+    """The tasks on each node of a cluster; for the first thousand nodes, because a picture shows no more."""
     layout = record.facts.get("nodes", {}).get(cluster)
     if layout is None:
         return []

@@ -1,6 +1,6 @@
 """The steady state of a system, from one long run or from several: means with intervals that can be trusted.
 
-The jobs of one run are not independent: who comes behind a long job waits, and so do those behind. An interval over
+The jobs of one run are not independent: a job behind a long one waits, and so do those behind it. An interval over
 jobs is therefore far too narrow. Here an interval is over *samples* that are (nearly) independent: whole runs, windows
 of a long run that are separated by others in which nothing is sampled, or long batches of jobs. A job counts when it
 ends. Law, "Simulation modeling and analysis", chapter 9; White, "An effective truncation heuristic for bias

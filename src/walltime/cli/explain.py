@@ -30,7 +30,7 @@ def explain(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Tell why a job waited: what blocked it and for how long, who overtook it, when its start was foreseen.
+    """Tell why a job waited: what blocked it and for how long, which jobs overtook it, when its start was foreseen.
 
     Simulates the result's scenario again and watches the job, so it takes as long as the run did. Causes and runs
     cover the job's life from its submission to its end without a gap.

@@ -86,9 +86,9 @@ def _tell(error: object, code: int) -> int:
 
 
 def _tell_fault(error: Exception) -> int:
-    """An exception that nobody meant: short for a person, in full for whoever debugs.
+    """An unexpected exception: short for a user, in full for a developer.
 
-    Where a plug-in's own code raised it, that file and line are named, and nobody is asked to report it to us.
+    Where a plug-in's own code raised it, that file and line are named, and the user is not asked to report it to us.
     """
     import traceback
 
@@ -111,7 +111,7 @@ def _find_foreign(error: Exception) -> list[traceback.FrameSummary]:
 
 
 def _is_foreign(file: str) -> bool:
-    """Whether a file of code is neither ours nor a library's: a policy that somebody is writing."""
+    """Whether a file of code is neither ours nor a library's: a policy that a user is writing."""
     import sysconfig
 
     if not os.path.exists(file):  # compiled modules name their sources by a path of the machine that built them

@@ -33,7 +33,7 @@ _OWN = {
     *("scenario.yaml", "summary.json", "provenance.json", "report.html", WORKLOAD),
     *(f"{table}.{format}" for table in TABLES for format in FORMATS),
 }
-_RERUN = "run the scenario again to make this folder anew"
+_RERUN = "run the scenario again to remake this folder"
 _BLOCK = 1 << 20
 _log = logger(__name__)
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -91,7 +91,7 @@ def check_target(path: str | Path, *, force: bool = False, format: str = "parque
 
 
 def write(path: str | Path, contents: Contents, *, format: str = "parquet", force: bool = False) -> Path:
-    """Writes the folder and returns its path: whoever looks sees all of it or nothing; raises InputError.
+    """Writes the folder and returns its path: a reader sees all of it or nothing; raises InputError.
 
     Everything goes into a sibling `.name.partial-<pid>`, which is renamed when it is safely on disk. What dead
     processes left behind is removed first.
@@ -222,7 +222,7 @@ def _put_in_place(partial: Path, target: Path, force: bool) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
-    check_target(target, force=force)  # somebody may have been faster than the check at the beginning
+    check_target(target, force=force)  # another process may have been faster than the check at the beginning
     if not _exchange(partial, target):
         aside = target.with_name(f".{target.name}.replaced-{os.getpid()}")
         os.rename(target, aside)

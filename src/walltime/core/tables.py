@@ -71,7 +71,7 @@ OUTAGES: dict[str, Any] = {
     "nodes": pl.String,
     "cores": pl.Int64,
 }
-"""outages.parquet: a row for each interval in which cores were not there for everybody, where there was one.
+"""outages.parquet: a row for each interval in which cores were not there for all jobs, where there was one.
 
 `kind` is one of `OUTAGE_KINDS`; `nodes` as in allocations, empty on a plain number of cores; an empty `end`: still so
 when the simulation ended."""

@@ -1,4 +1,4 @@
-"""Who runs what: leases with fencing numbers, so that each run is done once whatever dies or stalls.
+"""Which runner has which run: leases with fencing numbers, so that each run is done once whatever dies or stalls.
 
 A runner takes runs, and each taking counts up the run's fence. What became of a run is written only by the holder of
 its latest fence: a late result of a runner that was given up changes nothing.

@@ -157,7 +157,7 @@ def restore(backup: str | Path, store: Store) -> None:
 
 
 def _copy(source: Store, target: Store) -> None:
-    """Every row and every file. Runs that are being run wait in the copy; who runs them is left out."""
+    """Every row and every file. Runs that are being run wait in the copy; their runners are left out."""
 
     def ask(connection: sa.Connection) -> None:
         if connection.dialect.name == "postgresql":

@@ -143,9 +143,9 @@ class Plan:
         if not guilty:
             return self._blame_base(cell, error)
         alone = f"{guilty[0].axis}={guilty[0].label}"
-        who = f"grid: {alone}" if len(guilty) == 1 else f"grid: the cell {cell} cannot run"
+        what = f"grid: {alone}" if len(guilty) == 1 else f"grid: the cell {cell} cannot run"
         where = self.experiment.line_of(guilty[-1]) or {"file": error.file, "line": error.line}
-        return InputError(f"{who}: {_without_place(error)}", value=error.value, choices=error.choices, **where)
+        return InputError(f"{what}: {_without_place(error)}", value=error.value, choices=error.choices, **where)
 
     def _is_guilty(self, cell: Cell, level: Level, trial: Callable[[tuple[Level, ...]], None]) -> bool:
         place = cell.levels.index(level)
@@ -168,9 +168,9 @@ class Plan:
                 return own
         named = [level for level in cell.levels if any(key in error.what for key, _ in level.settings)]
         where = self.experiment.line_of(named[0]) if named else self.experiment.place(("grid",))
-        who = f"grid: the cell {cell} cannot run: " if cell.levels else ""
+        what = f"grid: the cell {cell} cannot run: " if cell.levels else ""
         value = error.file if error.value is None else error.value
-        return InputError(f"{who}{_without_place(error)}", value=value, choices=error.choices, **where)
+        return InputError(f"{what}{_without_place(error)}", value=value, choices=error.choices, **where)
 
     def specifications(self) -> Iterator[Planned]:
         """Every cell with the digests of its runs, in order; raises InputError for a cell that cannot run."""

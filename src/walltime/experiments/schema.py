@@ -141,5 +141,5 @@ runners = Table(
     Column("started", Float, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Who holds leases. `process` tells a process from any other of its machine, also after a restart; `beat` is counted up
-while it lives. A number is never used twice."""
+"""Holders of leases. `process` tells a process from any other of its machine, also after a restart; `beat` is counted
+up while it lives. A number is never used twice."""

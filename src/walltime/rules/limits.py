@@ -12,7 +12,7 @@ from walltime.scenario import Cluster
 from walltime.scenario.rules import ENTITIES
 
 Identity = Mapping[str, str | None]
-"""Who a job belongs to, by kind of entity: user, group, account, qos, queue; None for nobody."""
+"""What a job belongs to, by kind of entity: user, group, account, qos, queue; None for none."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Counters:
         return self.define(list(dict.fromkeys(counter for kind in kinds for counter in self.members[kind])))
 
     def too_small(self, kind: int, cores: int, gpus: int, memory: int, time: int) -> str | None:
-        """Whose caps a job of the kind exceeds alone, in words; None for nobody's."""
+        """The caps that a job of the kind exceeds alone, in words; None where it exceeds none."""
         amounts = {
             "running_cores": int(cores),
             "running_gpus": int(gpus),

@@ -1,4 +1,4 @@
-"""A site's rules, applied to the jobs of a workload before they arrive: queue, lane, counters, and who is turned away.
+"""A site's rules, applied to the jobs of a workload before they arrive: queue, lane, counters, and rejections.
 
 All of this is known when a job is read. What changes while the simulation runs is left to the kernel: counters in
 `kernel.quotas`, lines in `kernel.lines`, nodes in the ledger.
@@ -35,7 +35,7 @@ def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
     for code in np.unique(codes[codes >= 0]).tolist():
         if labels[code] not in names:
             raise InputError(
-                "jobs are bound to a reservation that nobody can use",
+                "jobs are bound to a reservation that no job can use",
                 value=labels[code],
                 file=batch.source or None,
                 choices=names,
@@ -271,7 +271,7 @@ class Site:
         return np.asarray(np.array([*place, -1], np.int64)[codes])
 
     def _describe_bound(self, ruled: Ruled, bound: Bound, number: int, rows: Array) -> None:
-        """Lane, counters and shapes of jobs that are bound to a reservation, and who of them is turned away."""
+        """Lane, counters and shapes of jobs that are bound to a reservation, and which of them are rejected."""
         batch, name = ruled.batch, bound.reservation.name
         bad = self._turned_away(batch, rows, number)
         shapes = np.full(len(rows), -1, np.int64)
@@ -352,7 +352,7 @@ class Site:
         return batch.replace(columns, labels=dict(batch.labels) | {"queue": self.names})
 
     def _describe(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
-        """Lane, counters and shapes of jobs that name the same queues, and who of them is turned away."""
+        """Lane, counters and shapes of jobs that name the same queues, and which of them are rejected."""
         options = []
         for number in numbers or (NOWHERE,):
             bad = self._turned_away(ruled.batch, rows, number)

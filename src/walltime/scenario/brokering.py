@@ -1,4 +1,4 @@
-"""How several clusters are joined: the broker, its queues, who is bound to which clusters, and who may move."""
+"""How several clusters are joined: the broker, its queues, which jobs are bound where, and which may move."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _targets(value: Any) -> Any:
     return tuple(name.strip() for name in names)
 
 
-class Who(Model):
+class JobSelector(Model):
     """Which jobs are meant: those for which all that is said is true; all jobs where nothing is said."""
 
     users: Names | None = Field(default=None, description="One of these users.")
@@ -40,7 +40,7 @@ class Who(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _everybody(cls, value: Any) -> Any:
+    def _all_jobs(cls, value: Any) -> Any:
         return {} if value is None else value
 
     @model_validator(mode="after")
@@ -48,17 +48,17 @@ class Who(Model):
         for low, high in (("min_cores", "max_cores"), ("min_time", "max_time")):
             first, last = getattr(self, low), getattr(self, high)
             if first is not None and last is not None and first > last:
-                raise PydanticCustomError("who", "has {low} above {high}", {"low": low, "high": high})
+                raise PydanticCustomError("job_selector", "has {low} above {high}", {"low": low, "high": high})
         return self
 
 
-class Binding(Who):
+class Binding(JobSelector):
     """A rule of the sites: these jobs run on these clusters only. Of several rules that mean a job, all hold."""
 
     clusters: Annotated[tuple[str, ...], BeforeValidator(_targets)] = Field(description="Where they may run.")
 
 
-class GlobalQueue(Who):
+class GlobalQueue(JobSelector):
     """A queue of the global scheduler; a job waits in the first of them that it belongs to."""
 
     priority: int = Field(default=0, description="A queue with a higher number is served first.")

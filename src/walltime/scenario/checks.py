@@ -17,7 +17,7 @@ _RESERVED = ("cores", "memory", "gpus")
 
 
 def check_rules(scenario: Scenario) -> None:
-    """Raise InputError for the first rule that cannot be meant: no nodes, a cycle, a name that nobody has."""
+    """Raise InputError for the first rule that cannot be meant: no nodes, a cycle, a name that does not exist."""
     for index, cluster in enumerate(scenario.clusters):
         prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{index}"
         for key, error in _mistakes(cluster):
@@ -43,7 +43,7 @@ def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
 
 
 def _in_checkpoints(scenario: Scenario, cluster: Cluster) -> Iterator[tuple[str, InputError]]:
-    """Jobs that are to go on from checkpoints that nobody writes."""
+    """Jobs that are to go on from checkpoints that no job writes."""
     preempt = cluster.scheduler.preempt
     what = "no execution.checkpoint says that jobs write any"
     if scenario.execution.checkpoint is None and cluster.interrupted == "checkpoint":
@@ -53,7 +53,7 @@ def _in_checkpoints(scenario: Scenario, cluster: Cluster) -> Iterator[tuple[str,
 
 
 def _in_broker(scenario: Scenario) -> Iterator[tuple[str, InputError]]:
-    """Clusters without a size, names of clusters that are not there, criteria that nobody has."""
+    """Clusters without a size, names of clusters that are not there, criteria that no broker has."""
     several = len(scenario.clusters) > 1
     for index, cluster in enumerate(scenario.clusters):
         if several and cluster.total_cores is None:

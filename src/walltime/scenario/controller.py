@@ -13,7 +13,7 @@ from walltime.scenario.values import Duration, File, Flag, Model, Moment, Name
 
 LEAST_LEAD = 5
 FLAT = "flat"
-"""In place of a file of associations: everybody is known, with equal shares."""
+"""In place of a file of associations: every user is known, with equal shares."""
 
 
 def _cost(value: Any) -> float:
@@ -58,7 +58,7 @@ class Controller(Model):
     )
     associations: Literal["flat"] | File | None = Field(
         default=None,
-        description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`; or `flat`: everybody "
+        description="Accounts, users, shares and limits: the output of `sacctmgr dump CLUSTER`; or `flat`: every user "
         "in the trace is known, with equal shares.",
     )
     usage: File | None = Field(

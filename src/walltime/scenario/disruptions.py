@@ -13,9 +13,9 @@ from walltime.scenario.values import Count, Duration, File, Flag, Instant, Model
 
 
 class Reservation(Model):
-    """A part of the machine that is kept for somebody, or for nobody: maintenance, from `start` for `length`.
+    """A part of the machine that is kept for some users, or for none: maintenance, from `start` for `length`.
 
-    Those for whom it is bind their jobs to it by name, in the workload's column `reservation`.
+    The users whom it is for bind their jobs to it by name, in the workload's column `reservation`.
     """
 
     name: Name = Field(description="Its name; unique.")
@@ -44,7 +44,7 @@ class Reservation(Model):
 
     @property
     def maintenance(self) -> bool:
-        """Whether it is for nobody."""
+        """Whether it is for no user."""
         return self.users is None and self.groups is None and self.accounts is None
 
 

@@ -60,8 +60,8 @@ class Scheduler(Model):
 
     spelt_out = ("order", "backfill", "estimate", "rhythm")
 
-    order: Part = Field(default=Part(name="fcfs"), description="Who is next: the order of the waiting jobs.")
-    backfill: Part = Field(default=Part(name="easy"), description="Who may overtake a blocked job.")
+    order: Part = Field(default=Part(name="fcfs"), description="Which job is next: the order of the waiting jobs.")
+    backfill: Part = Field(default=Part(name="easy"), description="Which jobs may overtake a blocked one.")
     estimate: Part = Field(
         default=Part(name="request"), description="How long the scheduler believes that a job will run."
     )
@@ -163,8 +163,8 @@ class Cluster(Model):
     shares: Annotated[dict[Name, Shares], FILE] = Field(
         default_factory=dict,
         description="Of fair share: what is due to users (or groups) by name, in proportion to the others in the same "
-        "account; who is not named has 1. A group that has the name of a user is `group:NAME`. In a file: the name of "
-        "a text file with a name and a number in each line.",
+        "account; one that is not named has 1. A group that has the name of a user is `group:NAME`. In a file: the "
+        "name of a text file with a name and a number in each line.",
     )
     limits: tuple[Limit, ...] = Field(default=(), description="Limits and quotas of users, groups, accounts and QOS.")
     reservations: tuple[Reservation, ...] = Field(
@@ -357,7 +357,7 @@ class Execution(Model):
     @model_validator(mode="before")
     @classmethod
     def _longer_when_shared(cls, value: Any) -> Any:
-        """Where time is shared, nobody can know in advance how long a job takes: no request is meant as a limit."""
+        """Where time is shared, it is not known in advance how long a job takes: no request is meant as a limit."""
         if not isinstance(value, dict) or "overrun" in value:
             return value
         model = value.get("model")

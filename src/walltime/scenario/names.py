@@ -49,7 +49,7 @@ _WORDS = {"qos": "QOS"}
 def check_names(scenario: Scenario, workload: Workload) -> None:
     """Raise InputError for a name that neither the workload nor the cluster has, where that cannot be meant.
 
-    A limit on somebody may be `optional`. Of a mapping by names some may have no job in this workload; what is nearly
+    A limit on a name may be `optional`. Of a mapping by names some may have no job in this workload; what is nearly
     the name of another that the mapping lacks, and a mapping of which no name is known while others are, is a mistake.
     """
     for prefix, cluster in _clusters(scenario):

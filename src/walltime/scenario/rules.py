@@ -1,4 +1,4 @@
-"""The rules of a site: queues and the way into them, accounts, and limits on who may run how much at once."""
+"""The rules of a site: queues and the way into them, accounts, and limits on how much each may run at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from walltime.scenario.part import Part
 from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Shares, Size
 
 ENTITIES = ("user", "group", "account", "qos", "queue")
-"""Whom a limit can be on."""
+"""What a limit can be on."""
 
 
 class Caps(Model):
@@ -36,7 +36,7 @@ class Caps(Model):
 
 
 class Queue(Caps):
-    """A queue, or partition: who may wait in it, on which nodes its jobs run, and what they may have together."""
+    """A queue, or partition: which jobs may wait in it, on which nodes they run, and what they may have together."""
 
     priority: int = Field(
         default=0, ge=-(1 << 31), lt=1 << 31, description="Jobs of a queue with a higher number come first."
@@ -145,7 +145,7 @@ class Limit(Caps):
     per: Literal["user", "group", "account", "qos", "queue"] | None = Field(
         default=None, description="Each of them for itself, instead of all together."
     )
-    optional: Flag = Field(default=False, description="Whether it may name somebody whom the workload does not have.")
+    optional: Flag = Field(default=False, description="Whether it may name what the workload does not have.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:

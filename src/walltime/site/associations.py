@@ -241,7 +241,7 @@ def read_text(path: str | Path) -> str:
 def make_equal(
     charges: Iterable[tuple[str | None, str]], qualities: Iterable[Quality] = (), others: Iterable[str] = ()
 ) -> Associations:
-    """Everybody is known and has the same share, whatever the account; every quality of service is open to all.
+    """Every user is known and has the same share, whatever the account; every quality of service is open to all.
 
     `charges` are the accounts and users of the jobs, `others` qualities of service of which only the name is known.
     """

@@ -1,4 +1,4 @@
-"""What only the controller's own files tell: who was put back into the queue and why, who left without a word."""
+"""What only the controller's own files tell: which jobs were requeued and why, which left without a word."""
 
 from __future__ import annotations
 

@@ -368,7 +368,7 @@ def find_words(given: ControllerOptions) -> Words:
 def _find_associations(
     given: ControllerOptions, file: Conf, usage: Mapping[str, float], workload: Workload | None
 ) -> Associations | None:
-    """Who may run what: a dump of the site's, or everybody who occurs."""
+    """Who may run what: a dump of the site's, or all users who occur."""
     if given.associations is None:
         return None
     if given.associations != FLAT:

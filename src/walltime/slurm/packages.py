@@ -98,8 +98,8 @@ def find_library() -> Path:
 def find_installation(release: str | None = None, controller: str | Path | None = None) -> Installation:
     """A Slurm of the release, or of any that is spoken here: the system's, else a cached one; or that of a controller.
 
-    $WALLTIME_SLURM_RELEASE says which, where nobody does. Raises InputError where there is none, or one that is not
-    spoken.
+    $WALLTIME_SLURM_RELEASE says which, where the caller does not. Raises InputError where there is none, or one that is
+    not spoken.
     """
     release = release or os.environ.get("WALLTIME_SLURM_RELEASE") or None
     if controller is not None:

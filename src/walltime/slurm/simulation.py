@@ -46,7 +46,7 @@ class Rank(IntEnum):
 
 
 class Progress(Protocol):
-    """Whoever wants a sign of life, about ten times a second."""
+    """A function that wants a sign of life, about ten times a second."""
 
     def progress(self, now: int, submitted: int, ended: int) -> None:
         """The clock in microseconds since the trace's zero, jobs that have entered, jobs that have left."""
@@ -114,7 +114,7 @@ class Simulation:
     def run(self, until: int | None = None, stay: bool = False) -> None:
         """Go on until every job has left, or to `until` (microseconds since 1970), itself included.
 
-        `stay` goes to `until` even where nothing is left of the trace: somebody may have submitted jobs by hand.
+        `stay` goes to `until` even where nothing is left of the trace: a user may have submitted jobs by hand.
         """
         quiet_since = None
         while True:
@@ -188,7 +188,7 @@ class Simulation:
         self.entered += len(group)
         for job in group:
             job.submitted = self.link.now
-            if number == 0:  # who comes too late for a reservation waits for it in vain
+            if number == 0:  # a job that comes too late for a reservation waits for it in vain
                 job.state = "waiting" if code == NO_RESERVATION else "rejected"
                 job.reason = explain(code, self._need_memory(job), max(node.memory for node in self.site.nodes))
                 self.left += 1
@@ -213,7 +213,7 @@ class Simulation:
             self.arrays[number, task] = job
 
     def _reclaim(self, job: Job) -> None:
-        """A job that was started before the answer to its submission had been read was taken for somebody else's."""
+        """A job that was started before the answer to its submission had been read was taken for a foreign one."""
         for number, other in list(self.foreign.items()):
             if other.handle == job.handle:
                 del self.foreign[number]
@@ -312,7 +312,7 @@ class Simulation:
             self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
 
     def _find(self, launch: Launch) -> Job:
-        """The job that is launched; one that nobody of the trace submitted is added to the foreign ones."""
+        """The job that is launched; one that is not in the trace is added to the foreign ones."""
         if launch.array is not None and launch.task is not None:
             job = self.arrays.get((launch.array, launch.task))
             if job is not None:
@@ -336,7 +336,7 @@ class Simulation:
         self.running -= 1
 
     def _terminate(self, end: End) -> None:
-        """The controller ends a job: at its limit, for another job, because a node fails, at somebody's request.
+        """The controller ends a job: at its limit, for another job, because a node fails, at a user's request.
 
         A node that was away hears late of jobs that have long been put elsewhere.
         """
@@ -433,7 +433,7 @@ def _describe(node: Node, now: int, booted: int, jobs: tuple[int, ...]) -> Regis
 
 
 def _adopt(launch: Launch, now: int) -> Job:
-    """A job that somebody submitted by hand; it runs for WALLTIME_RUN_TIME seconds, or until its limit."""
+    """A job that a user submitted by hand; it runs for WALLTIME_RUN_TIME seconds, or until its limit."""
     given = dict(item.partition("=")[::2] for item in launch.environment).get("WALLTIME_RUN_TIME", "")
     run = round(float(given) * SECOND) if re.fullmatch(r"\d+(\.\d+)?", given) else None
     handle = str(launch.job) if launch.array is None else f"{launch.array}_{launch.task}"

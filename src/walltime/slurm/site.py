@@ -43,7 +43,7 @@ class Site:
     default_partition: str | None = "batch"
     linear: bool = False
     pool: bool = False
-    """Whether its nodes stand for single cores, so that nobody can ask for nodes."""
+    """Whether its nodes stand for single cores, so that no job can ask for nodes."""
     even: bool = False
     """Whether a job with GPUs that tells no nodes is on the fewest over which it can be divided evenly."""
     strict: bool = False
@@ -60,7 +60,7 @@ class Site:
     tres: tuple[str, ...] = ()
     """What is accounted for beside the built-in resources, as AccountingStorageTRES names it."""
     charges: str = "account"
-    """The column of the trace that names the account which pays; none: everybody's default."""
+    """The column of the trace that names the account which pays; none: each user's default."""
     accounts: Mapping[str, str] = field(default_factory=dict)
     """How an account of the trace is spelled here, where it is spelled otherwise."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def imposed_settings(site: Site) -> dict[str, str]:
     if site.associations is not None:
         settings["AccountingStorageType"] = "accounting_storage/slurmdbd"
         settings["AccountingStorageHost"] = "127.0.0.1"
-        settings["AccountingStoragePort"] = "1"  # nobody listens there: the controller goes by what it has saved
+        settings["AccountingStoragePort"] = "1"  # nothing listens there: the controller goes by what it has saved
     return settings
 
 

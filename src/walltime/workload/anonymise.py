@@ -1,7 +1,7 @@
-"""A trace that can be shared: nobody's name, no date, the same structure.
+"""A trace that can be shared: no user's name, no date, the same structure.
 
 Users, groups, accounts (and queues, qualities of service and properties of nodes, unless kept) become numbers in random
-order; jobs are numbered anew and lose their names; references between jobs follow. Licences and other resources keep
+order; jobs get new numbers and lose their names; references between jobs follow. Licences and other resources keep
 their names. The calendar moves by a random number of whole
 weeks, so that hours and weekdays stay what they were. The header, which names the site, is dropped. Sizes, times and
 who submitted together with whom stay: whoever knows such details of a job will find it again.

@@ -447,7 +447,7 @@ class _Fellows:
         self.done: set[int] = set()
 
     def begin(self) -> list[int]:
-        """The conditions that nobody stands before."""
+        """The conditions that no job stands before."""
         return [condition for number in range(len(self.rows)) for condition in self._advance(number)]
 
     def end(self, row: int) -> list[int]:
@@ -457,7 +457,7 @@ class _Fellows:
         return self._advance(number) if number >= 0 and self.rows[number][self.place[number]] == row else []
 
     def before(self, row: int) -> list[int]:
-        """Whom a singleton waits for."""
+        """The jobs that a singleton waits for."""
         number = int(self.group[row])
         return [] if number < 0 or row not in self.single else [one for one in self.rows[number] if one < row]
 

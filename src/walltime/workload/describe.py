@@ -111,7 +111,7 @@ def _count_nodes(workload: Workload) -> np.ndarray:
 
 
 def _count_requests(workload: Workload) -> dict[str, int]:
-    """How many jobs ask for more than cores and time, by what they ask for; without what nobody asks for."""
+    """How many jobs ask for more than cores and time, by what they ask for; without what no job asks for."""
     asked = {
         "nodes": (workload.column("nodes") > 0) | (workload.column("cores_per_node") > 0),
         "memory": _total_memory(workload) > 0,

@@ -176,7 +176,7 @@ def _gamma(shape: Any, mean: Any = None, scale: Any = None) -> _Made:
 
 
 def _standard_gamma(draws: Draws, shape: float) -> np.ndarray:
-    """Marsaglia and Tsang's rejection, each entity with numbers of its own: who is refused tries again alone."""
+    """Marsaglia and Tsang's rejection, each entity with numbers of its own: one that is refused tries again alone."""
     if shape < 1:
         return np.asarray(_standard_gamma(draws, shape + 1) * draws.uniform(0) ** (1 / shape))
     d = shape - 1 / 3

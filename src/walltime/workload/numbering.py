@@ -30,8 +30,8 @@ def number_apart(job_id: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def tell_apart(workload: Workload) -> Workload:
-    """The workload in which each job has a number of its own; the note `renumbered` tells how many got a new one. Who
-    waits for a number waits for the first job that had it."""
+    """The workload in which each job has a number of its own; the note `renumbered` tells how many got a new one. A
+    job that waits for a number waits for the first job that had it."""
     fresh, count = number_apart(workload.column("job_id"))
     if not count:
         return workload

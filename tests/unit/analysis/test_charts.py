@@ -154,7 +154,7 @@ def test_idle_cores_and_those_that_somebody_waits_for() -> None:
     step = chart.marks[0].x[1] - chart.marks[0].x[0]
     span = len(chart.marks[0].x) * step
     assert float(np.sum(line(chart, "idle").y) * step) == pytest.approx(4 * span - 1010)
-    assert float(np.sum(line(chart, "idle while somebody waits").y)) == 0.0
+    assert float(np.sum(line(chart, "idle while a job waits").y)) == 0.0
 
 
 def test_waits_added_up() -> None:

@@ -1,4 +1,4 @@
-"""Was everybody let in when he should have been: begin times, dependencies, arrays, deadlines, cancellations?
+"""Was every job let in when it should have been: begin times, dependencies, arrays, deadlines, cancellations?
 
 Rules, by their names in a Violation:
 dependency (a job is eligible at the latest of its submission, its begin time, and the time at which what it waits for
@@ -162,7 +162,7 @@ class _Conditions:
         return int(self.left[target]) + condition.offset
 
     def _alone(self, row: int) -> int:
-        """The time after which nobody of that user and name was before the job."""
+        """The time after which no job of that user and name was before the job."""
         user, name = self.fellow[row]
         before = [other for other in self.fellows[user, name] if self.at[other] < self.at[row]]
         here = [other for other in before if not self.tables.is_state("rejected")[other]]

@@ -64,8 +64,8 @@ def collect(cluster: Cluster) -> list[Bound]:
 
 @dataclass(frozen=True)
 class Counted:
-    """Jobs that count under one cap, as `places` in a list of them; for whom (`entity`, a number), and how much each
-    of these may have."""
+    """Jobs that count under one cap, as `places` in a list of them; what they count for (`entity`, a number), and
+    how much each of these may have."""
 
     bound: Bound
     cap: str
@@ -85,7 +85,7 @@ class Limits:
         self.bounds, self.people, self.queues = collect(cluster), people, queues
 
     def count(self, jobs: np.ndarray, queue: np.ndarray, caps: tuple[str, ...] = tuple(NOUNS)) -> Iterator[Counted]:
-        """Who counts where, if the jobs (rows) are in these queues: one Counted for each bound and cap."""
+        """Which jobs count where, if they (rows) are in these queues: one Counted for each bound and cap."""
         for bound in self.bounds:
             chosen = [cap for cap in bound.caps if cap in caps]
             if not chosen:
@@ -111,7 +111,7 @@ class Limits:
     def _divide(
         self, bound: Bound, places: np.ndarray, jobs: np.ndarray, queue: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(places, whom they count for): everybody, each of a kind, or an account and, again, all above it."""
+        """(places, what they count for): all, each of a kind, or an account and, again, all above it."""
         if bound.per is None:
             yield places, np.zeros(len(places), np.int64)
             return
@@ -158,7 +158,7 @@ def count_present(
 ) -> np.ndarray:
     """How many of those that count are, at most, in the system at each time `at`, for each of the entities there.
 
-    Who ends at that very time is gone, unless it is the instant in which he started, or came.
+    A job that ends at that very time is gone, unless it started or came at that instant.
     """
     moments = np.unique(np.concatenate((submit, leave, at)))
     width = 2 * len(moments) + 2

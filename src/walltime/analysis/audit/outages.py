@@ -155,7 +155,7 @@ def _check_reservations(tables: Tables, number: int, cluster: Cluster, bonds: np
         own = bonds[tables.row[mine]] == reservation.name
         strangers, guests = mine[~own], mine[own]
         nodes = reserved_nodes(reservation, cluster)
-        begins = np.minimum(times[:, 0] + tables.slack, times[:, 1])  # whoever is ended late is there a little longer
+        begins = np.minimum(times[:, 0] + tables.slack, times[:, 1])  # a job ended late is there a little longer
         what = f"maintenance {reservation.name}" if reservation.maintenance else f"reservation {reservation.name}"
         if nodes is None:
             away = (begins, times[:, 1], np.full(len(times), reserved_cores(reservation, cluster)))

@@ -11,7 +11,7 @@ from walltime.scenario import Cluster
 
 
 class People:
-    """The owners of the jobs that stand at `rows` of the workload, as codes into `names`; -1 for nobody.
+    """The owners of the jobs that stand at `rows` of the workload, as codes into `names`; -1 for none.
 
     A job without an account is charged to the one that lists its user. `queue` is where a job is, which others find
     out; it starts as the label that the workload has.

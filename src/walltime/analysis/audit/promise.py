@@ -2,7 +2,7 @@
 
 Whenever a job becomes the blocked head of the queue (in order of eligibility, then of entry), the cores that it needs
 will be free at the latest when enough of the running jobs have reached their requests. EASY (Lifka, 1995; Mu'alem and
-Feitelson, 2001) lets nobody overtake who would make that later, so the head's real start is never after the first such
+Feitelson, 2001) lets no job overtake that would make that later, so the head's real start is never after the first such
 promise. It holds for arrival order, requests as estimates, jobs killed at their limits, and one pass at an instant.
 """
 

@@ -56,7 +56,7 @@ class Queues:
         return good
 
     def _find_allowed(self, rule: Any) -> np.ndarray:
-        """The jobs of those whom a queue or a route names."""
+        """The jobs of the users, groups and accounts that a queue or a route names."""
         good = np.ones(len(self.time), np.bool_)
         for kind in ("user", "group", "account"):
             names = getattr(rule, f"{kind}s")

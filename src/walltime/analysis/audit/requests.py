@@ -233,7 +233,7 @@ class Requests:
         return fewest
 
     def count_nodes(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
-        """How many nodes the jobs ask for as jobs of a queue; one where that is nobody's business."""
+        """How many nodes the jobs ask for as jobs of a queue; one where that does not matter."""
         nodes = np.maximum(self.told[rows], 1)
         bound = np.flatnonzero(self.bound[rows])
         for places, among in self.by_set(rows[bound], queue[bound]):

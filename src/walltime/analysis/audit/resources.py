@@ -1,4 +1,4 @@
-"""Is every job on nodes that it may use, with everything it asked for, and nobody beyond what there is?"""
+"""Is every job on nodes that it may use, with everything it asked for, and no more than there is?"""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Entries:
         if kind != "cores":
             small = amount > has[self.node]
             yield self.of[small & ~(alone & self.shapeless)], f"is on a node that has less {name} than it needs"
-            shared = np.where(alone, 0, amount)  # the company of those who want none is looked at apart
+            shared = np.where(alone, 0, amount)  # jobs that want nodes of their own are checked apart
             (used,) = usage_at_starts(self.held.begin[self.of], self.held.stop[self.of], self.node, shared)
             crowded = (used > has[self.node]) & ~alone & ~small
             yield self.of[crowded], f"is on a node where more {name} is in use than it has"

@@ -1,11 +1,11 @@
-"""Does a schedule keep the rules of its site: resources, queues, limits, and who is turned away?
+"""Does a schedule keep the rules of its site: resources, queues, limits, and which jobs are rejected?
 
 Rules, by their names in a Violation:
 request (the table says of a job what the workload says), resources (what jobs need is on their nodes, beside all
-others, at every moment; the nodes are their queue's and have their properties; nobody has company that he did not
-want; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no limit and no
-cap of a queue is exceeded at any moment), rejection (whoever was rejected could not have been let in), waiting (no job
-is left waiting that its policy promises to start; see `audit_waiting`). Those about
+others, at every moment; the nodes are their queue's and have their properties; no job shares a node that it did not
+want to share; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no
+limit and no cap of a queue is exceeded at any moment), rejection (a job that was rejected could not have been let in),
+waiting (no job is left waiting that its policy promises to start; see `audit_waiting`). Those about
 begin times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
 """
 
@@ -219,7 +219,7 @@ class _Site:
             yield _violation(self.tables, "quota", int(jobs[at]), int(times[at]), message)
 
     def _check_submitted(self) -> Iterator[Violation]:
-        """Caps on the jobs in the system. Who left in the instant in which he came was perhaps never counted."""
+        """Caps on the jobs in the system. A job that left at the instant at which it came was perhaps never counted."""
         submit, leave = self._stay()
         mine = np.ones(len(self.mine), np.bool_) if self.shared else self.mine
         jobs = np.flatnonzero(mine & ~self.tables.is_state("rejected") & (leave > submit))
@@ -236,7 +236,7 @@ class _Site:
         certain = np.where((start == ABSENT) | (self.tables.restarts > 0), end, start)
         return np.where(self.prompt, submit, certain), end
 
-    # ---- who waits
+    # ---- waiting jobs
 
     def check_waiting(self, scenario: Scenario) -> Iterator[Violation]:
         sole = np.ones(len(self.queue), np.bool_)
@@ -244,7 +244,7 @@ class _Site:
             sole = (self.queues.options & self.queues.takes).sum(axis=1) == 1
         return Watch(self.tables, scenario, self.requests, self.limits, self.queue, sole).find()
 
-    # ---- who was turned away
+    # ---- rejected jobs
 
     def check_rejected(self) -> Iterator[Violation]:
         if not self.alone:
@@ -283,7 +283,7 @@ class _Site:
         return welcome
 
     def _find_admitted(self, jobs: np.ndarray) -> np.ndarray:
-        """Who is not bound to a reservation, or may use it and asks for no more time than it lasts."""
+        """The jobs that are bound to no reservation, or may use theirs and ask for no more time than it lasts."""
         good = np.ones(len(jobs), np.bool_)
         codes = self.requests.reservation[jobs]
         for code in np.unique(codes[codes >= 0]).tolist():

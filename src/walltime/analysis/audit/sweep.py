@@ -1,4 +1,4 @@
-"""What is in use at every start, by everybody who shares something: a node, a quota, a licence."""
+"""What is in use at every start, by all jobs that share something: a node, a quota, a licence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def usage_at_starts(
     starts = np.repeat(np.array([0, 1], np.int8), len(lasting))
     order = np.lexsort((starts, np.concatenate((stop[lasting], begin[lasting])), entity[rows]))
     is_start = starts[order] == 1
-    who = rows[order][is_start]
+    started = rows[order][is_start]
     found = []
     for amount in amounts:
         change = np.concatenate((-amount[lasting], amount[lasting]))[order]
         used = np.zeros(len(begin), np.int64)
-        used[who] = np.cumsum(change)[is_start]  # every entity comes back to zero, so that one sum serves all
+        used[started] = np.cumsum(change)[is_start]  # every entity comes back to zero, so that one sum serves all
         found.append(used)
     if len(instant):
         _add_instants(found, amounts, begin, stop, entity, lasting, instant)

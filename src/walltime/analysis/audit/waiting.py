@@ -106,9 +106,9 @@ def find_left_waiting(tables: Tables, scenario: Scenario) -> Iterator[Violation]
     rows = np.arange(len(tables.job_id))
     requests = Requests(Workload(columns), rows, cluster)
     if is_judged(scenario, requests):
-        nobody = Limits(cluster, People(requests.workload, rows, cluster), [])
+        limits = Limits(cluster, People(requests.workload, rows, cluster), [])
         sole = np.ones(len(rows), np.bool_)
-        yield from Watch(tables, scenario, requests, nobody, np.full(len(rows), -1), sole).find()
+        yield from Watch(tables, scenario, requests, limits, np.full(len(rows), -1), sole).find()
 
 
 class Watch:
@@ -127,7 +127,7 @@ class Watch:
         parts = requests.cluster.scheduler
         self.policy, self.rhythm = parts.backfill, parts.rhythm
         self.total = next(iter(tables.clusters.values()))
-        self.sure = parts.estimate.name == "request"  # else nobody knows what the scheduler believed
+        self.sure = parts.estimate.name == "request"  # else the record does not say what the scheduler believed
         self.estimate = np.maximum(tables.allowed, 1)
         self.checkpoints = scenario.execution.checkpoint is not None
         self.in_order = parts.order.name == "fcfs" and not requests.cluster.queues
@@ -326,7 +326,7 @@ class Watch:
 
 
 class Quota:
-    """One cap: how much of it those who run use, and who of those who wait would go beyond it."""
+    """One cap: how much of it running jobs use, and which waiting jobs would go beyond it."""
 
     def __init__(self, counted: Counted, requests: Requests, queue: np.ndarray) -> None:
         order = np.argsort(counted.places, kind="stable")

@@ -154,7 +154,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A schedule: who held which cores when, and what the colours of the jobs mean."""
+    """A schedule: which job held which cores when, and what the colours of the jobs mean."""
 
     schedule: Schedule
     colouring: Colouring

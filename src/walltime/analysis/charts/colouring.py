@@ -50,7 +50,7 @@ SHIFTS = (
 
 
 def describe_classes() -> dict[str, Any]:
-    """The classes by size, wait and change as plain data, for who has to find them again: the report's page.
+    """The classes by size, wait and change as plain data, for code that has to find them again: the report's page.
 
     Sizes and waits are [words, limit]: at least so many cores, less than so many seconds; the last wait has no limit.
     """
@@ -89,7 +89,7 @@ def find_ways(jobs: pl.DataFrame) -> list[str]:
 
 
 def choose_way(jobs: pl.DataFrame) -> str:
-    """What to colour jobs by where nobody says: the first label that tells them apart, else their size."""
+    """What to colour jobs by where the user does not say: the first label that tells them apart, else their size."""
     labels = [way for way in WAYS if way in ("user", "group", "account", "queue", "qos", "cluster")]
     return next((way for way in labels if jobs[way].n_unique() > 1), "size")
 
@@ -132,7 +132,7 @@ def _check_label(jobs: pl.DataFrame, by: str) -> None:
 
 
 def _by_label(jobs: pl.DataFrame, by: str) -> Colouring:
-    """The heaviest ones in colours, the others, and who has no such label, in tones of grey."""
+    """The heaviest ones in colours, the others, and jobs without such a label, in tones of grey."""
     table = pl.DataFrame({"name": jobs[by].cast(pl.String), "work": jobs["core_seconds"]})
     ranked = table.drop_nulls("name").group_by("name", maintain_order=True).agg(pl.col("work").sum())
     ranked = ranked.sort("work", "name", descending=[True, False], maintain_order=True)

@@ -27,7 +27,7 @@ def schedule(
     end: str | float | None = None,
     most: int = MOST_JOBS,
 ) -> Chart:
-    """Who held which cores when, coloured by user, queue, size, wait, ...; between two times of the trace."""
+    """Which job held which cores when, coloured by user, queue, size, wait, ...; between two times of the trace."""
     panels, notes = [], []
     window = _window(begin, end)
     plans = [_lay_out(result, window, most) for result in results]

@@ -25,7 +25,7 @@ MOST_BLOCKS = 8
 """Rectangles for each job that may be shown: jobs scattered over many nodes are shown in smaller number."""
 _SHADE = (640, 160)
 _MADE: list[tuple[ref[Record], ref[Schedule]]] = []
-"""Whole schedules that somebody holds: a report shows three pictures of each, and a million jobs take two seconds."""
+"""Whole schedules that are in use: a report shows three pictures of each, and a million jobs take two seconds."""
 _Blocks = tuple[np.ndarray, ...]
 """Rectangles: whose (by number of the allocation), lowest row, the row above the highest."""
 
@@ -90,8 +90,8 @@ def lay_out(
 
     With `tight`, a node whose time is shared has as many rows as it ever had tasks, not one for each of its places.
 
-    On nodes every job is where the record says. On a plain number of cores nobody knows, and the picture chooses, for
-    the jobs that it shows: were all of them to take part, a large job would be in hundreds of pieces.
+    On nodes every job is where the record says. On a plain number of cores there is no record, and the picture chooses,
+    for the jobs that it shows: were all of them to take part, a large job would be in hundreds of pieces.
     """
     held, extent = find_held(record), _extent(record, window)
     rows, used = _rows_of(record), core_seconds(record)
@@ -131,7 +131,7 @@ def lay_out(
 
 
 def lay_out_all(record: Record) -> Schedule:
-    """The schedule of a record with all of its jobs; the one made before, if somebody still holds it."""
+    """The schedule of a record with all of its jobs; the one made before, if it is still in use."""
     _MADE[:] = [(made, plan) for made, plan in _MADE if made() is not None and plan() is not None]
     for made, known in _MADE:
         if made() is record and (found := known()) is not None:
@@ -161,7 +161,7 @@ class _Floor:
         return [(texts == band.name).fill_null(False).to_numpy() for band in self.bands]
 
     def _on_nodes(self, record: Record, band: Band, owned: np.ndarray) -> _Blocks | None:
-        """The rectangles of all allocations on a cluster of nodes; None where nobody knows which cores they had."""
+        """The rectangles of all allocations on a cluster of nodes; None where no record says which cores they had."""
         texts = record.allocations["nodes"].gather(owned)
         if not len(band.nodes) or (len(texts) and texts.is_null().all()):
             return None
@@ -357,11 +357,11 @@ def _tell_rule(
 
 
 def explain_rows(plans: Sequence[Schedule]) -> str:
-    """What to say where nobody knows which cores a job had; nothing where all clusters have nodes."""
+    """What to say where no record says which cores a job had; nothing where all clusters have nodes."""
     bands = [band for plan in plans for band in plan.bands]
     plain = list(dict.fromkeys(shorten(band.name) for band in bands if not len(band.nodes)))
     if not plain:
         return ""
-    who = ", ".join(plain) if len({band.name for band in bands}) > 1 else "The cluster"
+    what = ", ".join(plain) if len({band.name for band in bands}) > 1 else "The cluster"
     words = "are numbers of cores" if len(plain) > 1 else "is a number of cores"
-    return f"{who} {words}: which of them a job had is the picture's choice."
+    return f"{what} {words}: which of them a job had is the picture's choice."

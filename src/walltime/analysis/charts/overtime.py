@@ -113,7 +113,7 @@ def median_wait(results: Sequence[Shown], minutes: float | None = None) -> Chart
         marks.append(Line(label, begin + length * np.arange(count), groups.quantile(0.5), number, step=True))
         lengths.append(length)
     panel = Panel(time_axis(results), Axis("median wait", "duration", low=0), tuple(marks))
-    note = f"By time of submission, in intervals of {format_duration(max(lengths))}; gaps: nobody submitted."
+    note = f"By time of submission, in intervals of {format_duration(max(lengths))}; gaps: no job was submitted."
     return Chart("median-wait", "Median wait over time", (panel,), find_clock(results), (note,))
 
 
@@ -159,7 +159,7 @@ def load(results: Sequence[Shown]) -> Chart:
 
 
 def free(results: Sequence[Shown]) -> Chart:
-    """Idle cores over time, and those that are idle while somebody waits; a panel for each result."""
+    """Idle cores over time, and those that are idle while a job waits; a panel for each result."""
     panels, unit = [], find_unit(results)
     for label, result in zip(find_labels(results), results, strict=True):
         used, available = _series(result, "used_cores"), _series(result, "available_cores")
@@ -167,11 +167,11 @@ def free(results: Sequence[Shown]) -> Chart:
         wanted = np.where(sum_all(_series(result, "waiting_jobs")) >= 1, idle, 0.0)
         marks = (
             Line("idle", used.time, idle, "used", step=True),
-            Line("idle while somebody waits", used.time, wanted, "waiting", step=True, fill=True),
+            Line("idle while a job waits", used.time, wanted, "waiting", step=True, fill=True),
         )
         title = label if len(results) > 1 else ""
         panels.append(Panel(time_axis(results), Axis(f"idle {unit}", "count", low=0), marks, title))
-    notes = (*_interval_note(results), "Somebody waits: at least one job in the mean of the interval.")
+    notes = (*_interval_note(results), "A job waits: at least one job in the mean of the interval.")
     return Chart("free", f"Idle {unit}", same_height(panels), find_clock(results), notes)
 
 

@@ -77,7 +77,7 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
     table, apart = _find_paired(results, by) if of == "mean_wait" else (_find_differences(results, by, of), 0)
     total = table.height
     if not (table["difference"] != 0).any():
-        raise InputError(f"nobody gains or loses by {by}: the results are alike")
+        raise InputError(f"no {by} gains or loses: the results are alike")
     if total > most:
         table = table.head(most // 2).vstack(table.tail(most - most // 2))
     if by != "size":

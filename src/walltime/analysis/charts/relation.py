@@ -147,7 +147,7 @@ def _same_colours(panels: list[Panel]) -> list[Panel]:
     """One scale of colours for all maps, so that they can be compared."""
     cells = [mark for panel in panels for mark in panel.marks if isinstance(mark, Cells)]
     low, high = (float(f([f(mark.values[~np.isnan(mark.values)]) for mark in cells])) for f in (min, max))
-    if low == 1.0 == high:  # nobody waits: a slowdown cannot be less
+    if low == 1.0 == high:  # no job waits: a slowdown cannot be less
         high = 2.0
     out = []
     for panel, mark in zip(panels, cells, strict=True):

@@ -48,18 +48,18 @@ def _draw_causes(told: Explanation, time: Axis) -> Panel:
         kinds.append("it ran")
     if told.overtakers:
         at = np.array([one.time for one in told.overtakers])
-        marks.append(Points("somebody overtook", at, np.full(len(at), float(len(kinds))), "ink"))
+        marks.append(Points("a job overtook it", at, np.full(len(at), float(len(kinds))), "ink"))
         kinds.append("overtaken")
     return Panel(time, Axis("", "category", categories=tuple(kinds)), tuple(marks), "What it waited for")
 
 
 def _name(kind: str, spans: Sequence[Cause | Run]) -> str:
-    """The kind, and who or what it was: the jobs that were waited for, or that displaced it, limits, reservations."""
+    """The kind, and what it was: the jobs that were waited for, or that displaced it, limits, reservations."""
     found: list[str] = []
     for span in spans:
-        who = span.facts.get("jobs") or [span.facts.get("who")]
+        what = span.facts.get("jobs") or [span.facts.get("who")]
         left = "until " if isinstance(span, Run) else ""
-        found += [f"{left}job {one}" if isinstance(one, int) else f"{left}{one}" for one in who if one is not None]
+        found += [f"{left}job {one}" if isinstance(one, int) else f"{left}{one}" for one in what if one is not None]
     names = list(dict.fromkeys(found))
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return f"{kind} ({', '.join(names[:NAMED])}{more})" if names else kind

@@ -55,7 +55,7 @@ class Cause:
 @dataclass(frozen=True)
 class Run:
     """The job had its resources from `start` to `end` (None: it still had them) and became `state` then; `text` says
-    who or what ended it, where it was not the job itself, and `facts` the same."""
+    what ended it, where it was not the job itself, and `facts` the same."""
 
     start: float
     end: float | None
@@ -227,7 +227,7 @@ def _tell_overtakers(told: Explanation) -> Iterator[str]:
         return
     yield ""
     if not told.overtakers:
-        yield "Nobody overtook it"
+        yield "No job overtook it"
         return
     behind = sum(one.behind for one in told.overtakers)
     work = sum(one.cores * one.estimate for one in told.overtakers) / 3600

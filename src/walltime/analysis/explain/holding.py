@@ -211,7 +211,7 @@ def _tell_stretch(awaiting: Awaiting, first: float, second: float) -> Cause:
 
 
 def _group(waiting: list[tuple[Awaited, Other]]) -> Iterator[str]:
-    """Jobs of the same condition in one phrase; of many, those first who kept it longest."""
+    """Jobs of the same condition in one phrase; of many, those first that kept it longest."""
     kinds: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for one, job in waiting:
         kinds.setdefault((one.kind, one.verb), []).append((-job.time, job.name))
@@ -230,7 +230,7 @@ def _call(jobs: list[str]) -> str:
 
 
 def _tell_array(workload: Workload, schedule: Schedule, row: int, start: float, end: float) -> Cause:
-    """The rest: so many tasks of its array had been let in; who made room."""
+    """The rest: so many tasks of its array had been let in; which one made room."""
     limits = conditions.resolve_arrays(workload)
     if limits is None or limits[0][row] < 0:
         return Cause("held", start, end, "it was held")

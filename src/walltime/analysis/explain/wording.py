@@ -81,7 +81,7 @@ class Words:
 
     def _tell_priority(self, detail: dict[str, Any]) -> str:
         others = f" and {detail['ahead'] - 1:,} more" if detail["ahead"] > 1 else ""
-        return f"it fitted, but stood behind {self.job(detail['who'])}{others}, and nobody is overtaken"
+        return f"it fitted, but stood behind {self.job(detail['who'])}{others}, and no job is overtaken"
 
     def _tell_suspended(self, detail: dict[str, Any]) -> str | None:
         who = detail.get("who")

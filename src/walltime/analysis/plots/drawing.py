@@ -177,7 +177,7 @@ def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int, widt
     low, high = getattr(axes, f"get_{which}lim")()
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
     if axis.low is not None and axis.high is None and axis.kind in ("count", "duration"):
-        high = max(high, low + 1)  # nobody waits: not a thousandth of a second
+        high = max(high, low + 1)  # no job waits: not a thousandth of a second
     if axis.log and high / max(low, 1e-300) < 1.01:
         low, high = low / 2, high * 2
     getattr(axes, f"set_{which}lim")(low, high)

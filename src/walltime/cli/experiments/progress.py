@@ -21,7 +21,7 @@ _OFTEN = 0.5  # seconds between two pictures
 
 @contextmanager
 def show_sweep(name: str, *, hidden: bool) -> Iterator[Callable[[Progress], None]]:
-    """A function that shows progress, as often as a person can read it; nothing where nobody looks."""
+    """A function that shows progress, as often as a person can read it; nothing where no terminal shows it."""
     if hidden or not sys.stderr.isatty():
         yield lambda progress: None
         return

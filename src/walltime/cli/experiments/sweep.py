@@ -77,7 +77,7 @@ def sweep(
 
 
 def _run(store: Store, plan: Plan, workers: Workers, *, retry: bool, hidden: bool) -> Progress:
-    """Run it, with a live picture where somebody looks; Ctrl-C ends it at once, and a second one without a word."""
+    """Run it, with a live picture on a terminal; Ctrl-C ends it at once, and a second one without a word."""
     from walltime.cli.experiments.progress import show_sweep
     from walltime.experiments.sweep import run_plan
 

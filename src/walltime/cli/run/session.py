@@ -153,7 +153,7 @@ def simulate_one(
     watch: Watching | None = None,
     **options: Any,
 ) -> Result:
-    """The result of one scenario, with a progress bar where somebody looks; with `watch` the state of the system is
+    """The result of one scenario, with a progress bar on a terminal; with `watch` the state of the system is
     drawn instead. `options` are the engine's own."""
     from walltime.analysis.metrics import summarise
     from walltime.api import Result

@@ -84,7 +84,7 @@ TRACE = typer.Argument(metavar="TRACE | SCENARIO.yaml", help="A trace, or a scen
 CONF = typer.Option("--conf", metavar="FILE", help="The site's slurm.conf.", rich_help_panel=SITE)
 ASSOCIATIONS = typer.Option(
     metavar="FILE|flat",
-    help="Accounts, shares and limits: the output of `sacctmgr dump CLUSTER`; flat: everybody is known, with equal "
+    help="Accounts, shares and limits: the output of `sacctmgr dump CLUSTER`; flat: every user is known, with equal "
     "shares.",
     rich_help_panel=SITE,
 )

@@ -90,7 +90,7 @@ def describe_instant(now_us: int, first: int, origin: Origin) -> str:
 def show_progress(
     label: str, workload: Workload, until: float | None = None, *, quiet: bool = False
 ) -> Iterator[Bar | None]:
-    """A bar for a run of a workload that is cut off at `until` (seconds); None where nobody would see it."""
+    """A bar for a run of a workload that is cut off at `until` (seconds); None where no terminal shows it."""
     from walltime.cli.terminal.console import err
 
     if quiet or not err().is_terminal:

@@ -152,7 +152,7 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _rejected(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Who was turned away, by reason; said once where it is the same under every policy."""
+    """The jobs that were rejected, by reason; said once where it is the same under every policy."""
     told = {}
     for name, summary in summaries.items():
         if summary.get("rejected"):
@@ -163,7 +163,7 @@ def _rejected(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _cancelled(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Who was cancelled, and why where that is known."""
+    """The jobs that were cancelled, and why where that is known."""
     told = {}
     for name, summary in summaries.items():
         if count := summary.get("cancelled"):

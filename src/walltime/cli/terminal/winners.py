@@ -21,7 +21,7 @@ NOTES = {
 
 
 def show_winners(found: Winners, top: int) -> None:
-    """Print who waits less and who more: the `top` groups at each end, and the balance over all."""
+    """Print which groups wait less and which more: the `top` groups at each end, and the balance over all."""
     from rich.table import Table
 
     key, table = found.key, found.table

@@ -101,7 +101,9 @@ Band = Annotated[
 Insert = Annotated[Path | None, typer.Option(help="A YAML file of jobs to insert, and when.", rich_help_panel=_JOBS)]
 Structure = Annotated[
     str,
-    typer.Option(help="users: sessions and habits; independent: each variable by itself.", rich_help_panel=_JOBS),
+    typer.Option(
+        help="users: sessions and repeated requests; independent: each variable by itself.", rich_help_panel=_JOBS
+    ),
 ]
 Bins = Annotated[
     str | None,

@@ -184,7 +184,7 @@ def _routes(queues: list[Queue]) -> list[dict[str, Any]]:
 
 
 def _quota(kind: str, owner: Owner) -> dict[str, Any]:
-    """A quota of whoever the trace calls by name or by number; not everybody has to occur in it."""
+    """A quota of an owner that the trace calls by name or by number; it need not occur there."""
     return {kind: list(dict.fromkeys([owner.name, owner.number])), "running_cores": owner.cores, "optional": True}
 
 

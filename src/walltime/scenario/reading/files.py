@@ -17,7 +17,7 @@ from walltime.scenario.values import Model, is_file
 def join_files(data: dict[str, Any], folder: Path, replaced: Collection[str]) -> dict[str, Any]:
     """A scenario's data with its own paths joined to the folder.
 
-    `replaced` are the dotted keys that somebody has set: what is there, or below, is relative to where they are.
+    `replaced` are the dotted keys that the caller has set: what is there, or below, is relative to where they are.
     """
     joined: dict[str, Any] = _join(data, Scenario, folder, replaced, [""])
     return joined

@@ -124,7 +124,8 @@ def load_cluster(path: str | Path) -> dict[str, Any]:
 def resolve(scenario: Scenario, workload: Workload) -> Scenario:
     """The scenario with every cluster's size known, from the workload where the scenario does not tell.
 
-    Raises InputError where its rules do not hold together, or name somebody whom the workload does not have.
+    Raises InputError where its rules do not hold together, or name a user (group, account, ...) that the workload does
+    not have.
     """
     scenario = place_dates(scenario, workload)
     check_rules(scenario)

@@ -315,7 +315,7 @@ def frame(message: bytes) -> bytes:
 
 
 def authenticate(user: int) -> bytes:
-    """The token of auth/none: who one says one is."""
+    """The token of auth/none: the user that one claims to be."""
     return u32(100) + u32(user) + u32(0) + text("walltime")
 
 

@@ -24,7 +24,7 @@ _GRANT = struct.Struct("qq")
 
 
 class Nodes(Protocol):
-    """Whoever answers in the name of all nodes."""
+    """What answers in the name of all nodes."""
 
     def answer(self, request: Request) -> bytes:
         """The whole answer to a request from the controller."""
@@ -101,7 +101,7 @@ class Link:
         return call
 
     def attend(self, *files: Any) -> None:
-        """Stay at this instant and serve whoever asks the controller, until one of the files is readable.
+        """Stay at this instant and serve all that ask the controller, until one of the files is readable.
 
         Time moves only by the short naps that the controller takes while it answers.
         """

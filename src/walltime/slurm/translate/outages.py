@@ -42,14 +42,14 @@ def find_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
     if cluster.interrupted == "checkpoint":
         yield "cluster.interrupted", "checkpoint: the controller knows of none"
     if cluster.reservations and scenario.execution.overrun == "extend":
-        yield "execution.overrun", "extend, with reservations: the controller lets whoever is there go on"
+        yield "execution.overrun", "extend, with reservations: the controller lets the jobs that run there go on"
     for number, reservation in enumerate(cluster.reservations):
         key = f"cluster.reservations.{number}"
         for name in ("start", "length", "every"):
             if (getattr(reservation, name) or 0) % 1:
                 yield f"{key}.{name}", "the controller counts whole seconds"
         if not reservation.maintenance and reservation.every is not None:
-            yield f"{key}.every", "for somebody: with the controller nobody inside would have to go at the end"
+            yield f"{key}.every", "for users: with the controller no job inside would have to go at the end"
     for number, source in enumerate(cluster.failures):
         key = f"cluster.failures.{number}"
         if cluster.nodes is None:
@@ -59,7 +59,7 @@ def find_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def find_guests(cluster: Cluster, workload: Workload) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]]]:
-    """Who may use each reservation, by its name, and what Slurm cannot tell apart: it looks at the user alone."""
+    """The users of each reservation, by its name, and what Slurm cannot tell apart: it looks at the user alone."""
     charges = Charges(Accounts(cluster.accounts), workload)
     labels, users = workload.label_names("reservation"), workload.label_names("user")
     found: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ def find_guests(cluster: Cluster, workload: Workload) -> tuple[dict[str, tuple[s
         bound, user = workload.column("reservation") == code, workload.column("user")
         inside = {int(one) for one in user[bound & allowed]}
         if torn := inside & {int(one) for one in user[bound & ~allowed]}:
-            name = next((users[one] for one in sorted(torn) if one >= 0), "somebody unknown")
+            name = next((users[one] for one in sorted(torn) if one >= 0), "an unknown user")
             what = f"{name} has jobs that may use it and jobs that may not, and Slurm looks at the user"
             problems.append((f"cluster.reservations.{number}", what))
         found[reservation.name] = tuple(People.spell(users[one]) if one >= 0 else "unknown" for one in sorted(inside))
@@ -132,7 +132,7 @@ class Outages:
 
     @property
     def patience(self) -> int:
-        """For how long somebody may have to wait for what goes on for ever: the next occurrence, or a repair."""
+        """For how long a job may have to wait for what goes on for ever: the next occurrence, or a repair."""
         rhythms = [one.every for one in self.cluster.reservations if one.every is not None]
         repairs = [one.repair.mean for one in self.cluster.failures if one.repair is not None]
         return microseconds(2 * max(rhythms, default=0) + 5 * max(repairs, default=0))
@@ -202,14 +202,14 @@ class Outages:
         start = end - microseconds(reservation.length)
         name = spell(reservation.name)
         if reservation.maintenance:
-            who, flags = "root", "maint,ignore_jobs"
+            users, flags = "root", "maint,ignore_jobs"
             name += f".{turn}" if reservation.every is not None else ""
             self._announce(number, turn + 1)
         else:
-            who, flags = ",".join(self.guests[reservation.name]) or "root", "ignore_jobs"
+            users, flags = ",".join(self.guests[reservation.name]) or "root", "ignore_jobs"
         nodes = compress([self.site.nodes[node].name for node in self._nodes[number]])
         times = f"starttime=uts{(self.base + start) // SECOND} endtime=uts{(self.base + end) // SECOND}"
-        return [f"scontrol create reservation={name} {times} nodes={nodes} users={who} flags={flags}"]
+        return [f"scontrol create reservation={name} {times} nodes={nodes} users={users} flags={flags}"]
 
     def _turn(self, at: int, what: int, number: int, turn: int, end: int) -> None:
         reservation = self.cluster.reservations[number]

@@ -1,4 +1,4 @@
-"""Who may displace whom: a scenario's preemption in the words of slurm.conf and of qualities of service."""
+"""Which jobs may preempt which: a scenario's preemption in the words of slurm.conf and of qualities of service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, s
     if mode == "suspend" and part.name == QOS:
         yield f"{_KEY}.mode", "suspend: jobs of one queue would take turns, not wait"
     if mode == "suspend" and _grace(part):
-        yield f"{_KEY}.grace", "whoever is suspended is so at once"
+        yield f"{_KEY}.grace", "a job that is suspended is so at once"
     if _grace(part) % 1:
         yield f"{_KEY}.grace", "the controller counts whole seconds"
     if part.name == QOS and cluster.scheduler.backfill.name == "none":
@@ -55,7 +55,7 @@ def _ranks(part: Part) -> Mapping[str, int]:
 
 
 def _in_ranks(cluster: Cluster, part: Part) -> Iterator[tuple[str, str]]:
-    """A partition's tier says both who is first and who displaces whom."""
+    """A partition's tier says both which jobs are first and which they preempt."""
     if part.name != QUEUE:
         return
     ranks = _ranks(part)
@@ -91,7 +91,7 @@ def write_preemption(cluster: Cluster) -> list[str]:
 
 
 def parameters(cluster: Cluster) -> list[str]:
-    """What SchedulerParameters say of who has to go first; by default it is the smallest."""
+    """What SchedulerParameters say of the job that has to go first; by default it is the smallest."""
     part = cluster.scheduler.preempt
     return [YOUNGEST] if part is not None and part.parameters.get("victims", "youngest") == "youngest" else []
 
@@ -106,13 +106,13 @@ def write_partition(cluster: Cluster) -> list[str]:
 
 
 def by_quality(cluster: Cluster) -> bool:
-    """Whether qualities of service say who displaces whom, so that there have to be some."""
+    """Whether qualities of service say which jobs preempt which, so that there have to be some."""
     part = cluster.scheduler.preempt
     return part is not None and part.name == QOS
 
 
 def write_quality(cluster: Cluster, name: str | None, qualities: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """Of the quality that jobs call `name` (None: of those that call none): whom it displaces, and their grace.
+    """Of the quality that jobs call `name` (None: of those that call none): which ones it preempts, and their grace.
 
     `qualities` are all of them: what Slurm calls each, and what the jobs do.
     """

@@ -1,4 +1,4 @@
-"""Who is first and when the controller thinks: a scenario's order and rhythm as lines of slurm.conf."""
+"""Which job is first and when the controller schedules: a scenario's order and rhythm as lines of slurm.conf."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PERIODIC = {
 }
 """Parameters of the rhythm `periodic`; they have the controller's own names and units."""
 INSTANT = {"bf_max_job_test": 1000, "bf_window": 10_080}
-"""Where a scenario thinks at every instant of everybody, the controller does of very many, far ahead."""
+"""Where a scenario looks at all jobs at every instant, the controller looks at very many, far ahead."""
 BY_AGE = (
     "PriorityType=priority/multifactor",
     "PriorityWeightAge=31536000",

@@ -21,7 +21,7 @@ from walltime.slurm.translate import preemption
 from walltime.slurm.translate.priority import is_weighted, qos_priorities
 from walltime.slurm.translate.submission import MEGABYTE, People
 
-NOBODY = ""
+NO_ACCOUNT = ""
 """The account of jobs that name none: the root of the tree."""
 GROUP, EACH_USER, EACH_ACCOUNT = "group", "user", "account"
 WORDS: dict[str, Mapping[str, str]] = {
@@ -88,14 +88,14 @@ class Quotas:
         self.members = self._find_members()
         self.qualities = workload.label_names("qos")
         names = [*self.accounts.parents, *(account for _, account in self.members)]
-        self.spelled = spell_apart(name for name in names if name) | {NOBODY: "root"}
+        self.spelled = spell_apart(name for name in names if name) | {NO_ACCOUNT: "root"}
         self.base = "normal" if "normal" not in self.qualities else "walltime"
         self.places: dict[tuple[str, str, str], Place] = {}
         for rule in self.rules:
             self._put(rule)
         self._check_overlap()
 
-    # ---- who belongs where
+    # ---- which user is where
 
     def _choose_charged(self) -> str:
         """What the jobs are charged to: accounts, or groups where there are no accounts but limits on groups."""
@@ -124,7 +124,7 @@ class Quotas:
         else:
             charged = [None] * len(self.workload)
         pairs = [
-            (users[user] if user >= 0 else "", account or NOBODY)
+            (users[user] if user >= 0 else "", account or NO_ACCOUNT)
             for user, account in zip(self.workload.column("user"), charged, strict=True)
         ]
         pairs += [(user, account) for user, account in self.accounts.of_user.items()]
@@ -204,7 +204,7 @@ class Quotas:
         return None
 
     def _put_users(self, rule: Rule) -> str | None:
-        """Users, who are associations below their accounts; of whoever has several, there is no sum."""
+        """Users, who are associations below their accounts; of one with several, there is no sum."""
         known = dict.fromkeys(user for user, _ in self.members if user)
         names = rule.names.get("user")
         if rule.per is None and names is not None and len(names) > 1:
@@ -230,7 +230,7 @@ class Quotas:
             return None
         every = dict.fromkeys([*self.accounts.parents, *(account for _, account in self.members)])
         for account in every if rule.per else names or ():
-            if account == NOBODY or (names is not None and not set(self.accounts.line(account)) & set(names)):
+            if account == NO_ACCOUNT or (names is not None and not set(self.accounts.line(account)) & set(names)):
                 continue
             self._bound("account", account, GROUP, self._left(rule, self.charges, account))
         return None
@@ -260,8 +260,8 @@ class Quotas:
         for queue in self.cluster.queues:
             if limits := self._write("queue", queue) | self._write_sizes(queue):
                 qualities.append(Quality(name_quality(queue), limits | strict))
-        everyone = (self.base, *self.qualities)
-        root = Association("root", parent="", limits=_for_association(self._write("root", "")), qos=everyone)
+        all_qualities = (self.base, *self.qualities)
+        root = Association("root", parent="", limits=_for_association(self._write("root", "")), qos=all_qualities)
         return Associations(tuple(entries), tuple(qualities), root)
 
     def counts(self, cap: str) -> bool:
@@ -312,7 +312,7 @@ class Quotas:
             yield Association(self.spelled[account], parent=above, share=share, limits=limits, qos=self._everyone)
 
         for account in [*self.accounts.parents, *used]:
-            if account != NOBODY:
+            if account != NO_ACCOUNT:
                 yield from visit(account)
 
     def _whole(self, key: str, shares: float) -> int:
@@ -327,7 +327,7 @@ class Quotas:
     def _write_users(self) -> Iterator[Association]:
         first: set[str] = set()
         own = self.accounts.of_user
-        for user, account in sorted(self.members, key=lambda pair: own.get(pair[0], NOBODY) != pair[1]):
+        for user, account in sorted(self.members, key=lambda pair: own.get(pair[0], NO_ACCOUNT) != pair[1]):
             name = People.spell(user) if user else "unknown"
             limits = _for_association(self._write("user", f"{user}\0{account}"))
             known = self.spelled[account]

@@ -1,4 +1,4 @@
-"""Jobs from a fitted model: ScSF's independent distributions, or users with sessions and habits."""
+"""Jobs from a fitted model: ScSF's independent distributions, or users with sessions and repeated requests."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class FittedModel:
             blocks = [stratified(random, choices) for _ in range(0, end - begin, choices)]
             drawn[begin:end] = self._own_rows(weights, cores, np.concatenate(blocks)[: end - begin])
         again = stream(seed, f"{name}.repeat").random(len(who))
-        again[bounds] = np.inf  # nobody repeats somebody else's job
+        again[bounds] = np.inf  # no user repeats another user's job
         limit = np.where(first, people.returns[who], -1.0)
         return _repeat_rows(drawn, again, limit, np.minimum(self.requests.repeat, _LONGEST_RUN))
 
@@ -196,7 +196,7 @@ class FittedModel:
         return np.asarray(np.minimum(place, np.flatnonzero(fitting)[-1]))
 
     def _weights(self, person: int) -> np.ndarray:
-        """How often each row of the table is one user's choice; -1, and whoever has no habits: the pool's."""
+        """How often each row of the table is one user's choice; -1, and a user with no table: the pool's."""
         pool = np.zeros(len(self.requests.cores))
         counts = np.array(self.file.pool.jobs, np.float64)
         pool[self.pool_start :] = counts / max(counts.sum(), 1)
@@ -235,7 +235,7 @@ class FittedModel:
 
 
 class _People:
-    """Who submits: the busy users one by one, then the others as one."""
+    """The users who submit: the busy ones one by one, then the others as one."""
 
     def __init__(self, file: ModelFile) -> None:
         self.file = file

@@ -101,7 +101,7 @@ class Others(Section):
 
 
 class Pool(Section):
-    """Jobs that are nobody's habit: a table of requests with their numbers of jobs."""
+    """Jobs that no user repeats: a table of requests with their numbers of jobs."""
 
     jobs: list[int] = Field(default_factory=list)
     repeat: list[float] = Field(default_factory=list)

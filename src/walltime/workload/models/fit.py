@@ -19,7 +19,7 @@ from walltime.core.workload import UNLIMITED, Workload
 from walltime.workload.models.clean import Removal, clean
 from walltime.workload.models.distribution import Histogram, gap_quantiles
 from walltime.workload.models.file import HOURS, ModelFile, Rates, Rhythm, Source, Variable
-from walltime.workload.models.sessions import Sheet, find_habits
+from walltime.workload.models.sessions import Sheet, fit_sessions
 from walltime.workload.totals import with_totals
 
 _DAY = 86_400
@@ -65,7 +65,7 @@ def fit_and_report(workload: Workload, options: FitOptions | None = None) -> tup
         raise InputError("a model needs at least two jobs at different times", file=workload.source or None)
     jobs = with_totals(jobs)
     sheet = Sheet.of(jobs, options.session_gap)
-    habits = find_habits(sheet, options.busy_users)
+    sessions = fit_sessions(sheet, options.busy_users)
     model = ModelFile(
         source=_source(workload, jobs, removals),
         rates=_rates(jobs),
@@ -74,7 +74,7 @@ def fit_and_report(workload: Workload, options: FitOptions | None = None) -> tup
         gaps={name: _whole_seconds(values) for name, values in sheet.gaps().items() if len(values)},
         queues=list(jobs.label_names("queue")),
         groups=len(jobs.label_names("group")),
-        **habits,
+        **sessions,
     )
     return model, removals
 

@@ -17,8 +17,8 @@ CLASS_POINTS = 51
 """Quantiles of a class's outcomes."""
 REQUEST_CLASSES = (600.0, 1800.0, 3600.0, 7200.0, 14_400.0, 28_800.0, 43_200.0, 86_400.0, 172_800.0, 345_600.0, 1e12)
 SIZE_CLASSES = (1, 8, 64, 1 << 31)
-_FEWEST = 20  # jobs that make a habit, or a class
-_TEMPLATES = 12  # habits of one user
+_FEWEST = 20  # jobs that make a repeated request, or a class
+_TEMPLATES = 12  # repeated requests of one user
 _ROWS = 1500  # rows of the pool
 _LISTED = 300  # other users whose activity is listed
 _HIGHEST = 2.0  # run time / requested time beyond which nothing is told apart
@@ -107,7 +107,7 @@ def _combine(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return code, first
 
 
-def find_habits(sheet: Sheet, busy_users: int) -> dict[str, Any]:
+def fit_sessions(sheet: Sheet, busy_users: int) -> dict[str, Any]:
     """The parts `users`, `others`, `pool` and `outcomes` of a model file."""
     activity = np.bincount(sheet.user[sheet.user >= 0]) if np.any(sheet.user >= 0) else np.zeros(0, np.int64)
     ranked = np.argsort(-activity, kind="stable")
@@ -141,7 +141,7 @@ def _session_sizes(sheet: Sheet) -> dict[int, np.ndarray]:
 
 
 def _count_sizes(sizes: np.ndarray) -> list[tuple[int, int]]:
-    """[size, sessions] pairs; sizes above 32 to two digits, as nobody needs more."""
+    """[size, sessions] pairs; sizes above 32 to two digits, which is enough."""
     step = np.where(sizes > 32, 10.0 ** (np.floor(np.log10(np.maximum(sizes, 1))) - 1), 1.0)
     values, counts = np.unique((np.rint(sizes / step) * step).astype(np.int64), return_counts=True)
     return [(int(value), int(count)) for value, count in zip(values, counts, strict=True)]
@@ -212,8 +212,8 @@ def _user(
     rows = slice(first, last)
     key = sheet.key[rows]
     different, counts = np.unique(key, return_counts=True)
-    habit = max(_FEWEST, len(sheet.user) // 4000)
-    favourites = [place for place in np.argsort(-counts, kind="stable")[:_TEMPLATES] if counts[place] >= habit]
+    fewest = max(_FEWEST, len(sheet.user) // 4000)
+    favourites = [place for place in np.argsort(-counts, kind="stable")[:_TEMPLATES] if counts[place] >= fewest]
     templates = []
     for code in different[favourites].tolist():
         mine = first + np.flatnonzero(key == code)
@@ -262,7 +262,7 @@ def _others(
     sizes: dict[int, np.ndarray],
     likeness: _Likeness,
 ) -> Others:
-    """Everybody who is not busy, and jobs without a user."""
+    """All users who are not busy, and jobs without a user."""
     if not rest.any():
         return Others()
     rows = np.flatnonzero(rest)
@@ -287,7 +287,7 @@ def _user_groups(sheet: Sheet) -> dict[int, int | None]:
 
 
 def _pool(sheet: Sheet, rows: np.ndarray, repeats: _Repeats) -> Pool:
-    """The requests of all jobs that are nobody's habit; of many rare ones that are alike, one stands for all."""
+    """The requests of all jobs that no user repeats; of many rare ones that are alike, one stands for all."""
     places = np.flatnonzero(rows)
     if not len(places):
         return Pool()

@@ -131,7 +131,7 @@ def _plausible(row: dict[str | None, str]) -> bool:
 
 
 def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Path, zone: str | None) -> Snapshot:
-    """The jobs that the rows stand for; whoever is left out is counted."""
+    """The jobs that the rows stand for; jobs that are left out are counted."""
     jobs: list[Standing] = []
     skipped: dict[str, int] = {}
     place = Reading(target)

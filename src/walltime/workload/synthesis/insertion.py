@@ -1,6 +1,6 @@
 """Jobs inserted into a generated workload: when (a trigger), and which (a fixed sequence, or a weighted choice).
 
-Triggers: `periodic`, `alarm` (given times), `realarm` (an alarm that sets itself anew when it fires), `random` (a
+Triggers: `periodic`, `alarm` (given times), `realarm` (an alarm that sets itself again when it fires), `random` (a
 Poisson process), or one's own as `module:attribute`: a function of (start, end, random) that returns times, or a class
 with a method `times`. Times are in seconds after the start of the experiment.
 """
@@ -60,7 +60,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Realarm:
-    """An alarm that is set anew when it fires: `again` gives the seconds until the next time, None to stop.
+    """An alarm that is set again when it fires: `again` gives the seconds until the next time, None to stop.
 
     It is called with the time, how often the alarm has fired, and a random generator; or it is a list of delays, used
     in turn, the last one for ever.

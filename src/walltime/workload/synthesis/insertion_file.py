@@ -136,7 +136,7 @@ class _Function:
 
 
 def _load_trigger(target: str, parameters: dict[str, Any]) -> Trigger:
-    """Somebody's own trigger, by `module:attribute`; judged before anything of it is called."""
+    """A user's own trigger, by `module:attribute`; judged before anything of it is called."""
     label = f"the trigger {target}"
     require_allowed(target, label)
     found = import_target(target, label)

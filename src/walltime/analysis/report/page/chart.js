@@ -84,7 +84,7 @@ const Chart = (() => {
     const bottom = axis.low ?? (plain || low === 0 ? low : low - room),
       top = axis.high ?? (plain ? high : high + room);
     const whole = axis.low !== null && axis.high === null && ["count", "duration"].includes(axis.kind);
-    return [bottom, !axis.log && (top <= bottom || whole) ? Math.max(top, bottom + 1) : top]; // nobody waits: not 0 to 0
+    return [bottom, !axis.log && (top <= bottom || whole) ? Math.max(top, bottom + 1) : top]; // no job waits: not 0 to 0
   }
 
   // Ticks whose texts do not touch: fewer are asked for until they fit.

@@ -1,4 +1,4 @@
-// What the pointer or the arrow keys are on: a small box that tells the values, also to who cannot see it.
+// What the pointer or the arrow keys are on: a small box that tells the values, also to a reader who cannot see it.
 const Hover = (() => {
   const tip = document.getElementById("tip"),
     live = document.getElementById("live");
