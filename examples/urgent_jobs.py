@@ -15,7 +15,7 @@ from walltime.core.time import format_duration
 from walltime.workload.generate import generate
 
 WAYS = {
-    "nobody is displaced": None,
+    "no preemption": None,
     "requeue": {"mode": "requeue"},
     "requeue after 5 min": {"mode": "requeue", "grace": "5m"},
     "suspend": {"mode": "suspend"},

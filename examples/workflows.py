@@ -2,7 +2,7 @@
 
 The shape of Fig. 17 of G. Rodrigo et al., "ScSF: a scheduling simulation framework", JSSPP 2017: chained jobs wait
 again before every step; a pilot and a workflow that the scheduler knows of do not, but the pilot holds cores that it
-does not use. Nobody overtakes here, so that everything waits for about half a day, as it nearly is with ScSF's
+does not use. No job overtakes here, so that everything waits for about half a day, as it nearly is with ScSF's
 backfilling of 50 jobs in a queue of thousands. With unlimited backfilling small tasks slip through, and it is the wide
 pilot that waits.
 

@@ -155,11 +155,11 @@ def test_urgent_jobs(tmp_path: Path) -> None:
     found = re.findall(r"^(\S.*?)  +(\S+ \w+) +(\S+ \w+) +(\d+) +([\d,]+)$", out, re.M)
     urgent = {name: minutes(wait) for name, wait, *_ in found}
     lost = {name: int(hours.replace(",", "")) for name, *_, hours in found}
-    assert list(urgent) == ["nobody is displaced", "requeue", "requeue after 5 min", "suspend", "from checkpoints"]
-    assert urgent["nobody is displaced"] > 30
+    assert list(urgent) == ["no preemption", "requeue", "requeue after 5 min", "suspend", "from checkpoints"]
+    assert urgent["no preemption"] > 30
     assert max(urgent["requeue"], urgent["suspend"], urgent["from checkpoints"]) < 1
     assert urgent["requeue after 5 min"] < 6
-    assert lost["suspend"] == lost["nobody is displaced"] == 0 < lost["from checkpoints"] < lost["requeue"] / 5
+    assert lost["suspend"] == lost["no preemption"] == 0 < lost["from checkpoints"] < lost["requeue"] / 5
 
 
 def test_workflows(tmp_path: Path) -> None:
