@@ -108,6 +108,7 @@ COMPILED = [
     "execution.line",
     "execution.roundrobin",
     "execution.gang",
+    "execution.programs",
     "analysis.charts.lanes",
     "engine.recorder",
     "engine.sources",

@@ -197,3 +197,13 @@ def test_workstations(tmp_path: Path) -> None:
         assert all(free < locked for free, locked in zip(found[place][1], found[3 + place][1], strict=True))
     for first in (0, 3):
         assert found[first][1] > found[first + 1][1] > found[first + 2][1]
+
+
+def test_topologies(tmp_path: Path) -> None:
+    """By hand: 50 steps of one second, and 12, 4 or 3 times 0.1 s for what the busiest link carries in each."""
+    out = run("topologies.py", tmp_path)
+    rows = re.finditer(r"^(.+?) +([\d.]+) +([\d.]+)$", out, re.M)
+    times = {found[1].strip(): (float(found[2]), float(found[3])) for found in rows}
+    assert times["shared"] == (110.0, 290.0)
+    assert times["fat tree"] == (70.0, 70.0)
+    assert times["star"] == (65.0, 65.0)

@@ -39,6 +39,11 @@ TAUGHT = {
     "walltime.core.time": ("NEVER", "SECOND", "format_duration"),
     "walltime.core.workload": ("Workload",),
     "walltime.kernel.jobs": ("State",),
+    "walltime.programs": (
+        *("Process", "Profile", "ProfileError", "StorageError"),
+        *("gather", "race", "register", "timeout"),
+    ),
+    "walltime.programs.profiles": ("write_out",),
     "walltime.scenario": ("load", "load_cluster"),
     "walltime.tuning": ("hourly_medians", "tune_workload"),
     "walltime.workload.formats": ("write",),

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 _CAPS = "running_jobs running_cores running_gpus running_memory running_core_minutes submitted_jobs"
 _WHO = "users groups accounts queues qos types min_cores max_cores min_time max_time"
+_LINK = "bandwidth latency duplex"
+_DISK = "capacity read write falling operations"
 _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
     "record slurm timezone until",
     "clusters": "name cores nodes sharing licences queues routes accounts shares limits reservations failures "
-    "interrupted attributes scheduler",
+    "interrupted attributes scheduler network components",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "
-    "sync_delay",
+    "sync_delay disk",
+    "clusters.nodes.disk": _DISK,
+    "clusters.network": "type link local switch levels downlink uplink l1_switch_count l2_switch_count file",
+    "clusters.network.levels": f"{_LINK} size",
+    **{f"clusters.network.{key}": _LINK for key in ("link", "local", "switch", "downlink", "uplink")},
+    "clusters.components": f"{_LINK} disk",
+    "clusters.components.disk": _DISK,
     "clusters.queues": f"{_CAPS} priority nodes order job_factor default_time max_time min_cores max_cores users "
     "groups accounts per_user per_group per_account default",
     "clusters.queues.per_user": _CAPS,
@@ -29,7 +37,7 @@ HONOURED = {
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",
     "broker.migrate": "every gain most depth",
-    "execution": "model overrun checkpoint",
+    "execution": "model overrun checkpoint profiles",
     "execution.checkpoint": "interval cost restart",
     "dependencies": "never unknown preceding",
     "cancellations": "share after distribution spread running",

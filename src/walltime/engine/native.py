@@ -24,12 +24,13 @@ from walltime.engine.honoured import HONOURED
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.tables import build_outages, build_tables
 from walltime.engine.warm_start import Placements
+from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.rules.limits import collect_rules
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
-from walltime.scenario.model import SHARING
+from walltime.scenario.model import PROGRAMS, SHARING
 from walltime.scenario.names import find_strangers
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
@@ -56,10 +57,12 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     for i, cluster in enumerate(scenario.clusters):
         scheduler = cluster.scheduler
         prefix = "cluster.scheduler" if len(scenario.clusters) == 1 else f"clusters.{i}.scheduler"
-        if scenario.execution.model.name in SHARING and cluster.nodes is None:
+        if scenario.execution.model.name in (*SHARING, PROGRAMS) and cluster.nodes is None:
             where = prefix.removesuffix(".scheduler")
-            problems.append((f"{where}.cores", f"{scenario.execution.model.name} shares the time of nodes; give nodes"))
+            uses = "shares the time of nodes" if scenario.execution.model.name in SHARING else "run on nodes"
+            problems.append((f"{where}.cores", f"{scenario.execution.model.name} {uses}; give nodes"))
         problems += _beyond(scenario, cluster, prefix)
+        problems += _only_for_programs(scenario, cluster, prefix.removesuffix(".scheduler"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
@@ -89,6 +92,19 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     return problems
 
 
+def _only_for_programs(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
+    """What only jobs that are programs use."""
+    if scenario.execution.model.name == PROGRAMS:
+        return []
+    given = {
+        "execution.profiles": scenario.execution.profiles,
+        f"{prefix}.network": cluster.network,
+        f"{prefix}.components": cluster.components,
+        f"{prefix}.nodes.disk": any(group.disk is not None for group in cluster.nodes or ()),
+    }
+    return [(key, f"only the execution model {PROGRAMS} uses it") for key, value in given.items() if value]
+
+
 def complete(scenario: Scenario) -> Scenario:
     """The scenario with what the engine alone can tell of it: here, nothing."""
     return scenario
@@ -112,6 +128,7 @@ def run(
     batches = chain([] if first is None else [first], batches)
     profiles = [] if first is None else first.label_names("profile")
     options["execution"].equip([cluster.layout() for cluster in scenario.clusters], scenario.seed, profiles)
+    options["execution"].connect([cluster.machine() for cluster in scenario.clusters])
     simulation, arrivals = build_simulation(scenario, first, batches, options)
     if first is not None and first.has("started"):
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
@@ -154,8 +171,11 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
         if (uneven := find_uneven(batch, shaped, any(cluster.queues for cluster in scenario.clusters))) is not None:
             what = f"heterogeneous jobs whose parts differ run in one pool of cores only; {uneven}"
             raise UnsupportedError(NAME, [("workload", what)])
-        if endless and np.any((batch.column("run_time") < 0) & (batch.column("cancel") < 0)):
-            row = int(np.argmax((batch.column("run_time") < 0) & (batch.column("cancel") < 0)))
+        bound = batch.column("cancel") >= 0
+        if scenario.execution.model.name == PROGRAMS:
+            bound |= batch.column("profile") >= 0
+        if endless and np.any((batch.column("run_time") < 0) & ~bound):
+            row = int(np.argmax((batch.column("run_time") < 0) & ~bound))
             job = int(batch.column("job_id")[row])
             raise InputError("a job without a run time would run for ever (overrun: extend, no until)", value=job)
         yield batch
@@ -184,6 +204,8 @@ def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[
     """What a Simulation is made with, besides its arrivals."""
     execution = registry.build("execution", scenario.execution.model)
     execution.extends = scenario.execution.overrun == "extend"
+    if scenario.execution.profiles is not None:
+        execution.read(scenario.execution.profiles)
     return {
         "execution": execution,
         "observers": observers,
@@ -227,6 +249,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "ignored": _ignored(scenario, arrivals.batches),
         "overrun": scenario.execution.overrun,
         **({"shared_time": True} if scenario.execution.model.name in SHARING else {}),
+        **_programs(simulation),
         "passes": sum(cluster.passes for cluster in simulation.clusters),
         "longest_queue": max(cluster.longest_queue for cluster in simulation.clusters),
         "until": scenario.until,
@@ -237,6 +260,13 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "checkpoint_core_hours": simulation.execution.spent_aside / (3600 * SECOND),
         **_brokered(simulation),
     }
+
+
+def _programs(simulation: Simulation) -> dict[str, Any]:
+    """Of jobs that are programs: how many failed by an error of their own, and what the first of them say."""
+    if not isinstance(simulation.execution, Programs):
+        return {}
+    return {"programs": {"failed": simulation.execution.failed, "first": simulation.execution.errors}}
 
 
 def _brokered(simulation: Simulation) -> dict[str, Any]:

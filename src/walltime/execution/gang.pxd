@@ -1,7 +1,5 @@
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
-from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport Engine
 
 cdef class Row:
     cdef object used
@@ -35,9 +33,6 @@ cdef class Gang(Execution):
     cdef list row_of
     cdef long long[::1] finish
     cdef long long[::1] need
-    cdef object arrivals
-    cdef list live_jobs
-    cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
     cpdef interrupt(self, Py_ssize_t slot, bint keep)

@@ -17,15 +17,12 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.execution.model import Execution
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
-from walltime.kernel.ledger.cores import Ledger
-from walltime.kernel.source import Engine
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FAR = cython.declare(cython.double, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 ENDLESS = cython.declare(cython.longlong, 1 << 60)
-CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a ledger's range that is the cores of each node
 
 if not cython.compiled:
     COMPLETED = State.COMPLETED
@@ -160,30 +157,10 @@ class Gang(Execution):
             self.pattern(text)
         return 0
 
-    def attach(self, engine: Engine):
-        self.engine = engine
-        sim: object = engine
-        self.arrivals = sim.arrivals
-        self.live_jobs = sim.arrivals.live_jobs
-        return 0
-
     def pattern(self, text):
         if text not in self.patterns:
             self.patterns[text] = parse_profile(text, self.patterns[None])
         return self.patterns[text]
-
-    def profile_of(self, job):
-        """What the job's profile says; None where nothing."""
-        slot: cython.Py_ssize_t = job
-        row: cython.longlong = self.engine.jobs.at[slot].row
-        if row < 0:
-            return self.live_jobs[-row - 1].get("profile") or None
-        for batch in self.arrivals.batches:
-            if row < len(batch):
-                code = batch.column("profile")[row] if batch.has("profile") else -1
-                return batch.label_names("profile")[code] if code >= 0 else None
-            row -= len(batch)
-        return None
 
     # ---- a job's way in and out
 
@@ -212,28 +189,6 @@ class Gang(Execution):
         matrix.foresee()
         self.look()
         return NEVER
-
-    def shares_of(self, job) -> list:
-        """(node, tasks) of the job: as its ledger gave them, of whole nodes evenly over them."""
-        jobs: JobTable = self.engine.jobs
-        slot: cython.Py_ssize_t = job
-        ledger: Ledger = self.engine.ledger_for(slot)
-        ranges: cython.Py_ssize_t = ledger.describe(slot)
-        k: cython.Py_ssize_t
-        left: cython.longlong = jobs.at[slot].cores
-        found = []
-        for k in range(ranges):
-            first = ledger.ranges[k] >> 44
-            for node in range(first, first + ((ledger.ranges[k] >> 24) & 0xFFFFF) + 1):
-                found.append((node, ledger.ranges[k] & CORES))
-        if sum([tasks for _, tasks in found]) <= left:
-            return found
-        evenly = []
-        for place, (node, _) in enumerate(found):
-            tasks = -(-left // (len(found) - place))
-            left -= tasks
-            evenly.append((node, tasks))
-        return evenly
 
     def find_row(self, matrix: Matrix, shares):
         """The first row with a free core for every task, or a new one. More tasks than a node has cores never run at

@@ -1,9 +1,13 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.source cimport Source
+from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.source cimport Engine, Source
 
 cdef class Execution(Source):
     cdef public bint extends
     cdef readonly object spent_aside
+    cdef object arrivals
+    cdef list live_jobs
+    cpdef attach(self, Engine engine)
     cpdef int taken(self, Py_ssize_t slot) except -1
     cpdef int ended(self, Py_ssize_t slot) except -1
     cpdef long long begin(self, Py_ssize_t slot) except? -1

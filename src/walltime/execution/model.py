@@ -6,9 +6,11 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.source import Source
+from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.source import Engine, Source
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a ledger's range that is the cores of each node
 
 
 @cython.cclass
@@ -29,6 +31,18 @@ class Execution(Source):
         profiles that jobs are known to have."""
         return 0
 
+    def attach(self, engine: Engine):
+        self.engine = engine
+        sim: object = engine
+        self.arrivals = sim.arrivals
+        self.live_jobs = sim.arrivals.live_jobs
+        return 0
+
+    def connect(self, machines):
+        """Called once, before the run: of each cluster its nodes, disks, network and components outside, as a Machine;
+        None for a plain number of cores."""
+        return 0
+
     def taken(self, slot):
         """The job is submitted, and about to enter the system."""
         jobs: JobTable = self.engine.jobs
@@ -45,6 +59,41 @@ class Execution(Source):
         """The running job stops now, by whatever cause. With `keep`, jobs.progress[slot] is what it has done so far,
         and a later `begin` goes on from there; otherwise its work is lost."""
         raise NotImplementedError(f"{type(self).__name__}.interrupt")
+
+    def profile_of(self, job):
+        """What the job's profile says; None where nothing."""
+        slot: cython.Py_ssize_t = job
+        row: cython.longlong = self.engine.jobs.at[slot].row
+        if row < 0:
+            return self.live_jobs[-row - 1].get("profile") or None
+        for batch in self.arrivals.batches:
+            if row < len(batch):
+                code = batch.column("profile")[row] if batch.has("profile") else -1
+                return batch.label_names("profile")[code] if code >= 0 else None
+            row -= len(batch)
+        return None
+
+    def shares_of(self, job) -> list:
+        """(node, tasks) of the job: as its ledger gave them, of whole nodes evenly over them."""
+        jobs: JobTable = self.engine.jobs
+        slot: cython.Py_ssize_t = job
+        ledger: Ledger = self.engine.ledger_for(slot)
+        ranges: cython.Py_ssize_t = ledger.describe(slot)
+        k: cython.Py_ssize_t
+        left: cython.longlong = jobs.at[slot].cores
+        found = []
+        for k in range(ranges):
+            first = ledger.ranges[k] >> 44
+            for node in range(first, first + ((ledger.ranges[k] >> 24) & 0xFFFFF) + 1):
+                found.append((node, ledger.ranges[k] & CORES))
+        if sum([tasks for _, tasks in found]) <= left:
+            return found
+        evenly = []
+        for place, (node, _) in enumerate(found):
+            tasks = -(-left // (len(found) - place))
+            left -= tasks
+            evenly.append((node, tasks))
+        return evenly
 
     def ended(self, slot):
         """The job is about to leave the system."""

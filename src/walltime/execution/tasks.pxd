@@ -4,7 +4,6 @@ from walltime.execution.tasktable cimport COMPUTE, NOTHING, SPIN, TaskTable
 from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport Engine
 
 cdef class TaskExecution(Execution):
     cdef readonly list patterns
@@ -40,10 +39,7 @@ cdef class TaskExecution(Execution):
     cdef dict profile_codes
     cdef Py_ssize_t batches_read
     cdef long long seed
-    cdef object arrivals
-    cdef list live_jobs
 
-    cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cpdef long long begin(self, Py_ssize_t slot) except? -1
     cpdef interrupt(self, Py_ssize_t slot, bint keep)

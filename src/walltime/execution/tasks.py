@@ -19,7 +19,6 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
 from walltime.kernel.ledger.cores import Ledger
-from walltime.kernel.source import Engine
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -73,13 +72,6 @@ class TaskExecution(Execution):
         self.lapper = integers(self.n, -1)
         self.touch_mark = integers(self.n)
         self.agenda = Agenda(self.n)
-        return 0
-
-    def attach(self, engine: Engine):
-        self.engine = engine
-        sim: object = engine
-        self.arrivals = sim.arrivals
-        self.live_jobs = sim.arrivals.live_jobs
         return 0
 
     def read_patterns(self):

@@ -30,8 +30,8 @@ FORM = "walltime run 1"
 LIBRARIES = ("numpy", "polars")
 """They compute what a result says: draws, sums, quantiles."""
 SOURCES = (
-    *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "rules", "scenario"),
-    *("site", "slurm", "workload", "pipeline.py", "api.py"),
+    *("analysis", "cluster", "core", "engine", "execution", "kernel", "policies", "policy", "programs", "rules"),
+    *("scenario", "site", "slurm", "workload", "pipeline.py", "api.py"),
     *("experiments/execution.py", "experiments/phases.py"),
 )
 """Of our own package what a result depends on; not how it is drawn, shown or stored."""

@@ -258,6 +258,13 @@ PARTS = (
         "All tasks of a job run at the same time, in slots that jobs share: gang scheduling.",
         "Ousterhout 1982",
     ),
+    Entry(
+        "execution",
+        "programs",
+        "walltime.execution.programs:Programs",
+        "Jobs are programs that compute, communicate and use disks: their run times emerge.",
+        "Makogon 2024",
+    ),
 )
 
 PRESETS = (

@@ -15,6 +15,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.plugins import import_target, require_allowed
 from walltime.core.source import Place, Source, parse_source, read_source
+from walltime.programs.program import gather
 from walltime.programs.steps import (
     Compute,
     Custom,
@@ -51,8 +52,12 @@ class Profiles:
             made = _Reader(parse_source(text, None), self.steps).read(parse_source(text, None).data, (), 0)
             self._written[text] = made
             return made
-        what = "no profile of this name" if self.steps else "no file of profiles tells what this is"
-        raise InputError(what, value=text, choices=list(self.steps))
+        if text in _registered:
+            self._written[text] = _Reader(Source(None, None), self.steps).make_own(text, {}, ())
+            return self._written[text]
+        names = [*self.steps, *_registered]
+        what = "no profile of this name" if names else "no file of profiles tells what this is"
+        raise InputError(what, value=text, choices=names)
 
 
 class Profile:
@@ -61,6 +66,34 @@ class Profile:
     async def run(self, processes: list[Any]) -> None:
         """What the job does; it is over when this returns."""
         raise NotImplementedError(f"{type(self).__name__}.run")
+
+
+class MasterWorkers(Profile):
+    """The first process sends to each other, which computes what it got; then the first computes."""
+
+    def __init__(
+        self, master_compute_work: float = 0.0, worker_compute_work: float = 0.0, data_transfer_size: float = 0.0
+    ) -> None:
+        self.master, self.worker, self.size = master_compute_work, worker_compute_work, data_transfer_size
+
+    async def run(self, processes: list[Any]) -> None:
+        master, *workers = processes
+        await gather(*(self._serve(master, worker) for worker in workers))
+        await master.compute(self.master)
+
+    async def _serve(self, master: Any, worker: Any) -> None:
+        await master.transfer(self.size, worker)
+        await worker.compute(self.worker)
+
+
+def register(name: str, make: Callable[..., Any]) -> None:
+    """Let files and jobs use a type of your own by this name: `make(**args)` gives something with `run(processes)`."""
+    if name in TYPES or ":" in name:
+        raise InputError("a type of profiles has this name already, or it has a colon", value=name)
+    _registered[name] = make
+
+
+_registered: dict[str, Callable[..., Any]] = {}
 
 
 def read_profiles(path: str | Path) -> Profiles:
@@ -110,10 +143,11 @@ class _Reader:
 
     def make(self, kind: str, args: dict[Any, Any], place: Place, depth: int) -> Step:
         """A step of this type."""
-        if ":" in kind:
+        if ":" in kind or kind in _registered:
             return self.make_own(kind, args, place)
         if kind not in TYPES:
-            raise self.wrong("no type of profiles", (*place, "type"), kind, [*TYPES, *self.known])
+            choices = [*TYPES, *_registered, *self.known]
+            raise self.wrong("no type of profiles", (*place, "type"), kind, choices)
         step, needed, optional = TYPES[kind]
         inside = (*place, "args")
         for key in args:
@@ -131,8 +165,9 @@ class _Reader:
     def make_own(self, kind: str, args: dict[Any, Any], place: Place) -> Step:
         """A profile in Python, with its arguments."""
         try:
-            require_allowed(kind, LABEL)
-            made = import_target(kind, LABEL)
+            if kind not in _registered:
+                require_allowed(kind, LABEL)
+            made = _registered[kind] if kind in _registered else import_target(kind, LABEL)
             profile = made(**args) if callable(made) else made
         except InputError as error:
             raise self.wrong(error.what, (*place, "type"), error.value, error.choices) from None
@@ -216,6 +251,12 @@ TYPES: dict[str, tuple[Callable[..., Step], dict[str, Argument], dict[str, Argum
         {"processes": _RANKS, "component_name": _TEXT},
         {"input_size": _NUMBER, "output_size": _NUMBER},
     ),
+    "master-workers": (
+        lambda **args: Custom(MasterWorkers(**args)),
+        {"worker_compute_work": _NUMBER, "data_transfer_size": _NUMBER},
+        {"master_compute_work": _NUMBER},
+    ),
+    "disk-ops": (DiskUse, {}, _DISK | {"read_size": _NUMBER, "write_size": _NUMBER}),
     "disk-read": (_reading, {"size": _NUMBER}, _DISK),
     "disk-write": (_writing, {"size": _NUMBER}, _DISK),
     "sequence": (Sequence, {"profiles": _SEVERAL}, _ROUNDS),

@@ -45,6 +45,7 @@ cdef class Program:
     cdef readonly bint paused
     cdef readonly object error
     cdef readonly object on_end
+    cdef public Py_ssize_t slot
     cdef dict operations
     cdef dict written
     cdef double moment

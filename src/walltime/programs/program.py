@@ -325,7 +325,7 @@ class Timed(Pending):
 class Program:
     """One job that runs. `nodes` are (node, cores) of its processes; `on_end(program)` is called once it is over.
 
-    `label` and `profile` are for messages: the job, and the name of its profile.
+    `label` and `profile` are for messages: the job, and the name of its profile; `slot` is for whom it runs.
     """
 
     def __init__(self, platform: Platform, nodes, speedup, label=None, profile=None, on_end=None) -> None:
@@ -333,6 +333,7 @@ class Program:
         self.label = label
         self.profile = profile
         self.on_end = on_end
+        self.slot = -1
         self.over = self.paused = False
         self.error = self.root = None
         self.operations = {}

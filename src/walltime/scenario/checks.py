@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from walltime.core.errors import InputError
 from walltime.scenario.brokering import CRITERIA
-from walltime.scenario.model import SHARING, Cluster, Scenario
+from walltime.scenario.model import PROGRAMS, SHARING, Cluster, Scenario
 from walltime.scenario.names import place_error
 from walltime.scenario.outages import in_disruptions
 from walltime.scenario.part import Part
 from walltime.scenario.rules import Caps, Queue
+from walltime.workload.pattern import make_pattern, parse_profile
 
 _RESERVED = ("cores", "memory", "gpus")
 
@@ -29,8 +30,33 @@ def check_rules(scenario: Scenario) -> None:
                 raise place_error(InputError(f"{what}; others are {', '.join(SHARING)}"), scenario, f"{prefix}.{key}")
         for key, error in _in_checkpoints(scenario, cluster):
             raise place_error(error, scenario, f"{prefix}.{key}")
-    for key, error in _in_broker(scenario):
+        for key, error in _in_machine(cluster):
+            raise place_error(error, scenario, f"{prefix}.{key}")
+    for key, error in [*_in_broker(scenario), *_in_profiles(scenario)]:
         raise place_error(error, scenario, key)
+
+
+def _in_machine(cluster: Cluster) -> Iterator[tuple[str, InputError]]:
+    """A network that does not hold together."""
+    try:
+        if cluster.network is not None:
+            cluster.machine()
+    except InputError as error:
+        yield "network", InputError(str(error)) if error.file is not None else error
+
+
+def _in_profiles(scenario: Scenario) -> Iterator[tuple[str, InputError]]:
+    """Profiles of generated jobs that say nothing to the execution model; those of programs are looked at with their
+    file."""
+    synthetic = scenario.workload.synthetic
+    if synthetic is None or scenario.execution.model.name == PROGRAMS:
+        return
+    for name, kind in synthetic.types.items():
+        try:
+            if kind.profile is not None:
+                parse_profile(kind.profile, make_pattern("sequential", 1, 0, "block"))
+        except InputError as error:
+            yield f"workload.synthetic.types.{name}.profile", error
 
 
 def _mistakes(cluster: Cluster) -> Iterator[tuple[str, InputError]]:

@@ -11,6 +11,8 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.cluster.hostlist import expand
+from walltime.cluster.machine import Machine
+from walltime.cluster.network import Constant, Link
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
@@ -19,6 +21,7 @@ from walltime.scenario.controller import Controller
 from walltime.scenario.dependencies import Cancellations, Dependencies
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.modelled import Modelled
+from walltime.scenario.network import Component, Disk, Network
 from walltime.scenario.part import Part
 from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
@@ -51,6 +54,9 @@ SCHEMA = 1
 
 SHARING = ("processor-sharing", "time-shared", "gang")
 """The execution models in which tasks share the time of a core."""
+
+PROGRAMS = "programs"
+"""The execution model in which jobs are programs, whose run times emerge."""
 
 _NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
 
@@ -97,6 +103,7 @@ class Nodes(Model):
     per_switch: Count | None = Field(
         default=None, description="So many neighbouring nodes share a switch, for the placement `topology`."
     )
+    disk: Disk | None = Field(default=None, description="Of nodes that programs run on: the disk of each node.")
     max_load: Count = Field(
         default=1,
         description="Of nodes whose time is shared: so many tasks at most for each core. Needs an execution model that "
@@ -176,6 +183,13 @@ class Cluster(Model):
         description="What becomes of a running job whose node fails, or that is in the way of a reservation: it waits "
         "again and starts from nothing (`requeue`) or from its last checkpoint (`checkpoint`), or it has failed.",
     )
+    network: Network | None = Field(
+        default=None, description="Of a cluster that programs run on: how its nodes are connected."
+    )
+    components: dict[Name, Component] = Field(
+        default_factory=dict,
+        description="Likewise: what is outside the nodes, by name, such as a storage that programs read from.",
+    )
     attributes: dict[Name, Score] = Field(
         default_factory=dict,
         description="Anything else that a broker may weigh, as numbers: `{reliability: 0.99, connectivity: 10}`.",
@@ -224,7 +238,23 @@ class Cluster(Model):
         """The nodes as plain data; None for one pool of cores."""
         if self.nodes is None:
             return None
-        return Layout(tuple(NodeGroup(**group.model_dump()) for group in self.nodes), self.sharing, self.licences)
+        groups = tuple(NodeGroup(**group.model_dump(exclude={"disk"})) for group in self.nodes)
+        return Layout(groups, self.sharing, self.licences)
+
+    def machine(self) -> Machine | None:
+        """The nodes with their disks, the network and the components outside; None for one pool of cores.
+
+        Without a network the nodes are connected without limit. Raises InputError for one that does not hold together.
+        """
+        layout = self.layout()
+        if layout is None or self.nodes is None:
+            return None
+        names, components = layout.names(), [one.component(name) for name, one in self.components.items()]
+        free = Constant(layout.count, Link())
+        network = free if self.network is None else self.network.build(names, components)
+        kinds = [None if group.disk is None else group.disk.plain() for group in self.nodes]
+        disks = [disk for disk, group in zip(kinds, self.nodes, strict=True) for _ in range(group.count)]
+        return Machine(layout, network, tuple(disks), tuple(components))
 
     @property
     def total_cores(self) -> int | None:
@@ -353,6 +383,9 @@ class Execution(Model):
         "scheduler sees corrected ends (`extend`, the default where the nodes' time is shared).",
     )
     checkpoint: Checkpoint | None = Field(default=None, description="Jobs that write checkpoints.")
+    profiles: File | None = Field(
+        default=None, description="Of the model `programs`: a YAML or JSON file of profiles, which jobs name."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -18,6 +18,7 @@ DEFINED = {
     "Cluster.queues": "the queues",
     "Cluster.accounts": "the accounts",
     "Cluster.attributes": "what a broker may weigh",
+    "Cluster.components": "what is outside the nodes",
     "Brokering.queues": "the global queues",
     "Synthetic.types": "the kinds of jobs",
 }

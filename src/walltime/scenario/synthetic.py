@@ -31,18 +31,6 @@ def _arrival_process(value: Any) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _profile(value: Any) -> str:
-    from walltime.workload.pattern import make_pattern, parse_profile
-
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a name")
-    try:
-        parse_profile(value, make_pattern("sequential", 1, 0, "block"))
-    except InputError as error:
-        raise ValueError(str(error)) from None
-    return value.strip()
-
-
 def _weight(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError("must be a number, 0 or more")
@@ -52,7 +40,6 @@ def _weight(value: Any) -> float:
 _written = PlainSerializer(lambda value: value if value is None else value.short())
 RandomNumber = Annotated[Any, BeforeValidator(_random_number), _written]
 ArrivalProcess = Annotated[Any, BeforeValidator(_arrival_process), _written]
-Profile = Annotated[str, BeforeValidator(_profile)]
 Weight = Annotated[float, BeforeValidator(_weight)]
 
 
@@ -65,10 +52,11 @@ class JobKind(Model):
     request: RandomNumber | None = Field(
         default=None, description="The requested time over the work; where absent, what `missing_request` says."
     )
-    profile: Profile | None = Field(
+    profile: Name | None = Field(
         default=None,
         description="How its tasks meet, where not as the execution model says: `sequential`, `lock-step`, "
-        "`master-slave`, or with options, `lock-step step=0.5 delay=0.01 spin`.",
+        "`master-slave`, or with options, `lock-step step=0.5 delay=0.01 spin`; of the model `programs`, the name of a "
+        "profile.",
     )
     priority: int = Field(default=0, description="Its jobs' priority, for orders that look at it.")
     user: Name | None = Field(default=None, description="Its jobs' user.")

@@ -132,7 +132,7 @@ def _score(value: Any) -> float:
     return float(value)
 
 
-def _size(value: Any) -> int:
+def read_size(value: Any) -> int:
     """Bytes, from a whole number or `512M`, `94G`, `1.5T`; the units are powers of 1024, as Slurm's are."""
     if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
         value = round(float(match[1]) * 1024 ** " KMGTP".index((match[2] or " ").upper()))
@@ -178,7 +178,7 @@ Ratio = Annotated[float, BeforeValidator(_ratio)]
 Name = Annotated[str, BeforeValidator(_name)]
 Speed = Annotated[float, BeforeValidator(_speed)]
 Score = Annotated[float, BeforeValidator(_score)]
-Size = Annotated[int, BeforeValidator(_size)]
+Size = Annotated[int, BeforeValidator(read_size)]
 Amount = Annotated[int, BeforeValidator(_amount)]
 Shares = Annotated[float, BeforeValidator(_shares)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]

@@ -9,7 +9,7 @@ from walltime.cluster.network import Link, Star
 from walltime.cluster.storage import Component, Disk
 from walltime.core.errors import InputError
 from walltime.core.plugins import allow_plugins
-from walltime.programs.profiles import TYPES, read_profiles, write_out
+from walltime.programs.profiles import TYPES, read_profiles, register, write_out
 
 STORE = Component("store", Link(10.0), Disk(capacity=1000.0, read=5.0))
 TWO = ((0, 1), (1, 1))
@@ -73,6 +73,8 @@ def test_json_is_read_as_well(tmp_path):
         ("communication-external", {"processes": [0, 1], "component_name": "store", "input_size": 20}, 4.0),
         ("communication-external", {"processes": [0], "component_name": "store", "output_size": 30}, 3.0),
         ("disk-read", {"size": 40}, 2.0),
+        ("disk-ops", {"processes": [0], "read_size": 40, "write_size": 40}, 4.0),
+        ("master-workers", {"worker_compute_work": 3e9, "data_transfer_size": 50, "master_compute_work": 1e9}, 5.0),
         ("disk-read", {"processes": [2], "size": 40}, 2.0),
         ("disk-write", {"processes": [0, 1], "size": 40}, 4.0),
         ("disk-read", {"processes": [0], "size": 10, "component_name": "store"}, 2.0),
@@ -112,6 +114,21 @@ def test_a_type_of_ones_own_is_a_class_in_python(tmp_path, monkeypatch):
     assert run(load(tmp_path, text).find("more"), TWO) == pytest.approx(6.0)
     with pytest.raises(InputError, match=r"profiles.yaml:1: .*cannot be made with these args"):
         load(tmp_path, "own: {type: 'stencil_profile:Stencil', args: {turns: 3}}")
+
+
+def test_a_type_of_ones_own_may_be_registered(tmp_path):
+    class Nap:
+        def __init__(self, length=1.0):
+            self.length = length
+
+        async def run(self, processes):
+            await processes[-1].sleep(self.length)
+
+    register("nap-for-tests", Nap)
+    profiles = load(tmp_path, "long: {type: nap-for-tests, args: {length: 4}}\nshort: {type: nap-for-tests}")
+    assert [run(profiles.find(name), TWO) for name in ("long", "short", "nap-for-tests")] == [4.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="has this name already"):
+        register("idle", Nap)
 
 
 def test_a_profile_of_a_file_may_be_awaited_in_python(tmp_path):

@@ -271,8 +271,10 @@ def _check_jobs(tables: Tables, found: list[Violation]) -> None:
 
 
 def _check_work(tables: Tables, found: list[Violation], workload: Workload, rows: np.ndarray) -> None:
-    """A completed job has done the work that the workload says."""
+    """A completed job has done the work that the workload says; of a program it says nothing."""
     asked = np.append(workload.column("run_time"), ABSENT)[rows]
+    if tables.programs:
+        asked = np.where(np.append(workload.column("profile"), -1)[rows] >= 0, ABSENT, asked)
     other = tables.is_state("completed") & (rows >= 0) & (asked >= 0) & (tables.time["run_time"] != asked)
     report(found, "agreement", other, tables.job_id, tables.time["end"], "has completed other work than its own")
 

@@ -55,6 +55,7 @@ class Tables:
         speeds = [speed for one in self.nodes.values() for speed in one.get("speeds", [1.0])]
         self.speeds = min([1.0, *speeds]), max([1.0, *speeds])
         self.shared = bool(facts.get("shared_time"))
+        self.programs = "programs" in facts  # how long jobs with a profile run is not the workload's to say
         self.foreign = bool(facts.get("own_places"))  # the engine divides jobs over nodes by rules of its own
         rounded = bool(facts.get("rounded_cores"))  # jobs may get more cores than they ask for
         whole = [rounded or (self.nodes.get(name) or {}).get("sharing") == "whole" for name in self.clusters]

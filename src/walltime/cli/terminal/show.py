@@ -78,6 +78,7 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _held(summaries)
         + _disrupted(summaries)
         + _left(summaries)
+        + _programs(summaries)
         + _each(summaries)
         + _cancelled(summaries)
         + _deadlines(summaries)
@@ -220,6 +221,17 @@ def _left(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if texts:
             told[name] = "; ".join(texts)
     return _said_once("Left when nothing could start or end a job any more", told, len(summaries))
+
+
+def _programs(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Which programs failed by an error of their own, and what the first of them said."""
+    told = {}
+    for name, summary in summaries.items():
+        account = summary.get("facts", {}).get("programs") or {}
+        if account.get("failed"):
+            rest = account["failed"] - len(account["first"])
+            told[name] = "; ".join(account["first"]) + (f"; and {rest:,} others" if rest else "")
+    return _said_once("Programs that failed", told, len(summaries))
 
 
 def _together(hours: float) -> str:

@@ -182,7 +182,30 @@ FITTED = {
     "cluster": {"cores": 8},
 }
 PUBLISHED = {"workload": {"model": {"name": "lublin", "days": 1, "load": 0.5}}, "cluster": {"cores": 8}}
+LINK = {"bandwidth": 1e9, "latency": 1e-6, "duplex": False}
+DISK = {"capacity": "1T", "read": "500M", "write": "300M", "falling": [1, 0.5], "operations": 4}
+NETWORKS = (
+    {"type": "star", "link": LINK, "local": LINK, "switch": LINK},
+    {"type": "tree", "levels": [LINK | {"size": 4}]},
+    {"type": "fat-tree", "downlink": LINK, "uplink": LINK, "l1_switch_count": 2, "l2_switch_count": 1},
+    {"type": "graph", "file": "links.txt"},
+)
+PROGRAMS = {
+    "workload": "log.swf",
+    "clusters": [
+        {
+            "name": network["type"],
+            "nodes": {"count": 2, "cores": 4, "disk": DISK},
+            "network": network,
+            "components": {"store": LINK | {"disk": DISK}},
+        }
+        for network in NETWORKS
+    ],
+    "broker": "random",
+    "execution": {"model": {"name": "programs", "flops": 2e9}, "profiles": "profiles.json"},
+}
 ALL = {
+    "programs": PROGRAMS,
     "fitted": FITTED,
     "published": PUBLISHED,
     "site": SITE,
@@ -197,6 +220,8 @@ ALL = {
 def write(tmp_path):
     (tmp_path / "shares.txt").write_text("ann 3\n", encoding="utf-8")
     (tmp_path / "failures.txt").write_text("1000\tfast\t3600\t0 1\n", encoding="utf-8")
+    links = [{"from": "s", "to": end, "bandwidth": 1} for end in ("n0", "n1", "store")]
+    (tmp_path / "links.txt").write_text(yaml.safe_dump({"links": links}), encoding="utf-8")
 
     def make(data: Any, folder: str = ".") -> Path:
         path = tmp_path / folder / "scenario.yaml"
@@ -259,7 +284,9 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
             "file",
             "file",
             "file",
+            "file",
             "jobs",
+            "profiles",
             "qos",
             "shares",
             "slurmctld",

@@ -1,0 +1,27 @@
+from libc.math cimport ceil
+
+from walltime.execution.model cimport Execution
+from walltime.kernel.jobs cimport COMPLETED, FAILED, JobTable, done_in, time_for
+from walltime.programs.activities cimport Activities
+from walltime.programs.platform cimport Platform
+from walltime.programs.program cimport Program
+
+cdef class Programs(Execution):
+    cdef readonly double flops
+    cdef readonly object speedup
+    cdef readonly str on_error
+    cdef readonly object profiles
+    cdef readonly list platforms
+    cdef readonly list errors
+    cdef readonly long long failed
+    cdef dict programs
+    cdef list finished
+    cpdef int taken(self, Py_ssize_t slot) except -1
+    cpdef int ended(self, Py_ssize_t slot) except -1
+    cpdef fire(self, long long now)
+    cpdef int forget(self) except -1
+    cpdef long long begin(self, Py_ssize_t slot) except? -1
+    cpdef interrupt(self, Py_ssize_t slot, bint keep)
+    cdef int catch_up(self, Platform platform, long long now) except -1
+    cdef int look(self) except -1
+    cdef int end(self, Program program) except -1
