@@ -12,6 +12,7 @@ from walltime import api
 from walltime.analysis.explain.explanation import Cause, Explanation, Foreseen, Overtaker, Standing
 from walltime.analysis.explain.holding import tell_holds
 from walltime.analysis.explain.wording import Words
+from walltime.core.dates import Date, is_date
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 from walltime.pipeline import prepare
@@ -36,11 +37,19 @@ def explain(
         raise InputError("only what the native engine simulated can be explained", value=done.scenario.engine)
     row = _find_job(done, job)
     moments = [at] if isinstance(at, str | int | float) else list(at)
-    times = tuple(parse_duration(moment) for moment in moments)
+    times = tuple(_read_moment(moment, done) for moment in moments)
     told = _account(done, row, _watch(done, row, times), times)
     for time in times:
         _check_moment(told, time / SECOND)
     return told
+
+
+def _read_moment(moment: str | float, done: api.Result) -> int:
+    """Microseconds on the result's clock, of seconds, a duration or a date."""
+    if not is_date(moment):
+        return parse_duration(moment)
+    origin = dict(done.record.facts.get("origin") or {})
+    return microseconds(Date(str(moment)).since(origin.get("epoch"), origin.get("timezone")))
 
 
 def _check_moment(told: Explanation, time: float) -> None:
@@ -48,8 +57,8 @@ def _check_moment(told: Explanation, time: float) -> None:
     if any(one.time == time for one in told.asked):
         return
     spans = [(one.start, one.end) for one in told.causes if told.eligible is not None and one.start >= told.eligible]
-    waits = [f"{start:,.10g} s to {end:,.10g} s" for start, end in spans]
-    raise InputError(f"job {told.job} did not wait for the scheduler at", value=f"{time:,.10g} s", choices=waits)
+    waits = [f"{told.when(start)} to {told.when(end)}" for start, end in spans]
+    raise InputError(f"job {told.job} did not wait for the scheduler at", value=told.when(time), choices=waits)
 
 
 def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
@@ -193,7 +202,7 @@ def _names(again: api.Result) -> list[tuple[int, str]]:
     jobs = again.jobs
     if "name" not in jobs.columns:
         return []
-    return [(number, name) for number, name in jobs.select("job_id", "name").iter_rows() if name is not None]
+    return [(number, name) for number, name in jobs.select("job_id", "name").iter_rows() if name]
 
 
 def _node_names(again: api.Result, row: dict[str, Any]) -> list[str]:

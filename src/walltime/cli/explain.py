@@ -18,7 +18,7 @@ def explain(
         typer.Option(
             "--at",
             metavar="TIME",
-            help="Tell its place and every part of its priority at this time (seconds, or such as 2h). Repeatable.",
+            help="Tell its place and every part of its priority at this time (seconds, 2h, or a date). Repeatable.",
             show_default=False,
         ),
     ] = None,

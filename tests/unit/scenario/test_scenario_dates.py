@@ -5,6 +5,7 @@ import pytest
 from walltime.api import simulate
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.explaining import explain
 from walltime.scenario import parse, resolve
 
 
@@ -69,3 +70,18 @@ def test_nodes_have_the_names_that_their_group_spells_out():
 def test_a_count_that_is_not_that_of_the_names_is_refused(name):
     with pytest.raises(InputError, match=r"names in|brackets|not a range"):
         parse({"workload": "x", "cluster": {"nodes": {"name": name, "cores": 4, "count": 3}}})
+
+
+def test_an_explanation_names_jobs_as_the_log_does_and_tells_dates(log):
+    with open(log, "a") as file:
+        file.write("7_3|2026-10-14T14:02:00|2026-10-14T14:20:00|2026-10-14T14:30:00|00:10:00|4|1|COMPLETED\n")
+    result = simulate(scenario(log))
+    told = explain(result, "7_3", at="2026-10-14T14:03:00")
+    assert told.job == "7_3"
+    assert "submitted at 2026-10-14 14:02:00" in str(told)
+    assert "started   at 2026-10-14 14:20:00" in str(told)
+    assert "At 2026-10-14 14:03:00: 1 before it, of 2 waiting" in str(told)
+    later = explain(result, "2")
+    assert {one.job for one in later.overtakers} <= {"1", "7_3"}
+    with pytest.raises(InputError, match="did not wait for the scheduler at: '2026-10-14 14:25:00'"):
+        explain(result, "7_3", at="2026-10-14T14:25")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from walltime.analysis.plots import Picture
+from walltime.core.dates import show_date
 from walltime.core.time import format_duration
 
 ORDER = (
@@ -126,6 +127,13 @@ class Explanation:
         """Seconds in which it did not run, from its submission on."""
         return sum(cause.duration for cause in self.causes)
 
+    def when(self, seconds: float) -> str:
+        """A moment for a person: a date, where the log tells when its time zero was."""
+        epoch = self.origin.get("epoch")
+        if epoch is None:
+            return f"{seconds:,.10g} s"
+        return show_date(float(epoch) + seconds, self.origin.get("timezone"))
+
     def totals(self) -> dict[str, float]:
         """Seconds by kind of cause, the longest first; they add up to the wait."""
         sums: dict[str, float] = {}
@@ -173,26 +181,26 @@ def _tell(told: Explanation) -> Iterator[str]:
     yield from _tell_standings(told)
     for one in told.asked:
         yield ""
-        yield from _tell_parts(one)
+        yield from _tell_parts(told, one)
 
 
 def _tell_life(told: Explanation) -> Iterator[str]:
-    yield f"  submitted at {told.submit:,.10g} s"
+    yield f"  submitted at {told.when(told.submit)}"
     if told.eligible is None:
         yield "  it never began to wait"
         return
     if told.eligible > told.submit:
-        held = format_duration(told.eligible - told.submit)
-        yield f"  eligible  at {told.eligible:,.10g} s, after {held} in which it had to wait for its time or for others"
+        held = f"{format_duration(told.eligible - told.submit)} in which it had to wait for its time or for others"
+        yield f"  eligible  at {told.when(told.eligible)}, after {held}"
     if told.start is None:
         wait = format_duration((told.until or told.eligible) - told.eligible)
-        yield f"  never started; the account ends at {told.until:,.10g} s, after {wait}"
+        yield f"  never started; the account ends at {told.when(told.until or told.eligible)}, after {wait}"
     else:
-        yield f"  started   at {told.start:,.10g} s, after a wait of {format_duration(told.start - told.eligible)}"
+        yield f"  started   at {told.when(told.start)}, after a wait of {format_duration(told.start - told.eligible)}"
     if len(told.runs) > 1:
         yield f"  ran {len(told.runs)} times, and did not for {format_duration(told.wait)} in all"
     if told.end is not None and told.start is not None:
-        yield f"  ended     at {told.end:,.10g} s"
+        yield f"  ended     at {told.when(told.end)}"
 
 
 def _tell_order(told: Explanation) -> list[str]:
@@ -259,7 +267,7 @@ def _tell_foreseen(told: Explanation) -> Iterator[str]:
         error = "" if start is None else f"; it was {_signed(start - one.start)}"
         lines.append(f"after {format_duration(one.time - told.submit):>9}: in {ahead} ({one.how}){error}")
     first = told.foreseen[0]
-    yield from _listed(f"Its start was first foreseen at {first.time:,.10g} s, and so", _thinned(lines))
+    yield from _listed(f"Its start was first foreseen at {told.when(first.time)}, and so", _thinned(lines))
 
 
 def _thinned(lines: list[str]) -> list[str]:
@@ -293,9 +301,9 @@ def counts(one: Standing, name: str) -> bool:
     return not name.endswith((".factor", ".weight")) and (f"{name}.factor" not in one.parts or one.parts[name] != 0)
 
 
-def _tell_parts(one: Standing) -> Iterator[str]:
+def _tell_parts(told: Explanation, one: Standing) -> Iterator[str]:
     """All that a priority is made of: what each factor adds, and its weight and value where it has them."""
-    yield f"At {one.time:,.10g} s: {one.ahead:,} before it, of {one.waiting:,} waiting"
+    yield f"At {told.when(one.time)}: {one.ahead:,} before it, of {one.waiting:,} waiting"
     parts = one.parts
     if not parts:
         yield "  the order has no parts to tell"

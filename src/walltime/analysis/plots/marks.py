@@ -301,9 +301,10 @@ def _mark_edges(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: 
 
 
 def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
-    """The numbers of the jobs that have room for one, in each of their times of running."""
+    """The names or numbers of the jobs that have room for one, in each of their times of running."""
     plan = mark.schedule
-    numbers = plan.jobs["job_id"].to_list()
+    names = plan.jobs["name"].to_list() if "name" in plan.jobs.columns else [None] * plan.jobs.height
+    numbers = [name or number for name, number in zip(names, plan.jobs["job_id"].to_list(), strict=True)]
     wide, high = (end - start) / (plan.last - plan.first) * width, (plan.high - plan.low) / plan.rows * HEIGHT
     told: set[tuple[int, float]] = set()
     for place in np.argsort(-(plan.high - plan.low), kind="stable").tolist():

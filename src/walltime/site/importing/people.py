@@ -100,12 +100,9 @@ def write_accounts(associations: Associations, source: str, findings: Findings) 
 
 
 def write_limits(
-    associations: Associations, settings: Settings, sources: tuple[str, str], findings: Findings, apart: set[str]
+    associations: Associations, settings: Settings, sources: tuple[str, str], findings: Findings
 ) -> list[Said]:
-    """The limits of associations and of qualities of service; none, where the site does not enforce them.
-
-    `apart` are qualities of partitions, whose limits are the queues'.
-    """
+    """The limits of associations and of qualities of service; none, where the site does not enforce them."""
     enforced = {word.lower() for word in settings.words("AccountingStorageEnforce")}
     if settings.given("AccountingStorageEnforce"):
         findings.tell("AccountingStorageEnforce")
@@ -124,10 +121,8 @@ def write_limits(
     nested = any(entry.user is None and entry.parent not in ("root", "") for entry in entries[1:])
     found = [*_of_groups(entries, findings), *_of_users(associations, findings)]
     limits = [Said(limit, sources[0]) for limit in found]
-    allowed = {name for entry in entries for name in (*entry.qos, entry.default_qos)}
     for quality in associations.qualities:
-        if quality.name not in apart or quality.name in allowed:
-            limits += [Said(limit, sources[1]) for limit in _of_quality(quality, nested, findings)]
+        limits += [Said(limit, sources[1]) for limit in _of_quality(quality, nested, findings)]
     return limits
 
 
@@ -188,6 +183,9 @@ def _of_quality(quality: Quality, nested: bool, findings: Findings) -> Iterator[
 def caps_of_partition(quality: Quality, findings: Findings) -> dict[str, Any]:
     """What the QOS of a partition means for its queue."""
     found: dict[str, Any] = {}
+    for name in quality.limits:
+        if name not in _LOOKED_AT:
+            findings.tell(spell(f"QOS.{name}"), quality.name)
     for per, marks in PER.items():
         names = [name for name in quality.limits if name.startswith(marks) or name.endswith(marks)]
         caps = read_caps(quality.limits, names, "QOS", quality.name, findings)

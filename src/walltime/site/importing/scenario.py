@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.reading import boundary
+from walltime.site.associations import Associations
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes
@@ -97,7 +98,7 @@ def _write_workload(given: Given, folder: str | Path) -> Any:
 
 
 def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings: Findings) -> dict[str, Any]:
-    people = given.associations
+    people = _without_partitions(given)
     whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
     _tell_selection(settings, findings)
     named = given.conf.settings.get("ClusterName")
@@ -114,8 +115,7 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
     )
     if people is not None:
         cluster |= write_accounts(people, accounts, findings)
-        apart = {words.get("qos", "") for _, words in given.conf.resolve("partitionname")}
-        if limits := write_limits(people, settings, (accounts, qualities), findings, apart):
+        if limits := write_limits(people, settings, (accounts, qualities), findings):
             cluster["limits"] = limits
     there = {unit.name for unit in units}
     if windows := write_windows(given.windows, there, findings):
@@ -134,6 +134,18 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
         scheduler["place"] = Said("topology", settings.source("TopologyPlugin"))
     cluster["scheduler"] = scheduler | preempt
     return cluster
+
+
+def _without_partitions(given: Given) -> Associations | None:
+    """The associations without the qualities of service that are partitions' alone, and no job's."""
+    people = given.associations
+    if people is None:
+        return None
+    apart = {words.get("qos", "") for _, words in given.conf.resolve("partitionname")}
+    allowed = {name for entry in (people.root, *people.entries) for name in (*entry.qos, entry.default_qos)}
+    allowed |= {name for quality in people.qualities for name in quality.preempts} | {"normal"}
+    kept = tuple(one for one in people.qualities if one.name not in apart or one.name in allowed)
+    return replace(people, qualities=kept)
 
 
 def _tell_selection(settings: Settings, findings: Findings) -> None:

@@ -130,13 +130,20 @@ def test_priority_and_preemption(site):
         "weights": {"age": 1000, "fairshare": 5000},
         "interval": "5m",
         "max_age": "1d",
-        "qos": {"normal": 5, "idle": 0, "part": 0},
+        "qos": {"normal": 5, "idle": 0},
         "fairshare": {"formula": "classic", "half_life": "7d"},
     }
     assert scheduler["preempt"] == {
-        **{"name": "qos", "ranks": {"normal": 0, "idle": -1, "part": -1}, "mode": "kill", "victims": "smallest"},
+        **{"name": "qos", "ranks": {"normal": 0, "idle": -1}, "mode": "kill", "victims": "smallest"},
         "grace": "1m",
     }
+
+
+def test_pairs_of_preemption_that_are_no_order_are_told(site):
+    (site / "qos.txt").write_text("Name|Preempt\nnormal|idle\nidle|\nurgent|normal\n")
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["preempt"]["ranks"] == {"normal": 0, "idle": -1, "urgent": 1}
+    assert "QOS.Preempt (urgent): ranks: it is otherwise for idle" in made.findings.lines("nearly")
 
 
 def test_outages_and_reservations_by_their_dates(site):
@@ -152,7 +159,7 @@ def test_the_lists(site):
     made = make(site)
     assert "Event (cn04): it had no end yet" in made.findings.lines("not")
     assert "QOS.GrpTRES (part): no limit on node" in made.findings.lines("not")
-    assert "QOS.Preempt (normal): ranks: it is otherwise for part" in made.findings.lines("nearly")
+    assert "QOS.Preempt (normal)" in made.findings.lines("exactly")
     assert any(line.startswith("SchedulerParameters.bf_busy_nodes: ") for line in made.findings.lines("not"))
     assert made.data["slurm"]["settings"]["SchedulerParameters.bf_busy_nodes"] is True  # the controller is told
     assert "JobRequeue" in made.findings.lines("exactly")
