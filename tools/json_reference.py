@@ -31,6 +31,8 @@ need more than a moment, or a package: those of `walltime slurm` (`run`, `compar
 `walltime run` does), `sweep`, `store`, `analyse`, `check-plugin`, `workload tune` and `workload recipe`.
 """
 FILES = {
+    "slurm.conf": "SelectType=select/cons_tres\nSchedulerParameters=bf_licenses,bf_max_time=60\n"
+    "NodeName=n[1-4] CPUs=8\nPartitionName=all Nodes=n[1-4]\n",
     "flow.json": '{"tasks": [{"id": "a", "number_of_cores": 8, "runtime_sim": 540, "runtime_limit": 600}]}',
     "flows.yaml": "workload:\n  generate: {jobs: 200, cores: 64, load: 0.9}\n"
     "  workflows: {manifests: flow.json, submit: manifest, every: 12h, user: flo}\ncluster: {cores: 64}\n",
@@ -53,6 +55,7 @@ COMMANDS = (
     "steady demo/easy --settle 1h",
     "policies",
     "audit demo/easy",
+    "site import slurm.conf",
     "workload info demo/workload.swf",
     "workload convert demo/workload.swf some.csv --first 50",
     "workload anonymise demo/workload.swf anonymous.swf",
@@ -93,7 +96,7 @@ def _run(words: str) -> str:
 def names(data: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """The path of every value, and its type."""
     key = path.rpartition(".")[2]
-    if isinstance(data, dict) and key == "summary":
+    if isinstance(data, dict) and key in ("summary", "scenario"):
         yield path, "object"
     elif isinstance(data, dict):
         is_named = key in NAMED
