@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 from command_line import Command, environment
 
 import walltime
+from walltime.experiments.definition import load_experiment
+from walltime.experiments.maintenance import verify
+from walltime.experiments.sweep import plan_experiment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -207,3 +211,36 @@ def test_topologies(tmp_path: Path) -> None:
     assert times["shared"] == (110.0, 290.0)
     assert times["fat tree"] == (70.0, 70.0)
     assert times["star"] == (65.0, 65.0)
+
+
+def test_case_study_in_small(tmp_path: Path, external) -> None:
+    """Everything that the whole study does, on a small machine; and run again, it has nothing left to do."""
+    external("workflows/montage.json")
+    folder = tmp_path / "study"
+    command = [sys.executable, str(EXAMPLES / "case_study/study.py"), str(folder), "--small", "--workers", "2"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+    counts = dict(re.findall(r"^(\w+): (\d+) runs are done, 0 failed$", done.stdout, re.M))
+    assert counts == {"phases": "4", "set0": "6", "set1": "6", "set2": "6"}
+    drawn = {"utilization.png", "waits.png", "wall-clock.png", "workflow-run-time.png"}
+    assert {path.name for path in (folder / "figures").iterdir()} == drawn
+    with walltime.Store(folder / "store") as store:
+        assert verify(store) == []
+        assert set(store.table("set1")["attempts"]) == {1}
+        baseline = store.table("set1", {"period": "none"})
+        assert baseline["run"].n_unique() == 1, "without workflows all ways are one run"
+        pilots = store.table("set2", {"handling": "pilot", "share": "50%"})
+        assert pilots["use.useful"][0] < pilots["use.utilization"][0] - 0.1, "pilots hold what they do not use"
+
+
+def test_the_case_study_has_the_runs_of_the_paper(tmp_path: Path, external) -> None:
+    """Every cell is checked, nothing is simulated."""
+    external("workflows/montage.json")
+    study = runpy.run_path(str(EXAMPLES / "case_study/study.py"))
+    study["prepare"](tmp_path, False)
+    for name, runs in (("set0", 324), ("set1", 648), ("set2", 756)):
+        plan = plan_experiment(load_experiment(tmp_path / f"{name}.yaml"), deep=False)
+        assert plan.runs == runs
+        ways = {cell.labels["handling"] for cell in plan.cells}
+        assert ways == {"pilot", "chained", "aware"}

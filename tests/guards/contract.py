@@ -38,6 +38,9 @@ TAUGHT = {
     "walltime.core.random": ("stream",),
     "walltime.core.time": ("NEVER", "SECOND", "format_duration"),
     "walltime.core.workload": ("Workload",),
+    "walltime.experiments.grouping": (
+        *("compare_workflows", "group_jobs", "group_workflows", "merge_distributions", "read_kept"),
+    ),
     "walltime.kernel.jobs": ("State",),
     "walltime.programs": (
         *("Process", "Profile", "ProfileError", "StorageError"),
@@ -47,7 +50,7 @@ TAUGHT = {
     "walltime.scenario": ("load", "load_cluster"),
     "walltime.tuning": ("hourly_medians", "tune_workload"),
     "walltime.workload.formats": ("write",),
-    "walltime.workload.formats.workflows": ("read_workflow",),
+    "walltime.workload.formats.workflows": ("read_workflow", "write_manifest"),
     "walltime.workload.generate": ("Model", "generate"),
     "walltime.workload.models.sample": ("Sample",),
     "walltime.workload.synthesis.workflow_mix": ("Mix", "WAYS", "add_workflows"),
