@@ -1,28 +1,28 @@
 """The time that a simulation will yet take."""
 
-from walltime.cli.terminal.progress import Outlook, describe_instant
+from walltime.cli.terminal.progress import RemainingTime, describe_instant
 from walltime.core.workload import Origin
 
 
 def test_it_goes_by_what_is_left_to_simulate():
-    outlook = Outlook(first=0, last=1000, jobs=50)
-    assert outlook.estimate(0.0, 0, 0) is None
-    assert outlook.estimate(1.0, 100, 1) == 9.0  # a tenth of the time, whatever the number of jobs
-    assert outlook.estimate(2.0, 200, 1) == 8.0
+    remaining = RemainingTime(first=0, last=1000, jobs=50)
+    assert remaining.estimate(0.0, 0, 0) is None
+    assert remaining.estimate(1.0, 100, 1) == 9.0  # a tenth of the time, whatever the number of jobs
+    assert remaining.estimate(2.0, 200, 1) == 8.0
 
 
 def test_it_goes_by_the_speed_of_late():
-    outlook = Outlook(first=0, last=10_000, jobs=50)
+    remaining = RemainingTime(first=0, last=10_000, jobs=50)
     for second in range(100):
-        outlook.estimate(float(second), 10 * second, 0)
-    estimates = [outlook.estimate(100.0 + second, 1000 + second, 0) for second in range(100)]
+        remaining.estimate(float(second), 10 * second, 0)
+    estimates = [remaining.estimate(100.0 + second, 1000 + second, 0) for second in range(100)]
     assert estimates[-1] == 10_000 - 1099  # a unit a second by now
 
 
 def test_after_the_last_submission_it_goes_by_the_jobs():
-    outlook = Outlook(first=0, last=100, jobs=50)
-    outlook.estimate(0.0, 100, 10)
-    assert outlook.estimate(4.0, 500, 30) == 4.0
+    remaining = RemainingTime(first=0, last=100, jobs=50)
+    remaining.estimate(0.0, 100, 10)
+    assert remaining.estimate(4.0, 500, 30) == 4.0
 
 
 def test_the_simulated_date_is_told_where_the_trace_has_one():

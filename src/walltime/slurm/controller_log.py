@@ -20,7 +20,7 @@ _ERROR = re.compile(r"\berror: (.*)")
 _FINISHED = re.compile(r"^JobId=(\d+) .*?JobState=(\w+)", re.MULTILINE)
 
 
-class Logbook:
+class ControllerLog:
     """The log of a controller and its record of finished jobs, each read on from where it was left."""
 
     def __init__(self, controller: Controller) -> None:

@@ -146,7 +146,7 @@ class Run:
     def complaints(self) -> list[str]:
         """What the controller called an error before the first job came, each once."""
         first = self.jobs[0].submit if self.jobs else self.base
-        return self.simulation.logbook.find_errors(first)
+        return self.simulation.controller_log.find_errors(first)
 
     def _facts(self, scenario: Scenario) -> dict[str, Any]:
         notes, origin, name = self.workload.notes, self.workload.origin, scenario.clusters[0].name

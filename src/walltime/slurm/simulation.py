@@ -14,7 +14,7 @@ from walltime.cluster.hostlist import expand
 from walltime.core.time import SECOND
 from walltime.site.nodes import Node
 from walltime.slurm.controller import Controller
-from walltime.slurm.controller_log import Logbook
+from walltime.slurm.controller_log import ControllerLog
 from walltime.slurm.protocol.dialect import Dialect, End, Launch, Registration, Request
 from walltime.slurm.protocol.errors import NO_RESERVATION, explain
 from walltime.slurm.protocol.link import Link
@@ -104,7 +104,7 @@ class Simulation:
         self._entries = 0
         self._background = 0
         self._registering = False
-        self.logbook = Logbook(controller)
+        self.controller_log = ControllerLog(controller)
         self._records: Counter[int] = Counter()
         for group in group_arrays(jobs, site.max_array):
             self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
@@ -351,7 +351,7 @@ class Simulation:
         again = bool(end.state & self.dialect.REQUEUE) or name in ("PENDING", "RUNNING", "SUSPENDED")
         if name == "NODE_FAIL" and not again:  # whether it comes back, the message does not say
             failed = sum(other.failed for other in job.attempts)
-            again = attempt.failed = self.logbook.count_returns(end.job) > failed
+            again = attempt.failed = self.controller_log.count_returns(end.job) > failed
         if name == "TIMEOUT" and job.request.get("reservation") and not self._is_at_limit(job, attempt):
             name = "FAILED"  # its reservation is over
         self._close(job, attempt, "requeued" if again else "preempted" if name == "PREEMPTED" else OUTCOMES[name])
@@ -395,7 +395,7 @@ class Simulation:
 
         Of an attempt that was put back into the queue there is a record too.
         """
-        for number, state in self.logbook.read_finished():
+        for number, state in self.controller_log.read_finished():
             self._records[number] += 1
             job = self.numbered.get(number)
             if job is None or job.state != "waiting" or state not in OUTCOMES:
@@ -405,10 +405,10 @@ class Simulation:
 
     def note_reasons(self) -> None:
         """Mark the jobs that the backfill scheduler started, and the attempts that ended for another job."""
-        for number in self.logbook.find_backfilled():
+        for number in self.controller_log.find_backfilled():
             if number in self.numbered:
                 self.numbered[number].backfilled = True
-        for number, at in self.logbook.find_preempted():
+        for number, at in self.controller_log.find_preempted():
             for attempt in self.numbered[number].attempts if number in self.numbered else ():
                 if attempt.outcome == "requeued" and attempt.end is not None and abs(attempt.end - at) < SECOND:
                     attempt.outcome = "preempted"

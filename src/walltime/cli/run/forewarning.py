@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from walltime.cli.terminal.console import remark
-from walltime.cli.terminal.progress import Outlook, look_ahead
+from walltime.cli.terminal.progress import RemainingTime, look_ahead
 from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Forewarning:
         self.name = name
         self.prepared = prepared
         self.bar = bar
-        self.outlook = look_ahead(prepared.workload, prepared.scenario.until)
+        self.remaining = look_ahead(prepared.workload, prepared.scenario.until)
         self.simulation: Any = None
         self.told = False
         self.began = time.perf_counter()
@@ -51,7 +51,7 @@ class Forewarning:
         if self.told:
             return
         elapsed = time.perf_counter() - self.began
-        left = self.outlook.estimate(elapsed, now_us, ended)
+        left = self.remaining.estimate(elapsed, now_us, ended)
         if elapsed >= YOUNG and left is not None and left > LONG:
             self.told = True
             waiting = submitted - ended if self.simulation is None else count_waiting(self.simulation)
@@ -94,13 +94,13 @@ class Trial:
     """Ends a run after a moment; `left` is how long it would go on."""
 
     def __init__(self, workload: Workload, until: float | None) -> None:
-        self.outlook: Outlook = look_ahead(workload, until)
+        self.remaining: RemainingTime = look_ahead(workload, until)
         self.began = time.perf_counter()
         self.left: float | None = None
 
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         elapsed = time.perf_counter() - self.began
-        self.left = self.outlook.estimate(elapsed, now_us, ended)
+        self.left = self.remaining.estimate(elapsed, now_us, ended)
         if elapsed > TRIAL:
             raise EnoughError
 

@@ -90,7 +90,7 @@ class Shaken:
 def run_shaken(
     options: Options, shake: str, seeds: int, window: dict[str, float | None], *, quiet: bool = False
 ) -> Shaken:
-    """Every policy on the same shaken workloads, one for each seed."""
+    """Every policy on the same workloads with noise, one for each seed."""
     from walltime.workload.transform import shake as move
 
     seconds = parse_seconds("--shake", shake)

@@ -11,7 +11,7 @@ _SCHEDULER = "The scheduler"
 _JOBS = "The jobs"
 _RESULT = "The result"
 SEEDS = 10
-"""Repetitions of a shaken run that does not say how many."""
+"""Repetitions of a run with noise that does not say how many."""
 
 Source = Annotated[
     list[str],

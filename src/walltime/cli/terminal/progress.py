@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from walltime.core.workload import Origin, Workload
 
 
-class Outlook:
+class RemainingTime:
     """How long a simulation will yet take: by the time that is left to simulate, at the speed of late.
 
     That is the time to `last`, the cut-off or the last submission; of what comes after only the number of jobs is
@@ -50,10 +50,10 @@ class Outlook:
 class Bar:
     """An engine's observer: shows jobs done and waiting, the simulated time or date, speed, and the time left."""
 
-    def __init__(self, progress: Progress, task: TaskID, outlook: Outlook, origin: Origin) -> None:
+    def __init__(self, progress: Progress, task: TaskID, remaining: RemainingTime, origin: Origin) -> None:
         self._progress = progress
         self._task = task
-        self._outlook = outlook
+        self._remaining = remaining
         self._origin = origin
         self._waiting = ""
         self._began = time.perf_counter()
@@ -65,8 +65,8 @@ class Bar:
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         """Called by the engine about ten times a second; draws at once: a compiled loop leaves a thread no time."""
         elapsed = max(time.perf_counter() - self._began, 1e-9)
-        simulated = describe_instant(now_us, self._outlook.first, self._origin)
-        left = self._outlook.estimate(self._began + elapsed, now_us, ended)
+        simulated = describe_instant(now_us, self._remaining.first, self._origin)
+        left = self._remaining.estimate(self._began + elapsed, now_us, ended)
         self._progress.update(
             self._task,
             completed=ended,
@@ -109,11 +109,11 @@ def show_progress(
         yield Bar(progress, task, look_ahead(workload, until), workload.origin)
 
 
-def look_ahead(workload: Workload, until: float | None) -> Outlook:
+def look_ahead(workload: Workload, until: float | None) -> RemainingTime:
     """What there is to simulate of a workload."""
     times = workload.columns["submit"]
     first, last = (int(times[0]), int(times[-1])) if len(workload) else (0, 0)
-    return Outlook(first, last if until is None else microseconds(until), len(workload))
+    return RemainingTime(first, last if until is None else microseconds(until), len(workload))
 
 
 @contextmanager
