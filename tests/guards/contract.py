@@ -48,6 +48,7 @@ TAUGHT = {
     ),
     "walltime.programs.profiles": ("write_out",),
     "walltime.scenario": ("load", "load_cluster"),
+    "walltime.site.importing.scenario": ("import_site",),
     "walltime.tuning": ("hourly_medians", "tune_workload"),
     "walltime.workload.formats": ("write",),
     "walltime.workload.formats.workflows": ("read_workflow", "write_manifest"),
