@@ -1,6 +1,7 @@
-"""What pyproject.toml asks for: `installed.py [dev]` exits with 0 where the environment has it, `--list` prints it.
+"""What pyproject.toml asks for: `installed.py [build|dev]` exits with 0 where all of it is there, `--list` prints it.
 
-Without `dev` it is what Walltime is compiled with and what it runs on; with it, what it is tested with as well.
+`build` is what Walltime is compiled with. Without a word it is that and what Walltime runs on; with `dev`, what it is
+tested with as well.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
-def requirements(dev: bool) -> list[str]:
+def requirements(words: list[str]) -> list[str]:
     """The packages, as pip takes them."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
-    found = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    return [*found, *project["dependency-groups"]["dev"]] if dev else found
+    found = list(project["build-system"]["requires"])
+    if "build" not in words:
+        found += project["project"]["dependencies"]
+    return [*found, *project["dependency-groups"]["dev"]] if "dev" in words else found
 
 
 def is_there(requirement: str) -> bool:
@@ -28,7 +31,7 @@ def is_there(requirement: str) -> bool:
 
 def main(words: list[str]) -> int:
     """1 where something is missing or too old."""
-    wanted = requirements("dev" in words)
+    wanted = requirements(words)
     if "--list" in words:
         print("\n".join(wanted))
         return 0
