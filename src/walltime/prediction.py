@@ -82,6 +82,11 @@ def predict(
     account: str | None = None,
     queue: str | None = None,
     nodes: int | None = None,
+    qos: str | None = None,
+    gpus: int | None = None,
+    gpus_per_node: int | None = None,
+    memory: str | int | None = None,
+    constraint: str | None = None,
     runs: int = 100,
     seed: int | None = None,
     horizon: str | float = HORIZON,
@@ -115,7 +120,9 @@ def predict(
     standing = prepared.workload
     seed = made.seed if seed is None else seed
     draw = _Draw(history, standing, length, arrivals)
-    job = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue, "nodes": nodes}
+    job: dict[str, Any] = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue}
+    job |= {"nodes": nodes, "qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "constraint": constraint}
+    job["memory"] = None if memory is None else _read_memory(memory)
     waits = []
     for number in range(runs):
         workload, row = draw.make(stream(seed, "predict", number), job)
@@ -127,6 +134,16 @@ def predict(
         "arrivals": f"stretches of {len(history):,} jobs" if arrivals else "none",
     }
     return Prediction(told, tuple(waits), length / SECOND, seed, based)
+
+
+def _read_memory(memory: str | int) -> int:
+    """Bytes for the whole job; raises InputError."""
+    from walltime.scenario.values import read_size
+
+    try:
+        return read_size(memory)
+    except ValueError as error:
+        raise InputError(f"memory {error}", value=memory) from None
 
 
 class _StartedError(Exception):

@@ -21,6 +21,11 @@ def predict(
     user: Annotated[str | None, typer.Option(metavar="NAME", help="Whose it is.")] = None,
     account: Annotated[str | None, typer.Option(metavar="NAME", help="Who pays.")] = None,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Where it waits.")] = None,
+    qos: Annotated[str | None, typer.Option(metavar="NAME", help="Its quality of service.")] = None,
+    gpus: Annotated[int | None, typer.Option(metavar="N", min=1, help="Its GPUs, in all.")] = None,
+    gpus_per_node: Annotated[int | None, typer.Option(metavar="N", min=1, help="GPUs on each of its nodes.")] = None,
+    memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Its memory in all: 64G, 1.5T.")] = None,
+    constraint: Annotated[str | None, typer.Option(metavar="TEXT", help="Properties of its nodes: ib&fast.")] = None,
     runs: Annotated[int, typer.Option(metavar="N", min=1, help="How many simulations.")] = 100,
     seed: Annotated[str | None, typer.Option(metavar="N", help="Of the draws; by default the scenario's.")] = None,
     horizon: Annotated[str, typer.Option(metavar="T", help="How far each simulation goes.")] = "7d",
@@ -46,6 +51,7 @@ def predict(
     if picture is not None:
         check_picture(picture, force=force)
     job = {"cores": cores, "time": time, "nodes": nodes, "user": user, "account": account, "queue": queue}
+    job |= {"qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "memory": memory, "constraint": constraint}
     number = None if seed is None else read_seed(seed)
     told = inquire(scenario, **job, runs=runs, seed=number, horizon=horizon, arrivals=arrivals)  # type: ignore[arg-type]
     if as_json:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from walltime.scenario.model import Cluster, Scenario
 
 DAY = 86_400
-RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r"'
+RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")
+"""What jobs of a snapshot may ask for beside cores and nodes, as columns of a workload."""
+RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W"'
 """What to ask squeue for."""
 
 
@@ -80,6 +82,7 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
+    asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in snapshot.jobs)]
     first_running = sorted(enumerate(snapshot.jobs, 1), key=lambda one: not one[1].running)
     for number, job in first_running:  # they have the places of their arrays
         limit = _limit(job, cluster, snapshot.source)
@@ -106,9 +109,17 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
                 "begin": MISSING if job.begin is None else microseconds(max(job.begin, submit) - zero),
                 "array": job.array,
                 **{kind: getattr(job, kind) for kind in ("user", "account", "group", "queue", "qos")},
+                **({name: _asked(job, name) for name in asked} if cluster.nodes is not None else {}),
             }
         )
     return rows
+
+
+def _asked(job: Standing, name: str) -> Any:
+    """What a job asks for of a resource; what is not told is the column's default."""
+    value = getattr(job, name)
+    default = COLUMNS[name].default
+    return (None if COLUMNS[name].kind == "label" else default) if value is None else value
 
 
 def _limit(job: Standing, cluster: Cluster, source: str) -> float:

@@ -51,10 +51,14 @@ def _table_jobs(file: Reading, table: pl.DataFrame, zone: str | None) -> Iterato
         yield _table_job(row, file.line, zone)
 
 
+_AMOUNTS = ("gpus", "gpus_per_node", "memory", "memory_per_node")
+
+
 def _table_job(row: dict[str, Any], number: int, zone: str | None) -> Standing:
     start = row.get("started")
     start = None if start is None or start == "" else read_time(start, zone)
     limit = row["requested_time"]
+    amounts: dict[str, Any] = {name: int(row[name]) for name in _AMOUNTS if row.get(name) is not None}
     if row["cores"] is None or row["submit"] is None:
         raise InputError("a job without cores or without its submission")
     return Standing(
@@ -72,6 +76,9 @@ def _table_job(row: dict[str, Any], number: int, zone: str | None) -> Standing:
         group=_label(row, "group"),
         queue=_label(row, "queue"),
         qos=_label(row, "qos"),
+        constraint=_label(row, "constraint"),
+        licences=_label(row, "licences"),
+        **amounts,
     )
 
 

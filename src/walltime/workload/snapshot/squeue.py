@@ -2,7 +2,7 @@
 
 The one to use has bars between its fields, as it loses nothing; JSON (`squeue --json`) is as good:
 
-    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r"
+    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W"
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ HEADINGS = {
     "GROUP": "group",
     "NAME": "title",
     "NODELIST": "nodelist",
+    "TRES_PER_NODE": "tres_node",
+    "MIN_MEMORY": "memory_node",
+    "FEATURES": "constraint",
+    "LICENSES": "licences",
+    "TRES_ALLOC": "tres",
 }
 """squeue's headings, and what they are here."""
 RUNNING = (
@@ -68,6 +73,7 @@ UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
 NO_LIMIT = ("INVALID", "PARTITION_LIMIT", "NOT_SET")
 _CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
 _PART = re.compile(r"(\d+)\+(\d+)")
+_GPUS = re.compile(r"(?:gres[:/])?gpu(?:[:/=][A-Za-z]\w*)?(?:[:=](\d{1,9}))?")
 MOST_JOBS = 1_000_000
 """Jobs of a snapshot, the tasks of its arrays counted one by one."""
 LAST_TASK = 4_000_000
@@ -182,8 +188,35 @@ def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | N
         queue=row.get("queue") or None,
         qos=row.get("qos") or None,
         begin=start if not running and reason == BEGIN else None,
+        **_resources(row),
     )
     return _spread(one), None
+
+
+def _resources(row: dict[str, str]) -> dict[str, Any]:
+    """What a job asks for beside cores: from TRES of the whole job, else from what is told for each node."""
+    found: dict[str, Any] = {}
+    tres = dict(part.partition("=")[::2] for part in row.get("tres", "").split(",") if "=" in part)
+    if "gres/gpu" in tres:
+        found["gpus"] = _number(tres["gres/gpu"])
+    elif match := _GPUS.search(row.get("tres_node", "")):
+        found["gpus_per_node"] = int(match[1] or 1)
+    if memory := _memory(tres.get("mem", "")):
+        found["memory"] = memory
+    elif memory := _memory(row.get("memory_node", "")):
+        found["memory_per_node"] = memory
+    for name in ("constraint", "licences"):
+        if row.get(name, "").upper() not in (*UNKNOWN, "(NULL)"):
+            found[name] = row[name].replace("@", "_") if name == "licences" else row[name]
+    return found
+
+
+def _memory(text: str) -> int | None:
+    """Bytes of `4000M`, `62.50G`, or of a number of megabytes; None for none."""
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)([KMGTP]?)[NC]?", text.strip().upper())
+    if match is None or float(match[1]) == 0:
+        return None
+    return round(float(match[1]) * (1 << 10 * ("KMGTP".index(match[2] or "M") + 1)))
 
 
 def _spread(one: Standing) -> list[Standing]:
@@ -236,7 +269,10 @@ def _join_parts(jobs: list[Standing], skipped: dict[str, int]) -> list[Standing]
             limits = [one.limit for one in mine if one.limit is not None]
             nodes = None if mine[0].nodes is None else sum(one.nodes or 0 for one in mine)
             cores = sum(one.cores for one in mine)
-            made.append(replace(job, name=number, cores=cores, nodes=nodes, limit=max(limits, default=None)))
+            sums: dict[str, Any] = {
+                name: sum(getattr(one, name) or 0 for one in mine) or None for name in ("gpus", "memory")
+            }
+            made.append(replace(job, name=number, cores=cores, nodes=nodes, limit=max(limits, default=None), **sums))
     return made
 
 
@@ -320,6 +356,9 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
     }
     moments = {"submit": "submit_time", "start": "start_time"}
     row |= {field: _text(_value(job.get(key)) or None) for field, key in moments.items()}  # 0 is no moment
+    row["tres"] = str(job.get("tres_alloc_str") or job.get("tres_req_str") or "")
+    others = {"tres_node": "tres_per_node", "constraint": "features", "licences": "licenses"}
+    row |= {field: str(job.get(key) or "") for field, key in others.items()}
     people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
     return row | {field: str(job.get(key) or "") for field, key in people.items()}
 

@@ -33,6 +33,14 @@ class Standing:
     begin: float | None = None
     array: str | None = None
     """The array of which it is a task, where only so many run at once: `12%4`."""
+    gpus: int | None = None
+    """For the whole job; or on each node, below."""
+    gpus_per_node: int | None = None
+    memory: int | None = None
+    """Bytes for the whole job; or on each node, below."""
+    memory_per_node: int | None = None
+    constraint: str | None = None
+    licences: str | None = None
 
 
 @dataclass(frozen=True)

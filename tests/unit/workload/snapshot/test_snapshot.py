@@ -228,3 +228,31 @@ def test_squeue_as_json(tmp_path):
     assert (last.name, last.running, last.cores, last.limit, last.user) == ("12", False, 2, 1800, None)
     with pytest.raises(InputError, match="squeue --json"):
         read_snapshot(write(tmp_path, '{"jobs": [{}]}'))
+
+
+RESOURCES = """JOBID|STATE|USER|CPUS|NODES|TIME_LIMIT|START_TIME|TRES_PER_NODE|MIN_MEMORY|FEATURES|LICENSES
+1|RUNNING|ann|8|2|1:00:00|2026-11-15T11:30:00|gres:gpu:a100:4|64G|icelake|(null)
+2|RUNNING|bo|4|1|1:00:00|2026-11-15T11:30:00|N/A|4000M|(null)|matlab:2
+3|RUNNING|cy|4|1|1:00:00|2026-11-15T11:30:00|gpu:2|0|(null)|(null)
+"""
+
+
+def test_resources_are_those_that_squeue_tells(tmp_path):
+    (tmp_path / "squeue.txt").write_text(RESOURCES)
+    first, second, third = read_snapshot(tmp_path / "squeue.txt", None).jobs
+    assert (first.gpus_per_node, first.memory_per_node, first.constraint, first.licences) == (
+        4,
+        64 << 30,
+        "icelake",
+        None,
+    )
+    assert (second.gpus_per_node, second.memory_per_node, second.licences) == (None, 4000 << 20, "matlab:2")
+    assert (third.gpus_per_node, third.memory_per_node) == (2, None)
+
+
+def test_resources_of_json_are_those_of_the_whole_job(tmp_path):
+    job = {"job_id": 1, "job_state": "RUNNING", "cpus": 8, "node_count": 2, "time_limit": 60, "start_time": 1}
+    job["tres_alloc_str"] = "cpu=8,mem=62.50G,node=2,billing=8,gres/gpu=8,gres/gpu:a100=8"
+    (tmp_path / "squeue.json").write_text(json.dumps({"jobs": [job]}))
+    (one,) = read_snapshot(tmp_path / "squeue.json", None).jobs
+    assert (one.gpus, one.memory, one.gpus_per_node) == (8, round(62.5 * (1 << 30)), None)
