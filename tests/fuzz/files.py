@@ -31,7 +31,16 @@ class Kind:
 
 def find_kinds() -> dict[str, Kind]:
     """Every kind, made once."""
-    return {**_traces(), **_tables(), **_snapshots(), **_workflows(), **_models(), **_clusters(), **_slurm()}
+    return {
+        **_traces(),
+        **_tables(),
+        **_snapshots(),
+        **_workflows(),
+        **_models(),
+        **_clusters(),
+        **_programs(),
+        **_slurm(),
+    }
 
 
 def _swf() -> bytes:
@@ -237,6 +246,38 @@ def _clusters() -> dict[str, Kind]:
             "c.yaml", b"cluster:\n  nodes: 4x8\n  queues:\n    long: {max_time: 2d, priority: 5}\n", load_cluster
         ),
         "machines": Kind("a.machines", machines, load_cluster),
+    }
+
+
+PROFILES = {
+    "work": {"type": "compute-homogenous", "args": {"compute_work": 1e9}},
+    "talk": {"type": "communication-matrix", "args": {"matrix": [[0, 1], [2, 0]]}},
+    "again": "work",
+    "out": {"type": "communication-external", "args": {"processes": [0], "component_name": "s", "input_size": 5}},
+    "both": {"type": "parallel", "args": {"repeat": 2, "profiles": ["again", {"type": "idle", "args": {"time": 3}}]}},
+    "all": {"type": "sequence", "args": {"profiles": ["both", "talk", {"type": "disk-ops", "args": {"read_size": 1}}]}},
+}
+LINKS = {
+    "links": [
+        {"name": "a", "from": "n0", "to": "s", "bandwidth": 1e9, "latency": 1e-6},
+        {"name": "b", "from": "s", "to": "n1", "bandwidth": 10, "duplex": False},
+    ],
+    "routes": [{"from": "n0", "to": "n1", "links": ["a", "b"]}],
+}
+
+
+def _programs() -> dict[str, Kind]:
+    from walltime.cluster.graph import read_plan
+    from walltime.cluster.network import Graph
+    from walltime.programs.profiles import read_profiles
+
+    def connect(path: Path) -> object:
+        return Graph(2, ["n0", "n1"], read_plan(path)).route(0, 1)
+
+    return {
+        "profiles": Kind("p.json", json.dumps(PROFILES).encode(), read_profiles, tree=True),
+        "profiles text": Kind("p.yaml", yaml.safe_dump(PROFILES).encode(), read_profiles),
+        "links": Kind("l.json", json.dumps(LINKS).encode(), connect, tree=True),
     }
 
 

@@ -10,18 +10,19 @@ routes:
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 from walltime.cluster.network import Edge, Link, Plan
 from walltime.core.errors import InputError
+from walltime.core.reading import reader
 from walltime.core.source import Place, Source, read_source
 
 _LINK = ("name", "from", "to", "bandwidth", "latency", "duplex")
 _ROUTE = ("from", "to", "links")
 
 
+@reader
 def read_plan(path: str | Path) -> Plan:
     """The links and routes of a file; raises InputError with the line of what is wrong."""
     source = read_source(path)
@@ -77,7 +78,7 @@ def _number(source: Source, value: Any, place: Place, zero: bool = False) -> flo
             value = float(value)
         except ValueError:
             value = None
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e100
     if not good or (value == 0 and not zero):
         raise _wrong(source, place, "must be a number" + ("" if zero else " above 0"), value)
     return float(value)

@@ -7,13 +7,13 @@ coroutine. Everything that is wrong is told with its line, before anything runs.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.plugins import import_target, require_allowed
+from walltime.core.reading import reader
 from walltime.core.source import Place, Source, parse_source, read_source
 from walltime.programs.program import gather
 from walltime.programs.steps import (
@@ -96,6 +96,7 @@ def register(name: str, make: Callable[..., Any]) -> None:
 _registered: dict[str, Callable[..., Any]] = {}
 
 
+@reader
 def read_profiles(path: str | Path) -> Profiles:
     """The profiles of a file; raises InputError with the line of what is wrong."""
     source = read_source(path)
@@ -153,7 +154,7 @@ class _Reader:
         for key in args:
             if key not in needed and key not in optional:
                 raise self.wrong(f"{kind} takes no such argument", (*inside, key), key, [*needed, *optional])
-        if missing := [key for key in needed if key not in args]:
+        if missing := [key for key in needed if args.get(key) is None]:
             raise self.wrong(f"{kind} needs {missing[0]}", inside)
         read = {
             key: (needed | optional)[key](self, args[key], (*inside, key), depth)
@@ -185,7 +186,7 @@ class _Reader:
                 value = float(value)
             except ValueError:
                 value = None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
             raise self.wrong("must be a number from 0 on", place, value)
         return float(value)
 

@@ -6,7 +6,6 @@ it. The clock is the simulator's, and at most one coroutine runs at a time, so t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Coroutine
 
 import cython
@@ -575,12 +574,12 @@ class Process:
 
 def number(value, what):
     """A number from 0 on; raises ProfileError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e100:
         try:
             value = float(value) if not isinstance(value, (bool, str)) else -1.0
         except (TypeError, ValueError, OverflowError):
             value = -1.0
-        if not 0 <= value < math.inf:
+        if not 0 <= value < 1e100:
             raise ProfileError(f"{what} must be a number from 0 on")
     return float(value)
 

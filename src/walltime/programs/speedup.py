@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +51,6 @@ def read_speedup(value: Any) -> SpeedUp:
 
 def check_factor(value: Any) -> float:
     """A speed-up as a number above 0; raises InputError."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e100:
         raise InputError("a speed-up is a number above 0", value=value)
     return float(value)

@@ -21,7 +21,7 @@ def _bandwidth(value: Any) -> float:
     """Bytes a second: a number, or `125M`, `1.25G`; the units are those of memory."""
     if isinstance(value, str):
         value = number if (number := _plain_number(value)) is not None else read_size(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e100:
         raise ValueError("must be bytes a second, above 0 (1e9, 125M, 1.25G)")
     return float(value)
 
@@ -30,7 +30,7 @@ def _latency(value: Any) -> float:
     """Seconds, also parts of a microsecond; or a duration in words."""
     if isinstance(value, str):
         value = number if (number := _plain_number(value)) is not None else _seconds(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
         raise ValueError("must be seconds, 0 or more")
     return float(value)
 

@@ -147,6 +147,8 @@ def test_a_profile_of_a_file_may_be_awaited_in_python(tmp_path):
         ("- a\n- b", "profiles.yaml:1: a file of profiles is a mapping"),
         ("\na: {type: idl, args: {time: 1}}", "profiles.yaml:2: no type of profiles: 'idl'; did you mean 'idle'"),
         ("a: {type: idle}", "profiles.yaml:1: idle needs time"),
+        ("a: {type: idle, args: {time: null}}", "profiles.yaml:1: idle needs time"),
+        ("a: {type: idle, args: {time: 1" + 400 * "0" + "}}", "profiles.yaml:1: must be a number from 0 on"),
         ("a: {type: idle, args: {time: -1}}", "profiles.yaml:1: must be a number from 0 on: -1"),
         ("a: {type: idle, args: {time: .nan}}", "must be a number from 0 on"),
         ("a: {type: idle, args: {time: 1, tme: 1}}", "idle takes no such argument: 'tme'; did you mean 'time'"),
