@@ -15,7 +15,7 @@ help:
 	@echo "make pictures   remake every picture of the documents"
 	@echo "make validation   remake the page of the validation against queueing theory"
 	@echo "make bench   speed and scaling, in CPU time"
-	@echo "make soak    2,000 mixtures of all features, 4,000 cases of conservative backfilling, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day (hours)"
+	@echo "make soak    2,000 mixtures of all features, 4,000 cases of conservative backfilling, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day; the honesty of verdicts (hours)"
 	@echo "make wheels  an sdist, and wheels for the Pythons of this machine and for all others, into dist"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
@@ -69,6 +69,7 @@ soak: develop
 	nice -n 19 $(PY) tests/property/soak_moves.py --scenarios
 	nice -n 19 $(PY) tests/fuzz/soak.py $(SOAK)
 	nice -n 19 $(PY) tests/faults/soak_sweeps.py $(FAULTS)
+	nice -n 19 $(PY) tests/validation/soak_verdicts.py
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find src \( -name '*.so' -o -name '*.part' \) -delete

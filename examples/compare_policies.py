@@ -1,4 +1,4 @@
-"""Which policy serves this workload best, and is the difference more than noise?
+"""Which policy serves this workload best, and is the difference more than chance?
 
 python examples/compare_policies.py
 """
@@ -6,10 +6,8 @@ python examples/compare_policies.py
 from __future__ import annotations
 
 import walltime
-from walltime.analysis.noise import differ
 from walltime.core.time import format_duration
 from walltime.workload.generate import generate
-from walltime.workload.transform import shake
 
 CORES = 128
 POLICIES = ("fcfs", "aggressive", "easy")
@@ -40,16 +38,13 @@ def main() -> None:
         if row["jobs"]:
             print(f"  {row['size']:>6} cores: {row['jobs']:>4} jobs, mean wait {format_duration(row['mean_wait'])}")
 
-    print(f"\n{REPETITIONS} times with every submission moved by up to half an hour:")
-    summaries = {
-        policy: [
-            walltime.simulate(shake(jobs, 3600, seed), cores=CORES, policy=policy).summary
-            for seed in range(REPETITIONS)
-        ]
-        for policy in POLICIES
-    }
-    for difference in differ(summaries):
-        print(f"  {difference.verdict}")
+    print(f"\nOver {REPETITIONS} other seeds:")
+    scenario = {"workload": {"generate": {"jobs": 500, "cores": CORES, "load": 0.85}}, "cluster": {"cores": CORES}}
+    repetitions = [
+        [walltime.simulate(scenario, policy=policy, seed=seed) for seed in range(REPETITIONS)] for policy in POLICIES
+    ]
+    for verdict in walltime.judge(*repetitions, metrics=["mean_wait"]):
+        print(f"  {verdict.sentence}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
+    from walltime.experiments.answers.sides import judge
     from walltime.experiments.definition import load_experiment
     from walltime.experiments.store import Store
     from walltime.experiments.sweep import sweep
@@ -52,6 +53,7 @@ _WHERE = {
     "WalltimeError": "walltime.core.errors:WalltimeError",
     "allow_plugins": "walltime.core.plugins:allow_plugins",
     "Store": "walltime.experiments.store:Store",
+    "judge": "walltime.experiments.answers.sides:judge",
     "load_experiment": "walltime.experiments.definition:load_experiment",
     "sweep": "walltime.experiments.sweep:sweep",
     "Workload": "walltime.core.workload:Workload",
@@ -84,6 +86,7 @@ __all__ = [
     "explain",
     "fit_model",
     "generate_workload",
+    "judge",
     "load",
     "load_experiment",
     "load_model",

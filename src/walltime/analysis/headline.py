@@ -7,7 +7,7 @@ same of the same figure. Utilization is that of the observation window everywher
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError
@@ -15,6 +15,7 @@ from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     from walltime.analysis.compare import Comparable
+    from walltime.analysis.verdict import Verdict
 
 Summary = Mapping[str, Any]
 
@@ -58,6 +59,8 @@ FIGURES = (
 """The headline, in this order."""
 BRIEF = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization_window")
 """What of it stands in one line."""
+SAME, SENSITIVITY = "the same", "sensitivity"
+"""Outcomes of a verdict that need no sentence of their own."""
 LEGEND = (
     "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (end - submit) / max(run, 10 s)). "
     "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
@@ -80,25 +83,6 @@ def find_best(figure: Figure, summaries: Sequence[Summary]) -> float | None:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """The mean change of a figure over the jobs that started in both results, with its 95 % interval.
-
-    `verdict` is one of `winners.VERDICTS`; `low` and `high` are None where it is not judged.
-    """
-
-    verdict: str
-    mean: float
-    low: float | None
-    high: float | None
-
-    def tell(self, figure: Figure) -> str:
-        """`mean wait -19:25 min to +7:02 min (may be noise)`."""
-        ends = [f"{'-' if end < 0 else '+'}{figure.text(abs(end))}" for end in (self.low or 0.0, self.high or 0.0)]
-        noise = "may be noise" if self.verdict == "may be noise" else "not noise"
-        return f"{figure.words} {ends[0]} to {ends[1]} ({noise})"
-
-
-@dataclass(frozen=True)
 class Change:
     """One figure in two results; `relative` is a fraction of the first's, None where that is zero."""
 
@@ -106,7 +90,6 @@ class Change:
     before: float
     after: float
     relative: float | None
-    judgement: Judgement | None = None
 
     def tell(self) -> str:
         """`mean wait -94.1 %`; where there was none before, `mean wait 12.0 s instead of 0.0 s`."""
@@ -116,8 +99,7 @@ class Change:
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
-        own = {"key": self.figure.key, "before": self.before, "after": self.after, "relative": self.relative}
-        return own | {"judgement": None if self.judgement is None else asdict(self.judgement)}
+        return {"key": self.figure.key, "before": self.before, "after": self.after, "relative": self.relative}
 
 
 @dataclass(frozen=True)
@@ -132,20 +114,24 @@ class Comparison:
     shorter: int = 0
     longer: int = 0
     judged: bool = False
-    """Whether both are of the same jobs, so that a change can be judged job by job."""
+    """Whether both are of the same jobs, so that a change can be judged week by week."""
+    verdicts: tuple[Verdict, ...] = ()
 
     def tell_changes(self) -> str:
         """`easy against fcfs: mean wait -94.1 %, ...`, for a person."""
         parts = [one.tell() for one in self.changes]
         return f"{self.after} against {self.before}: {', '.join(parts) or 'the same figures'}."
 
-    def tell_noise(self) -> str | None:
-        """Which of the changes may be noise; None where there is none to judge."""
-        judged = [(one.figure, one.judgement) for one in self.changes if one.judgement is not None]
-        known = [one.tell(figure) for figure, one in judged if one.verdict != "few jobs"]
-        if known:
-            return f"95 % intervals of the change, over days: {', '.join(known)}."
-        return "Too few jobs, or on too few days, to tell a change from noise." if judged else None
+    def tell_verdicts(self) -> str | None:
+        """Which of the changes are more than chance; None where there is none to judge."""
+        told = [one for one in self.verdicts if one.outcome != SAME]
+        if told and all(one.outcome == SENSITIVITY for one in told):
+            weeks = told[0].count
+            return (
+                f"This is sensitivity, not a verdict: {weeks} week{'s' * (weeks != 1)} of one trace cannot tell a "
+                f"change from chance; {told[0].needed} may, or repetitions with other seeds."
+            )
+        return f"{'; '.join(one.sentence for one in told)}." if told else None
 
     def tell_jobs(self) -> str | None:
         """How many jobs wait less and how many longer."""
@@ -160,18 +146,21 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         own = {name: getattr(self, name) for name in ("before", "after", "jobs", "shorter", "longer", "judged")}
-        return own | {"changes": [one.as_dict() for one in self.changes]}
+        return own | {name: [one.as_dict() for one in getattr(self, name)] for name in ("changes", "verdicts")}
 
 
 def compare_headlines(results: Sequence[Comparable]) -> list[Comparison]:
-    """Each result after the first against the first."""
+    """Each result after the first against the first, the verdicts corrected for their number."""
     from walltime.analysis.compare import distinct_labels
+    from walltime.analysis.verdict import adjust
 
     labels = distinct_labels(results)
-    return [
+    found = [
         _judge(results[0], other, Comparison(labels[0], label, _find_changes(results[0].summary, other.summary)))
         for label, other in zip(labels[1:], results[1:], strict=True)
     ]
+    adjusted = iter(adjust([verdict for one in found for verdict in one.verdicts]))
+    return [replace(one, verdicts=tuple(next(adjusted) for _ in one.verdicts)) for one in found]
 
 
 def _find_changes(before: Summary, after: Summary) -> tuple[Change, ...]:
@@ -185,8 +174,9 @@ def _find_changes(before: Summary, after: Summary) -> tuple[Change, ...]:
 
 
 def _judge(before: Comparable, after: Comparable, found: Comparison) -> Comparison:
-    """The comparison with what the jobs that started in both say of its changes."""
-    from walltime.analysis.winners import judge_means, pair_jobs
+    """The comparison with what the jobs that started in both say of its changes, week by week."""
+    from walltime.analysis.weeks import judge_weeks
+    from walltime.analysis.winners import pair_jobs
 
     try:
         pairs = pair_jobs(before, after)
@@ -194,10 +184,9 @@ def _judge(before: Comparable, after: Comparable, found: Comparison) -> Comparis
         return found
     if not pairs.alike or not len(pairs.waits):
         return found
-    judged = judge_means(pairs)
-    changes = tuple(replace(one, judgement=judged.get(one.figure.key)) for one in found.changes)
+    verdicts = judge_weeks((found.before, before), (found.after, after), pairs)
     shorter, longer = (int((pairs.waits * sign > 0).sum()) for sign in (-1, 1))
-    return replace(found, changes=changes, jobs=len(pairs.waits), shorter=shorter, longer=longer, judged=True)
+    return replace(found, verdicts=tuple(verdicts), jobs=len(pairs.waits), shorter=shorter, longer=longer, judged=True)
 
 
 def find_remarks(results: Sequence[Comparable]) -> list[str]:

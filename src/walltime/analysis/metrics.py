@@ -186,6 +186,12 @@ def _utilization(held: Held, capacity: int, down: list[Held], first: int | None,
     return exact_product_sum(held.core_time(first, last), held.cores) / available if available > 0 else None
 
 
+def find_utilizations(record: Record, spans: Sequence[tuple[int, int]]) -> list[float | None]:
+    """The utilization between two instants (microseconds), for each such pair."""
+    held, capacity, down = find_held(record), sum(find_capacity(record).values()), list(find_down(record).values())
+    return [_utilization(held, capacity, down, first, last) for first, last in spans]
+
+
 def _available(capacity: int, down: list[Held], first: int | None, last: int | None) -> float:
     """Core-microseconds that were there, without what was down."""
     if first is None or last is None or last <= first or capacity <= 0:

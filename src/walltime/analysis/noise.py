@@ -1,38 +1,38 @@
-"""Is a difference more than noise? Replications over seeds, t-intervals, and paired differences between policies.
+"""Intervals over repetitions: Student's t, Fieller's ratio of means, the bootstrap, Holm's correction, and power.
 
-Every policy sees the same jobs under the same seed (common random numbers), so policies are compared seed by seed: the
-spread between seeds that all policies share cancels out, and the interval of the difference is much narrower than the
-policies' own intervals (A. M. Law, "Simulation Modeling and Analysis", chapter 11).
+A repetition is a whole run under another seed, or a week of one trace; never a job, because jobs that follow one
+another share their fate. Two scenarios are compared repetition by repetition under common random numbers, so that the
+spread that both share cancels out (A. M. Law, "Simulation Modeling and Analysis", chapter 11).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
-import polars as pl
 
+from walltime.analysis.statistics import normal_cdf, student_probability, student_quantile
 from walltime.core.errors import InputError
 
-METRICS = ("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilization", "utilization_window")
-
-# Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
-_T95 = (
-    *(12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281),
-    *(2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860),
-    *(2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423),
-)
-_Z95 = 1.959963984540054
+CONFIDENCE = 0.95
+POWER = 0.8
+"""The chance with which a difference of the told size would have been found."""
+LEAST_BOOTSTRAP = 10
+"""Below so many repetitions the bootstrap's intervals are too narrow, and none is given."""
+MOST_BOOTSTRAP = 1000
+"""Above so many it would say what Student's t says."""
+DRAWS = 4000
+MOST_REPETITIONS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The mean of some replications, their standard deviation, and the 95 % confidence interval of the mean.
+    """The mean of some repetitions, their standard deviation, and the 95 % confidence interval of the mean.
 
-    One replication has no deviation and no interval (None); the values are never NaN.
+    One repetition has no deviation and no interval (None); the values are never NaN.
     """
 
     mean: float
@@ -46,118 +46,118 @@ class Interval:
         """Whether zero is outside the interval."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
-
-@dataclass(frozen=True)
-class Difference:
-    """A policy against the baseline in one metric, seed by seed; `relative` is in fractions of the baseline's mean."""
-
-    metric: str
-    policy: str
-    baseline: str
-    absolute: Interval
-    relative: Interval | None
-    verdict: str
+    def is_within(self, margin: float) -> bool:
+        """Whether the whole interval is between -margin and +margin."""
+        return self.low is not None and self.high is not None and -margin < self.low and self.high < margin
 
 
-def t_quantile(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t: a table to 30 degrees of freedom, then its expansion (error below 1e-4)."""
-    if freedom < 1:
-        raise ValueError("Student's t has at least one degree of freedom")
-    if freedom <= len(_T95):
-        return _T95[freedom - 1]
-    z = _Z95
-    first = (z**3 + z) / (4 * freedom)
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-    return z + first + second
-
-
-def estimate(values: Sequence[float]) -> Interval:
-    """Mean, standard deviation and 95 % t-interval of replications; raises InputError for none."""
+def estimate(values: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+    """Mean, standard deviation and t-interval of repetitions; raises InputError for none."""
     if not len(values):
-        raise InputError("no replication has a value")
+        raise InputError("no repetition has a value")
     given = np.asarray(values, np.float64)
     average = float(np.mean(given))
     if len(given) == 1:
         return Interval(average, None, None, None, 1)
     deviation = float(np.std(given, ddof=1))
-    half = t_quantile(len(given) - 1) * deviation / math.sqrt(len(given))
+    half = student_quantile((1 + confidence) / 2, len(given) - 1) * deviation / math.sqrt(len(given))
     return Interval(average, deviation, average - half, average + half, len(given))
 
 
-def replicate(summaries: Mapping[str, Sequence[Mapping[str, Any]]], metrics: Sequence[str] = METRICS) -> pl.DataFrame:
-    """A row for each policy and metric: `policy metric mean deviation low high seeds`, over its summaries (one a seed).
+def estimate_ratio(values: np.ndarray, base: np.ndarray, confidence: float = CONFIDENCE) -> Interval | None:
+    """The ratio of two means, less one, with Fieller's interval, paired: -0.12 is 12 % less than the base.
 
-    Seeds in which the metric has no value are left out; a metric without any value has no row.
+    It holds every ratio r for which the mean of `values - r * base` may be zero by a t-test, so it excludes zero
+    exactly where the t-interval of the difference does. None where the base's mean may itself be zero, so that no
+    percentage can be told (E. C. Fieller, "Some problems in interval estimation", J. R. Statist. Soc. B 16, 1954).
     """
-    rows = []
-    for policy, given in summaries.items():
-        for metric in metrics:
-            values = [float(summary[metric]) for summary in given if summary.get(metric) is not None]
-            if values:
-                found = estimate(values)
-                rows.append((policy, metric, found.mean, found.deviation, found.low, found.high, found.count))
-    kinds: dict[str, Any] = {"policy": pl.String, "metric": pl.String}
-    kinds |= dict.fromkeys(("mean", "deviation", "low", "high"), pl.Float64) | {"seeds": pl.Int64}
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+    count, top, bottom = len(values), float(np.mean(values)), float(np.mean(base))
+    if not bottom:
+        return None
+    ratio = top / bottom
+    if count < 2:
+        return Interval((top - bottom) / abs(bottom), None, None, None, count)
+    deviation = float(np.std((values - ratio * base) / bottom, ddof=1))
+    square = student_quantile((1 + confidence) / 2, count - 1) ** 2 / count
+    (own, shared), (_, theirs) = np.cov(values, base).tolist()
+    a, b, c = bottom**2 - square * theirs, top * bottom - square * shared, top**2 - square * own
+    if a <= 0:
+        return None
+    root = math.sqrt(max(0.0, b * b - a * c))
+    sign = 1.0 if bottom > 0 else -1.0
+    low, high = sorted((sign * ((b - root) / a - 1), sign * ((b + root) / a - 1)))
+    return Interval(sign * (ratio - 1), deviation, low, high, count)
 
 
-def differ(
-    summaries: Mapping[str, Sequence[Mapping[str, Any]]], metric: str = "mean_wait", baseline: str | None = None
-) -> list[Difference]:
-    """Each other policy against the baseline (by default the first), paired by seed: summary i is of seed i in all."""
-    policies = list(summaries)
-    if len(policies) < 2:
-        return []
-    base = policies[0] if baseline is None else baseline
-    if base not in summaries:
-        raise InputError("unknown baseline", value=base, choices=policies)
-    if len({len(given) for given in summaries.values()}) > 1:
-        raise InputError("the policies were not run with the same seeds")
-    return [_pair(summaries, metric, policy, base) for policy in policies if policy != base]
+def bootstrap(values: np.ndarray, base: np.ndarray, confidence: float = CONFIDENCE) -> tuple[Interval, Interval | None]:
+    """The difference and the ratio of the means (less one) with bootstrap intervals: pairs are drawn with replacement.
+
+    The percentiles are widened as Student's t is wider than the normal distribution (T. Hesterberg, "What teachers
+    should know about the bootstrap", The American Statistician 69, 2015). The draws have a fixed seed.
+    """
+    count = len(values)
+    weights = _draw(count)
+    tops, bottoms = weights @ values, weights @ base
+    quantile = student_quantile((1 + confidence) / 2, count - 1)
+    tail = normal_cdf(-math.sqrt(count / (count - 1)) * quantile)
+    top, bottom = float(values.mean()), float(base.mean())
+    difference = _percentiles(top - bottom, tops - bottoms, tail, count)
+    if not bottom or float(bottoms.min()) <= 0 <= float(bottoms.max()):
+        return difference, None
+    return difference, _percentiles((top - bottom) / abs(bottom), (tops - bottoms) / np.abs(bottoms), tail, count)
 
 
-def _pair(summaries: Mapping[str, Sequence[Mapping[str, Any]]], metric: str, policy: str, base: str) -> Difference:
-    pairs = [
-        (float(one[metric]), float(other[metric]))
-        for one, other in zip(summaries[policy], summaries[base], strict=True)
-        if one.get(metric) is not None and other.get(metric) is not None
-    ]
-    if not pairs:
-        raise InputError(f"{policy} and {base} have no seed with a value of", value=metric)
-    absolute = estimate([one - other for one, other in pairs])
-    scale = abs(sum(other for _, other in pairs) / len(pairs))
-    relative = _scale(absolute, scale) if scale else None
-    return Difference(metric, policy, base, absolute, relative, _judge(metric, policy, base, absolute, relative))
+@lru_cache(maxsize=4)
+def _draw(count: int) -> np.ndarray:
+    """The weight of each repetition in each draw, the number of times that it was drawn over their number."""
+    random = np.random.Generator(np.random.Philox(count))
+    return random.multinomial(count, np.full(count, 1 / count), DRAWS) / count
 
 
-def _scale(interval: Interval, scale: float) -> Interval:
-    parts = (interval.mean, interval.deviation, interval.low, interval.high)
-    mean, deviation, low, high = (None if part is None else part / scale for part in parts)
-    return Interval(mean or 0.0, deviation, low, high, interval.count)
+def _percentiles(mean: float, drawn: np.ndarray, tail: float, count: int) -> Interval:
+    low, high = np.quantile(drawn, (tail, 1 - tail))
+    return Interval(mean, float(np.std(drawn)) * math.sqrt(count), float(low), float(high), count)
 
 
-def _judge(metric: str, policy: str, base: str, absolute: Interval, relative: Interval | None) -> str:
-    """One plain sentence: which result has more or less, by how much, and whether that may be noise."""
-    shown = relative if relative is not None else absolute
-    unit, factor = (" %", 100.0) if relative is not None else ("", 1.0)
-    if absolute.mean == 0 and not absolute.deviation:
-        return f"{policy} and {base} have the same {metric} under every seed"
-    more = "less" if absolute.mean < 0 else "more"
-    subject = {"mean_wait": f"{policy} waits {{}} {more} than {base}"}.get(
-        metric, f"{policy} has {{}} {more} {metric} than {base}"
-    )
-    sentence = subject.format(f"{_show(abs(shown.mean) * factor)}{unit}")
-    if shown.low is None or shown.high is None:
-        return f"{sentence}; one seed cannot tell it from noise"
-    ends = sorted((shown.low * factor, shown.high * factor))
-    if not absolute.excludes_zero:
-        return f"{sentence}, but the interval {_show(ends[0])} to {_show(ends[1])}{unit} holds zero: may be noise"
-    low, high = sorted(abs(end) for end in ends)
-    return f"{sentence}; interval {_show(low)}–{_show(high)}{unit}: not noise"
+def find_probability(differences: np.ndarray) -> float | None:
+    """How likely a mean difference at least so large is where there is none (a paired t-test); None for one pair."""
+    if len(differences) < 2:
+        return None
+    mean, deviation = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    if deviation == 0:
+        return 1.0 if mean == 0 else 0.0
+    return student_probability(mean / deviation * math.sqrt(len(differences)), len(differences) - 1)
 
 
-def _show(number: float) -> str:
-    """Two or three significant digits, without an exponent for the usual sizes."""
-    if abs(number) >= 100:
-        return f"{number:.0f}"
-    return f"{number:.2g}" if abs(number) < 10 else f"{number:.1f}".removesuffix(".0")
+def correct(probabilities: Sequence[float]) -> list[float]:
+    """Holm's correction: where there is no difference anywhere, one falls below 5 % in at most 5 % of cases."""
+    order = sorted(range(len(probabilities)), key=lambda place: probabilities[place])
+    found, highest = [1.0] * len(order), 0.0
+    for rank, place in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * probabilities[place]))
+        found[place] = highest
+    return found
+
+
+def find_detectable(deviation: float, count: int, power: float = POWER) -> float:
+    """The smallest difference that so many repetitions find with this chance, at the 5 % level."""
+    freedom = count - 1
+    both = student_quantile((1 + CONFIDENCE) / 2, freedom) + student_quantile(power, freedom)
+    return both * deviation / math.sqrt(count)
+
+
+def count_needed(deviation: float, difference: float, power: float = POWER) -> int | None:
+    """How many repetitions find a difference with this chance; None where it is zero, or a million would not do."""
+    if not difference or not math.isfinite(deviation / difference):
+        return None
+    low, high = 2, 2
+    while find_detectable(deviation, high, power) > abs(difference):
+        low, high = high, 2 * high
+        if high > MOST_REPETITIONS:
+            return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (
+            (low, middle) if find_detectable(deviation, middle, power) <= abs(difference) else (middle + 1, high)
+        )
+    return high

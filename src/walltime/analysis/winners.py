@@ -3,9 +3,10 @@
 Every job that started in both results is compared with itself. A group's jobs are those that the first result puts
 there: where a change of queues moves jobs from `long` to `week`, the group `long` tells what became of its jobs.
 
-Jobs of one day share a fate, so a group's interval is made from days, not from jobs: the variance of its mean
-difference is that of the sums of days (the sandwich estimator for clustered samples, K.-Y. Liang and S. L. Zeger,
-"Longitudinal data analysis using generalized linear models", Biometrika 73, 1986), with Student's t over the days.
+Jobs of one week share a fate, so a group's interval is made from weeks, not from jobs: the variance of its mean
+difference is that of the sums of weeks (the sandwich estimator for clustered samples, K.-Y. Liang and S. L. Zeger,
+"Longitudinal data analysis using generalized linear models", Biometrika 73, 1986), with Student's t over the weeks.
+Many groups are judged at once, so that a verdict is corrected for their number by Holm's method.
 """
 
 from __future__ import annotations
@@ -17,20 +18,19 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.compare import Comparable
-from walltime.analysis.headline import Judgement
 from walltime.analysis.intervals import find_horizon
 from walltime.analysis.metrics import KEYS, group_codes, in_experiment, slowdown_column
-from walltime.analysis.noise import t_quantile
-from walltime.analysis.statistics import group_means
+from walltime.analysis.noise import correct
+from walltime.analysis.statistics import group_means, student_probability, student_quantile
+from walltime.analysis.verdict import LEAST_WEEKS, SIGNIFICANT
+from walltime.analysis.weeks import WEEK
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 
 FEW_JOBS = 30
 """A group with fewer compared jobs is not judged."""
-FEW_DAYS = 5
-"""Nor one whose jobs were submitted on fewer days."""
-DAY = 86_400.0
-VERDICTS = ("gains", "loses", "may be noise", "few jobs", "the same")
+VERDICTS = ("gains", "loses", "may be noise", "few jobs", "few weeks", "the same")
+"""Few weeks are fewer than `verdict.LEAST_WEEKS` in which the group submitted jobs."""
 
 
 @dataclass(frozen=True)
@@ -143,31 +143,6 @@ def _seconds(jobs: pl.DataFrame, name: str) -> np.ndarray:
     return np.asarray(jobs[name].cast(pl.Float64).to_numpy())
 
 
-def judge_means(pairs: Pairs) -> dict[str, Judgement]:
-    """The changes of the mean wait and of the mean bounded slowdown over all jobs that have them in both results."""
-    both = pairs.both
-    tables = [jobs.filter(both) for jobs in (pairs.old, pairs.new)]
-    found = {}
-    for key, (before, after) in {
-        "mean_wait": [_seconds(jobs, "wait") for jobs in tables],
-        "mean_bounded_slowdown": [slowdown_column(jobs) for jobs in tables],
-    }.items():
-        known = ~np.isnan(before + after)
-        if known.any():
-            days = _days(tables[0].filter(known))
-            found[key] = _judge_mean((after - before)[known], days)
-    return found
-
-
-def _judge_mean(change: np.ndarray, days: np.ndarray) -> Judgement:
-    half, number = _half_widths(change, np.zeros(len(change), np.int64), days, 1)
-    mean = float(change.mean())
-    low, high = mean - float(half[0]), mean + float(half[0])
-    verdict = _find_verdict(len(change), int(number[0]), bool((change != 0).any()), low, high) or ""
-    told = verdict in ("gains", "loses", "may be noise")
-    return Judgement(verdict, mean, low if told else None, high if told else None)
-
-
 def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
     """Who gains and who loses by user, group, account, queue, qos, size or cluster; raises InputError.
 
@@ -225,7 +200,7 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
     ended = ~np.isnan(slow[0]) & ~np.isnan(slow[1])
     means = [group_means(codes[ended], values[ended], groups) for values in slow]
     count = np.bincount(codes, minlength=groups)
-    half, different = _half_widths(change, codes, _days(old), groups)
+    half, weeks = _half_widths(change, codes, _weeks(old), groups)
     difference = group_means(codes, change, groups)
     wait = group_means(codes, before, groups)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -233,7 +208,7 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
     return pl.DataFrame(
         {
             "compared": count.astype(np.int64),
-            "days": different,
+            "weeks": weeks,
             "wait_before": wait,
             "wait_after": group_means(codes, after, groups),
             "difference": difference,
@@ -249,19 +224,21 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _days(jobs: pl.DataFrame) -> np.ndarray:
-    """The day of submission of each job."""
-    return np.floor(_seconds(jobs, "submit") / DAY).astype(np.int64)
+def _weeks(jobs: pl.DataFrame) -> np.ndarray:
+    """The week of each submission, from the first on."""
+    submit = _seconds(jobs, "submit")
+    return np.floor((submit - submit.min()) / WEEK).astype(np.int64) if len(submit) else np.zeros(0, np.int64)
 
 
-def _half_widths(change: np.ndarray, codes: np.ndarray, days: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Half of the 95 % interval of each group's mean change, NaN with a single day; and the number of its days."""
+def _half_widths(
+    change: np.ndarray, codes: np.ndarray, weeks: np.ndarray, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Half of the 95 % interval of each group's mean change, NaN with a single week; and the number of its weeks."""
     if not len(change):
         return np.full(groups, np.nan), np.zeros(groups, np.int64)
     rest = change - group_means(codes, change, groups)[codes]
-    first = int(days.min())
-    span = int(days.max()) - first + 1
-    cells, cell = np.unique(codes * span + (days - first), return_inverse=True)
+    span = int(weeks.max()) + 1
+    cells, cell = np.unique(codes * span + weeks, return_inverse=True)
     owner = cells // span
     count = np.bincount(codes, minlength=groups)
     number = np.bincount(owner, minlength=groups)
@@ -270,29 +247,49 @@ def _half_widths(change: np.ndarray, codes: np.ndarray, days: np.ndarray, groups
     for group in np.flatnonzero(number > 1):
         blocks = int(number[group])
         variance = spread[group] * blocks / (blocks - 1)
-        half[group] = t_quantile(blocks - 1) * np.sqrt(variance) / count[group]
+        half[group] = student_quantile(0.975, blocks - 1) * np.sqrt(variance) / count[group]
     return half, number.astype(np.int64)
 
 
 def _judge(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with each group's verdict, and its share of what is saved or added."""
+    """The table with each group's verdict, corrected for the number of groups that are judged, and its share of what
+    is saved or added; intervals are given where there are weeks enough."""
     effect = pl.col("effect")
     saved, added = effect.filter(effect < 0).sum(), effect.filter(effect > 0).sum()
-    rows = table.select("compared", "days", pl.max_horizontal("shorter", "longer"), "low", "high").rows()
-    verdicts = [_find_verdict(jobs, days, changed > 0, low, high) for jobs, days, changed, low, high in rows]
+    rows = table.select("compared", "weeks", pl.max_horizontal("shorter", "longer"), "difference", "low").rows()
+    chances = [_find_chance(*row) for row in rows]
+    corrected = iter(correct([chance for chance in chances if chance is not None]))
+    verdicts = [
+        _find_verdict(jobs, weeks, changed > 0, None if chance is None else next(corrected), difference)
+        for (jobs, weeks, changed, difference, _), chance in zip(rows, chances, strict=True)
+    ]
     share = pl.when(effect < 0).then(effect / saved).when(effect > 0).then(effect / added)
-    return table.with_columns(share.alias("share"), pl.Series("verdict", verdicts, dtype=pl.String)).drop("days")
+    known = pl.col("weeks") >= LEAST_WEEKS
+    sides = [pl.when(known).then(pl.col(side)).alias(side) for side in ("low", "high")]
+    return table.with_columns(share.alias("share"), pl.Series("verdict", verdicts, dtype=pl.String), *sides).drop(
+        "weeks"
+    )
 
 
-def _find_verdict(jobs: int, days: int, changed: bool, low: float | None, high: float | None) -> str | None:
-    """What the interval of a mean change says; None where there is no job to say anything of."""
+def _find_chance(jobs: int, weeks: int, changed: int, mean: float | None, low: float | None) -> float | None:
+    """How likely a mean change at least so large is by chance alone; None for a group that is not judged."""
+    if jobs < FEW_JOBS or weeks < LEAST_WEEKS or not changed or mean is None or low is None:
+        return None
+    error = (mean - low) / student_quantile(0.975, weeks - 1)
+    return student_probability(mean / error, weeks - 1) if error else 0.0
+
+
+def _find_verdict(jobs: int, weeks: int, changed: bool, chance: float | None, mean: float | None) -> str | None:
+    """What is to be said of a group; None where there is no job to say anything of."""
     if not jobs:
         return None
     if not changed:
         return "the same"
-    if jobs < FEW_JOBS or days < FEW_DAYS or low is None or high is None:
-        return "few jobs"
-    return "gains" if high < 0 else "loses" if low > 0 else "may be noise"
+    if chance is None or mean is None:
+        return "few jobs" if jobs < FEW_JOBS else "few weeks"
+    if chance >= SIGNIFICANT:
+        return "may be noise"
+    return "gains" if mean < 0 else "loses"
 
 
 def _balance(table: pl.DataFrame, waited: list[float], unpaired: int) -> Balance:

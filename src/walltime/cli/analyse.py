@@ -8,12 +8,14 @@ import typer
 
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.repeated import show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
     from walltime.analysis.analyses import Found
     from walltime.api import Result
+    from walltime.experiments.answers.sides import Side
 
 _MOST_ROWS = 60  # of a table that are printed
 
@@ -30,7 +32,7 @@ def analyse(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Compute figures or a table of results by an analysis: ours, an installed package's, or yours."""
+    """Compute figures or a table of results by an analysis, ours, a package's, or yours; judge repetitions."""
     if list_names:
         _list_names(as_json)
         return
@@ -39,6 +41,11 @@ def analyse(
     check_analyses([name])
     loaded = load_results(find_results(results))
     found = [_without_name(own) for own in find_all(loaded, [name])]
+    sides = _find_sides(loaded, found)
+    if 1 < len(sides) < len(loaded):
+        keys = list(dict.fromkeys(key for side in sides for own in side.repetitions.values() for key in own))
+        show_repeated(sides, {}, figures=keys, as_json=as_json)
+        return
     if as_json:
         pairs = zip(loaded, found, strict=True)
         emit({"analysis": name, "results": [{"label": one.label, **own.as_data()} for one, own in pairs]})
@@ -94,6 +101,15 @@ def show_found(labels: list[str], found: list[Found]) -> None:
             out().print(view)
             if rows.height > _MOST_ROWS:
                 say(f"{_MOST_ROWS} of {rows.height:,} rows; --json prints all", style="dim")
+
+
+def _find_sides(loaded: list[Result], found: list[Found]) -> list[Side]:
+    """The results as sides with repetitions, by the numbers among their figures; none where there are none."""
+    from walltime.experiments.answers.sides import group_results
+    from walltime.experiments.execution import find_figures
+
+    figures = [find_figures(own.figures) for own in found]
+    return group_results(loaded, figures) if all(figures) else []
 
 
 def _write(value: object) -> str:

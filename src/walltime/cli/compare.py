@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.analysis.headline import ratio
+from walltime.analysis.headline import FIGURES, ratio
 from walltime.cli.analyse import check_analyses, find_all, show_found
+from walltime.cli.experiments.margins import Margin, parse_margins
+from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.repeated import find_repeated, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
 from walltime.cli.terminal.winners import show_winners
@@ -22,12 +25,17 @@ if TYPE_CHECKING:
 
 KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
 TOP = 10
+REPETITIONS = 10
 
 
 def compare(
     results: Annotated[
         list[str],
-        typer.Argument(metavar="RESULT", help="Result folders, or folders of them; the first is the baseline."),
+        typer.Argument(
+            metavar="SIDE",
+            help="Result folders, or folders of them; scenarios and experiments (.yaml), which are run; experiments of "
+            "the store, or cells of theirs as EXPERIMENT:AXIS=LABEL,...; the first is the baseline.",
+        ),
     ],
     by: Annotated[
         str | None, typer.Option(metavar="|".join(KEYS), help="Also show who gains and who loses, by this.")
@@ -41,10 +49,15 @@ def compare(
             metavar="NAME", help="Also what this analysis finds; may be given several times.", show_default=False
         ),
     ] = None,
+    margin: Margin = None,
+    repetitions: Annotated[
+        int, typer.Option(metavar="N", help="Of scenarios that are run: with so many seeds.")
+    ] = REPETITIONS,
+    store: StorePlace = STORE,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Compare results: what differs, by how much, and who gains or loses by it."""
+    """Compare results, scenarios or experiments: what differs, by how much, and whether that may be chance."""
     from walltime.analysis.compare import compare as compare_results
     from walltime.analysis.compare import distinct_labels
     from walltime.analysis.headline import LEGEND, compare_headlines, find_remarks
@@ -55,6 +68,11 @@ def compare(
         raise InputError("--top must be at least 1", value=top)
     check_analyses(analysis or [])
     paths = find_results(results)
+    if by is None and not analysis and (repeated := find_repeated(results, paths, store, repetitions)):
+        show_repeated(repeated, parse_margins(margin, [figure.key for figure in FIGURES]), as_json=as_json)
+        return
+    if margin is not None:
+        raise InputError("--margin is for repetitions: results with other seeds, experiments or scenarios")
     loaded = load_results(paths)
     labels = distinct_labels(loaded)
     compared = compare_headlines(loaded)
@@ -77,7 +95,7 @@ def compare(
     show_comparison(summaries)
     say()
     for one in compared:
-        for line in (one.tell_changes(), one.tell_noise(), one.tell_jobs()):
+        for line in (one.tell_changes(), one.tell_verdicts(), one.tell_jobs()):
             if line is not None:
                 say(line)
     show_remarks(loaded)

@@ -129,23 +129,14 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     """
     folder = Path(path)
     _log.info("reading the result %s", path)
-    if not folder.is_dir():
-        what = "is a file, not a result folder" if folder.exists() else "there is no such result folder"
-        raise InputError(what, file=path)
-    if folder.name.startswith(".") and ".partial-" in folder.name:
-        raise InputError("an unfinished result, left by a run that was stopped; run it again", file=path)
-    summary = _read_json(folder / "summary.json")
-    if summary.get("schema") != SCHEMA:
-        what = f"the result has another schema (this version reads {SCHEMA}); {_RERUN}"
-        raise InputError(what, value=summary.get("schema", "none"), file=folder / "summary.json")
-    provenance = _read_json(folder / "provenance.json")
+    summary, provenance, scenario = _read_texts(folder)
     if verify:
         _check_files(folder, provenance)
     jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
     if verify and digest(jobs, allocations) != summary.get("digest"):
         raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
     return Contents(
-        scenario=_read_text(folder / "scenario.yaml"),
+        scenario=scenario,
         jobs=jobs,
         allocations=allocations,
         series=_read_table(folder, "series", SERIES) if _find_table(folder, "series") else None,
@@ -153,6 +144,26 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
         summary=summary,
         provenance=provenance,
     )
+
+
+@reader
+def read_summary(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Summary, provenance and scenario of a result folder, without its tables; raises InputError."""
+    return _read_texts(Path(path))
+
+
+def _read_texts(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    if not folder.is_dir():
+        what = "is a file, not a result folder" if folder.exists() else "there is no such result folder"
+        raise InputError(what, file=folder)
+    if folder.name.startswith(".") and ".partial-" in folder.name:
+        raise InputError("an unfinished result, left by a run that was stopped; run it again", file=folder)
+    summary = _read_json(folder / "summary.json")
+    if summary.get("schema") != SCHEMA:
+        what = f"the result has another schema (this version reads {SCHEMA}); {_RERUN}"
+        raise InputError(what, value=summary.get("schema", "none"), file=folder / "summary.json")
+    provenance = _read_json(folder / "provenance.json")
+    return summary, provenance, _read_text(folder / "scenario.yaml")
 
 
 @reader

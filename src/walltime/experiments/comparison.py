@@ -5,10 +5,12 @@ Under one seed all cells see the same jobs, so the spread between seeds cancels 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.noise import Difference, Interval, differ, estimate
+from walltime.analysis.noise import Interval, estimate
+from walltime.analysis.verdict import Verdict, adjust, judge_all
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,17 +21,23 @@ if TYPE_CHECKING:
 class Group:
     """The cells that differ in one axis alone: what they share, each level's figure, and each against the baseline.
 
-    Seeds that are not done in every one of the cells are left out, so that all are compared over the same.
+    Seeds that are not done in every one of the cells are left out, so that all are compared over the same. The verdicts
+    are corrected for the number of all comparisons of the experiment that were asked for together.
     """
 
     shared: dict[str, str]
     seeds: int
     values: dict[str, Interval]
-    differences: tuple[Difference, ...]
+    verdicts: tuple[Verdict, ...]
 
 
 def compare_cells(
-    store: Store, name: str, axis: str, figure: str = "mean_wait", baseline: str | None = None
+    store: Store,
+    name: str,
+    axis: str,
+    figure: str = "mean_wait",
+    baseline: str | None = None,
+    margins: Mapping[str, float] | None = None,
 ) -> list[Group]:
     """For each combination of the other axes, the levels of `axis` against the baseline, by default the first.
 
@@ -51,11 +59,18 @@ def compare_cells(
     others = [other for other in axes if other != axis]
     done = table.filter(pl.col("state") == "done", pl.col(figure).is_not_null())
     groups = done.partition_by(others, maintain_order=True, as_dict=True) if others else {(): done}
-    made = (_compare(dict(zip(others, key, strict=True)), rows, axis, figure, first) for key, rows in groups.items())
-    return [group for group in made if group is not None]
+    made = (
+        _compare(dict(zip(others, key, strict=True)), rows, axis, figure, first, margins or {})
+        for key, rows in groups.items()
+    )
+    found = [group for group in made if group is not None]
+    adjusted = iter(adjust([verdict for group in found for verdict in group.verdicts]))
+    return [replace(group, verdicts=tuple(next(adjusted) for _ in group.verdicts)) for group in found]
 
 
-def _compare(shared: dict[str, Any], rows: Any, axis: str, figure: str, baseline: str) -> Group | None:
+def _compare(
+    shared: dict[str, Any], rows: Any, axis: str, figure: str, baseline: str, margins: Mapping[str, float]
+) -> Group | None:
     """One group; None where it has no seed in common with the baseline."""
     found: dict[str, dict[int, float]] = {}
     for label, seed, value in rows.select(axis, "seed", figure).iter_rows():
@@ -66,6 +81,7 @@ def _compare(shared: dict[str, Any], rows: Any, axis: str, figure: str, baseline
     common = sorted(set.intersection(*(set(by_seed) for by_seed in found.values())))
     if not common:
         return None
-    summaries = {label: [{figure: by_seed[seed]} for seed in common] for label, by_seed in found.items()}
+    sides = {label: {seed: {figure: by_seed[seed]} for seed in common} for label, by_seed in found.items()}
     values = {label: estimate([by_seed[seed] for seed in common]) for label, by_seed in found.items()}
-    return Group(shared, len(common), values, tuple(differ(summaries, figure, baseline)))
+    verdicts = judge_all(sides, [figure], baseline=baseline, margins=margins)
+    return Group(shared, len(common), values, tuple(verdicts))

@@ -185,5 +185,16 @@ def write_label(value: Any) -> str:
     return json.dumps(value, default=str, separators=(",", ":"))
 
 
+def parse_labels(text: str | None) -> dict[str, str]:
+    """Labels by axis of `policy=easy,load=0.9`; raises InputError."""
+    found: dict[str, str] = {}
+    for part in text.split(",") if text else ():
+        axis, equals, label = part.partition("=")
+        if not equals or not axis.strip():
+            raise InputError("a cell is AXIS=LABEL, several with commas between", value=text)
+        found[axis.strip()] = label.strip()
+    return found
+
+
 def _plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(number)

@@ -15,8 +15,8 @@ from walltime.analysis.charts.chart import Clock, short_names, shorten
 from walltime.analysis.charts.gaps import find_gaps
 from walltime.analysis.charts.layout import lay_out
 from walltime.analysis.charts.overtime import FAIR_SHARE, USE
-from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.metrics import summarise
+from walltime.analysis.repetitions import find_repetitions, name_groups
 from walltime.analysis.series import series
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record

@@ -17,60 +17,73 @@ from walltime.api import Result
 from walltime.workload.generate import generate
 
 DAY = 86_400.0
+WEEK = 7 * DAY
 
 
 def result(label, *rows, **facts):
     return Result(None, record(*rows, **facts), label)
 
 
-def daily(label, waits, **columns):
-    """A job a day, each with the wait given and a run time of 100 s."""
-    rows = []
+def spaced(label, waits, every=WEEK, first=2 * DAY):
+    """A job each week, after its warm-up, with the wait given and a run time of 100 s; one at the very beginning and
+    one after the last week, which count in no figure."""
+    rows = [job(1, 0.0, 0.0, 100.0)]
     for place, wait in enumerate(waits):
-        begin = place * DAY + wait
-        rows.append(job(place + 1, place * DAY, begin, begin + 100, **{k: v[place] for k, v in columns.items()}))
-    return result(label, *rows)
+        submit = place * every + first
+        rows.append(job(place + 2, submit, submit + wait, submit + wait + 100))
+    end = len(waits) * every
+    return result(label, *rows, job(len(waits) + 2, end, end, end + 100))
 
 
-def judge(old, new):
-    """The judgements of each figure, by its key."""
-    (found,) = compare_headlines([daily("a", old), daily("b", new)])
-    return {change.figure.key: change.judgement for change in found.changes}, found
+def judge(old, new, **options):
+    """The verdicts of each figure, by its key."""
+    (found,) = compare_headlines([spaced("a", old, **options), spaced("b", new, **options)])
+    return {verdict.metric: verdict for verdict in found.verdicts}, found
 
 
-def test_the_interval_of_the_mean_wait_is_that_of_the_days():
+def test_the_interval_of_the_mean_wait_is_that_of_the_weeks():
     random = np.random.default_rng(4)
     old = random.uniform(0, 1000, 40).round(3)
-    for shift, words in ((0.0, "may be noise"), (5000.0, "not noise")):
+    for shift in (0.0, 5000.0):
         new = (random.uniform(0, 1000, 40) + shift).round(3)
         judged, found = judge(old, new)
         expected = estimate(list(new - old))
-        assert judged["mean_wait"].mean == pytest.approx(expected.mean)
-        assert judged["mean_wait"].low == pytest.approx(expected.low)
-        assert judged["mean_wait"].high == pytest.approx(expected.high)
-        assert (judged["mean_wait"].verdict == "may be noise") == (expected.low < 0 < expected.high)
+        assert judged["mean_wait"].count == 40
+        assert judged["mean_wait"].difference.mean == pytest.approx(expected.mean)
+        assert judged["mean_wait"].difference.low == pytest.approx(expected.low)
+        assert judged["mean_wait"].difference.high == pytest.approx(expected.high)
+        assert (judged["mean_wait"].outcome == "more") == (shift > 0)
         slow = [np.maximum(1, (wait + 100) / 100) for wait in (old, new)]
-        assert judged["mean_bounded_slowdown"].low == pytest.approx(estimate(list(slow[1] - slow[0])).low)
-        assert f"({words})" in found.tell_noise().partition(", bounded slowdown")[0]
-        assert judged["max_wait"] is None  # no mean over jobs
+        low = judged["mean_bounded_slowdown"].difference.low
+        assert low == pytest.approx(estimate(list(slow[1] - slow[0])).low)
+        assert judged["p95_wait"].difference.mean == pytest.approx(expected.mean)  # of the only job of each week
+        assert ("b loses to a in mean wait" in found.tell_verdicts()) == (shift > 0)
+        assert judged["mean_wait"].comparisons == 3  # the utilization is the same, which is no comparison
+
+
+def test_a_weeks_first_day_is_warm_up():
+    """Jobs of the first day of a week are in no verdict."""
+    judged, _ = judge([10] * 12, [90] * 12, first=0.5 * DAY)
+    assert "mean_wait" not in judged
 
 
 def test_what_cannot_be_judged_is_not():
-    _, few = judge([10, 20, 30], [90, 80, 70])
-    assert few.tell_noise() == "Too few jobs, or on too few days, to tell a change from noise."
-    assert few.tell_jobs() == "Of 3 jobs, 0 wait less, 3 wait longer, 0 just as long."
+    judged, few = judge([10, 20, 30], [90, 80, 75])
+    assert "3 weeks of one trace cannot tell a change from chance; 10 may" in few.tell_verdicts()
+    assert judged["mean_wait"].difference.low is None
+    assert few.tell_jobs() == "Of 5 jobs, 0 wait less, 3 wait longer, 2 just as long."
     _, same = judge([10] * 40, [10] * 40)
-    assert (same.tell_changes(), same.tell_noise()) == ("b against a: the same figures.", None)
+    assert (same.tell_changes(), same.tell_verdicts()) == ("b against a: the same figures.", None)
     assert same.tell_jobs() == "Every job waits exactly as long as before."
     _, zero = judge([0] * 40, [10] * 40)
-    assert "mean wait 10 s instead of 0.0 s" in zero.tell_changes()
+    assert "mean wait 9.5 s instead of 0.0 s" in zero.tell_changes()
 
 
 def test_jobs_of_other_workloads_are_not_paired():
     """Two seeds of a generator: the same numbers of jobs, but other jobs."""
     one, other = (walltime.simulate(generate(60, 16, 0.9, seed), cores=16, label=f"s{seed}") for seed in (1, 2))
     (found,) = compare_headlines([one, other])
-    assert (found.judged, found.tell_noise(), found.tell_jobs()) == (False, None, None)
+    assert (found.judged, found.tell_verdicts(), found.tell_jobs()) == (False, None, None)
     assert any("differ in submission or cores" in remark for remark in find_remarks([one, other]))
     strangers = result("x", job(999, 0.0, 0.0, 9.0))
     assert compare_headlines([one, strangers])[0].jobs == 0
@@ -88,8 +101,8 @@ def test_everything_that_shows_a_headline_says_the_same(pair):
     """The command's table and sentences, the report's words, `repr`: the same figures and verdicts."""
     words = " ".join(describe(pair))
     (found,) = compare_headlines(pair)
-    assert found.tell_noise() in words
-    assert "may be noise" in found.tell_noise()
+    assert found.tell_verdicts() in words
+    assert "sensitivity" in found.tell_verdicts()  # a month
     assert found.tell_jobs() in words
     use = next(figure for figure in FIGURES if figure.words == "utilization")
     shown = [use.text(one.summary["utilization_window"]) for one in pair]

@@ -12,20 +12,21 @@ from walltime.api import Result
 from walltime.core.errors import InputError
 
 DAY = 86_400.0
+WEEK = 7 * DAY
 
 
 def result(label, *rows, **facts):
     return Result(None, record(*rows, **facts), label)
 
 
-def waits(label, given, **columns):
-    """A job a day, each with the wait given and a run time of 100 s; columns are lists of equal length."""
+def waits(label, given, every=DAY, **columns):
+    """A job a day, or as often as told, each with the wait given and a run time of 100 s; columns are lists."""
     rows = [
         job(
             place + 1,
-            place * DAY,
-            place * DAY + wait,
-            place * DAY + wait + 100,
+            place * every,
+            place * every + wait,
+            place * every + wait + 100,
             **{k: v[place] for k, v in columns.items()},
         )
         for place, wait in enumerate(given)
@@ -70,40 +71,74 @@ def test_groups_that_only_the_second_result_has():
     assert table["queue"].to_list() == ["week"]
 
 
-def test_one_job_a_day_gives_the_t_interval_of_the_differences():
+def weekly(label, given, users):
+    return waits(label, given, every=WEEK, user=users)
+
+
+def test_one_job_a_week_gives_the_t_interval_of_the_differences():
     random = np.random.default_rng(1)
     old, new = random.uniform(0, 1000, 40).round(3), random.uniform(0, 800, 40).round(3)
-    found = find_winners(waits("a", old, user=["ann"] * 40), waits("b", new, user=["ann"] * 40), "user")
+    found = find_winners(weekly("a", old, ["ann"] * 40), weekly("b", new, ["ann"] * 40), "user")
     row, expected = groups(found)["ann"], estimate(list(new - old))
     assert row["difference"] == pytest.approx(expected.mean)
     assert (row["low"], row["high"]) == (pytest.approx(expected.low), pytest.approx(expected.high))
     assert row["verdict"] == ("gains" if expected.high < 0 else "may be noise")
 
 
-def test_jobs_of_one_day_count_as_one_observation():
-    """Forty jobs on eight days, each day's alike: the interval is that of eight numbers, not of forty."""
-    days = np.repeat(np.arange(8), 5)
-    change = np.array([-50, 60, -40, 30, -70, 80, -20, 10])[days]
-    rows = [
-        [
-            job(i + 1, day * DAY, day * DAY + wait, day * DAY + wait + 100, user="ann")
-            for i, (day, wait) in enumerate(both)
-        ]
-        for both in (zip(days, [100] * 40, strict=True), zip(days, 100 + change, strict=True))
+def alike(weeks, change):
+    """Before and after: four jobs in each week, those of one week alike."""
+    place = np.repeat(np.arange(weeks), 4)
+    return [
+        result(
+            label,
+            *(
+                job(i + 1, week * WEEK, week * WEEK + wait, week * WEEK + wait + 100, user="ann")
+                for i, (week, wait) in enumerate(zip(place, 100 + moved[place], strict=True))
+            ),
+        )
+        for label, moved in (("a", np.zeros(weeks)), ("b", np.asarray(change, float)))
     ]
-    row = groups(find_winners(result("a", *rows[0]), result("b", *rows[1]), "user"))["ann"]
-    expected = estimate([-50, 60, -40, 30, -70, 80, -20, 10])
+
+
+def test_jobs_of_one_week_count_as_one_observation():
+    """Forty jobs in ten weeks, each week's alike: the interval is that of ten numbers, not of forty."""
+    change = [-50, 60, -40, 30, -70, 80, -20, 10, 5, -9]
+    row = groups(find_winners(*alike(10, change), "user"))["ann"]
+    expected = estimate(change)
     assert (row["low"], row["high"]) == (pytest.approx(expected.low), pytest.approx(expected.high))
     assert row["verdict"] == "may be noise"
+
+
+def test_few_weeks_give_no_verdict_however_many_jobs():
+    row = groups(find_winners(*alike(9, [-60 + place for place in range(9)]), "user"))["ann"]
+    assert (row["compared"], row["low"], row["high"], row["verdict"]) == (36, None, None, "few weeks")
 
 
 @pytest.mark.parametrize(("change", "verdict"), [(-60, "gains"), (60, "loses")])
 def test_a_clear_change_is_called_so(change, verdict):
     old = 100 + np.arange(40) % 7
     new = old + change + np.arange(40) % 3
-    found = find_winners(waits("a", old, user=["ann"] * 40), waits("b", new, user=["ann"] * 40), "user")
+    found = find_winners(weekly("a", old, ["ann"] * 40), weekly("b", new, ["ann"] * 40), "user")
     assert groups(found)["ann"]["verdict"] == verdict
     assert (found.balance.gain_clearly, found.balance.lose_clearly) == ((1, 0) if change < 0 else (0, 1))
+
+
+def test_many_groups_are_judged_together():
+    """What is clear for one group alone may be chance among forty (Holm)."""
+    random = np.random.default_rng(6)
+    users = [f"u{place % 40}" for place in range(1600)]  # each has one job a week for forty weeks
+    old = random.uniform(0, 1000, 1600).round(3)
+    new = (old + random.normal(0, 100, 1600)).clip(0).round(3)
+    for many, expected in ((users, set()), (["u0"] * 1600, None)):
+        rows = [waits(label, given, every=WEEK / 40, user=many) for label, given in (("a", old), ("b", new))]
+        table = find_winners(*rows, "user").table
+        assert expected is None or {"gains", "loses"} & set(table["verdict"]) == expected
+    alone = [row for row in groups(find_winners(*rows, "user")).values() if row["low"] is not None]
+    assert alone
+    apart = find_winners(*(waits(x, v, every=WEEK / 40, user=users) for x, v in (("a", old), ("b", new))), "user").table
+    unadjusted = apart.filter((apart["low"] > 0) | (apart["high"] < 0))
+    assert unadjusted.height > 0  # intervals that leave out zero, by chance
+    assert set(unadjusted["verdict"]) == {"may be noise"}
 
 
 def test_jobs_that_started_in_one_result_only_are_told_and_left_out():

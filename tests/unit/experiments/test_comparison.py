@@ -34,9 +34,10 @@ def test_pairs_differ_in_one_axis_alone(waits):
     small, large = compare_cells(waits, "small", "policy")
     assert (small.shared, small.seeds) == ({"cluster.cores": "8"}, 3)
     assert {label: value.mean for label, value in small.values.items()} == {"fcfs": 30.0, "easy": 27.0}
-    (difference,) = small.differences
-    assert (difference.policy, difference.baseline, difference.absolute.mean) == ("easy", "fcfs", -3.0)
-    assert difference.absolute.deviation == 1.0  # of -2, -3, -4: the spread of the seeds has cancelled out
+    (verdict,) = small.verdicts
+    assert (verdict.subject, verdict.baseline, verdict.difference.mean) == ("easy", "fcfs", -3.0)
+    assert (verdict.basis, verdict.count, verdict.comparisons) == ("seeds", 3, 2)  # corrected over both machines
+    assert verdict.difference.deviation == 1.0  # of -2, -3, -4: the spread of the seeds has cancelled out
     assert (large.shared, large.seeds) == ({"cluster.cores": "16"}, 2)  # the seed that easy lacks counts for neither
     assert {label: value.mean for label, value in large.values.items()} == {"fcfs": 7.5, "easy": 6.25}
 
@@ -44,7 +45,7 @@ def test_pairs_differ_in_one_axis_alone(waits):
 def test_another_axis_and_another_baseline(waits):
     first, _ = compare_cells(waits, "small", "cluster.cores", baseline="16")
     assert first.shared == {"policy": "fcfs"}
-    assert [(own.policy, own.absolute.mean) for own in first.differences] == [("8", 15.0)]
+    assert [(own.subject, own.difference.mean) for own in first.verdicts] == [("8", 15.0)]
 
 
 @pytest.mark.parametrize(
@@ -65,4 +66,4 @@ def test_nothing_done_is_nothing_to_compare(open_store):
     leases = Leases(store)
     leases.finish([done(task) for task in leases.take(number, 1)])
     (group,) = compare_cells(store, "small", "policy")
-    assert (list(group.values), group.differences) == (["fcfs"], ())
+    assert (list(group.values), group.verdicts) == (["fcfs"], ())

@@ -89,9 +89,7 @@ def winners(results: Sequence[Shown], by: str = "user", of: str = "mean_wait", m
     panel = Panel(Axis(f"change of {words}", kind), y, (bars,))
     notes = ["Below zero: better than before."]
     if known:
-        notes.append(
-            "Jobs that started in both. Lines: 95 % intervals over days of submission. Pale: may be noise, or few jobs."
-        )
+        notes.append("Jobs that started in both. Lines: 95 % intervals over weeks, if ten or more. Pale: may be noise.")
     if apart:
         notes.append(f"{apart:,} more have no job that started in both.")
     if total > most:

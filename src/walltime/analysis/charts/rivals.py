@@ -8,8 +8,8 @@ import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Bars, Chart, Line, Panel, short_names
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, measure
-from walltime.analysis.charts.repetitions import find_repetitions, name_groups
 from walltime.analysis.noise import estimate
+from walltime.analysis.repetitions import find_repetitions, name_groups
 from walltime.analysis.winners import pair_rows
 from walltime.core.errors import InputError
 

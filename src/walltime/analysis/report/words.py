@@ -113,7 +113,7 @@ def _describe_several(results: Sequence[Shown]) -> list[str]:
     names = [shorten(label, 40) for label in distinct_labels(results)]
     sentences = [f"{_setting(base)}; {', '.join(names[1:])} against {names[0]}."]
     for name, result, found in zip(names[1:], results[1:], compare_headlines(results), strict=True):
-        parts = [_difference(names[0], name, found), found.tell_noise(), found.tell_jobs()]
+        parts = [_difference(names[0], name, found), found.tell_verdicts(), found.tell_jobs()]
         parts += _sides(base, result) if found.judged else []
         sentences.append(" ".join(part for part in parts if part))
     sentences += _winner(names, [result.summary for result in results])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
     from walltime.experiments.store import Store
@@ -38,10 +36,6 @@ def open_store(store: str, results: str | None = None, *, create: bool = False) 
 
 def parse_cell(text: str | None) -> dict[str, str]:
     """Labels by axis of `policy=easy,load=0.9`; raises InputError."""
-    found: dict[str, Any] = {}
-    for part in (text or "").split(",") if text else []:
-        axis, equals, label = part.partition("=")
-        if not equals or not axis.strip():
-            raise InputError("--cell takes AXIS=LABEL, several with commas between", value=text)
-        found[axis.strip()] = label.strip()
-    return found
+    from walltime.experiments.grid import parse_labels
+
+    return parse_labels(text)

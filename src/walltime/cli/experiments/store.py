@@ -10,6 +10,7 @@ import typer
 
 from walltime.cli.experiments.grouped import delta as delta_of_workflows
 from walltime.cli.experiments.grouped import group as group_repetitions
+from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import (
     STORE,
     AsJson,
@@ -159,6 +160,7 @@ def compare(
         ),
     ] = None,
     figure: Annotated[str, typer.Option("--figure", metavar="NAME", help="Which figure.")] = "mean_wait",
+    margin: Margin = None,
     store: StorePlace = STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -168,17 +170,18 @@ def compare(
     from walltime.experiments.comparison import compare_cells
 
     with open_store(store) as opened:
-        groups = compare_cells(opened, experiment, axis, figure, baseline)
+        groups = compare_cells(opened, experiment, axis, figure, baseline, parse_margins(margin, [figure]))
     if as_json:
-        emit({"experiment": experiment, "axis": axis, "figure": figure, "groups": [asdict(group) for group in groups]})
+        told = [asdict(group) | {"verdicts": [verdict.as_dict() for verdict in group.verdicts]} for group in groups]
+        emit({"experiment": experiment, "axis": axis, "figure": figure, "groups": told})
         return
     if not groups:
         say(f"{experiment}: no seed is done in all cells that differ in {axis}")
     for group in groups:
         shared = ", ".join(f"{other}={label}" for other, label in group.shared.items())
         say(f"{shared or experiment} ({group.seeds} seed{'s' * (group.seeds != 1)})", style="bold")
-        for difference in group.differences:
-            say(f"  {difference.verdict}")
+        for verdict in group.verdicts:
+            say(f"  {verdict.sentence}")
 
 
 @app.command("rm")

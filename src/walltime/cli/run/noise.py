@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import FIGURES, Figure, count_jobs
@@ -15,9 +16,11 @@ from walltime.cli.terminal.show import show_notes
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
-    from walltime.analysis.noise import Difference
+    from walltime.analysis.verdict import Verdict
 
 MOST_SEEDS = 10_000
+METRICS = ("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilization", "utilization_window")
+"""The figures that a program is told of."""
 
 
 @dataclass
@@ -29,7 +32,7 @@ class Shaken:
     summaries: dict[str, list[dict[str, Any]]]
 
     def show(self) -> None:
-        """Print means with their confidence intervals, and a sentence about each difference."""
+        """Print means with the range over the repetitions, and a sentence about each difference."""
         first = next(iter(self.summaries.values()))
         say(
             f"{self.title}: {count_jobs(first[0]['jobs'])}, {len(first)} repetitions, every submission moved by up to "
@@ -37,43 +40,37 @@ class Shaken:
         )
         say()
         self._print_table()
-        say("mean of the repetitions ± half of the 95 % confidence interval", style="dim")
+        say("mean of the repetitions (lowest to highest): the noise floor, not an interval of other weeks", style="dim")
         say()
-        differences = self._differences()
-        for difference in differences:
-            say(f"{difference.verdict}.")
-        if differences:
+        verdicts = self._judge()
+        for verdict in verdicts:
+            say(f"{verdict.sentence}.")
+        if verdicts:
             say()
         show_notes({name: given[0] for name, given in self.summaries.items()})
 
     def as_data(self) -> dict[str, Any]:
         """The same for a program."""
-        from walltime.analysis.noise import replicate
-
+        rows = [
+            {"policy": policy, "metric": metric} | _describe(values)
+            for policy, given in self.summaries.items()
+            for metric in METRICS
+            if (values := _values(given, metric))
+        ]
         return {
             "shake": self.seconds,
             "seeds": len(next(iter(self.summaries.values()))),
-            "estimates": replicate(self.summaries).to_dicts(),
-            "differences": [
-                {
-                    "metric": item.metric,
-                    "policy": item.policy,
-                    "baseline": item.baseline,
-                    "mean": item.absolute.mean,
-                    "low": item.absolute.low,
-                    "high": item.absolute.high,
-                    "verdict": item.verdict,
-                }
-                for item in self._differences()
-            ],
+            "estimates": rows,
+            "verdicts": [verdict.as_dict() for verdict in self._judge()],
         }
 
-    def _differences(self) -> list[Difference]:
-        """Each policy against the first; none where no job ever started."""
-        from walltime.analysis.noise import differ
+    def _judge(self) -> list[Verdict]:
+        """The mean wait of each policy against the first's; nothing where no job ever started."""
+        from walltime.analysis.verdict import SHAKEN, judge_all
 
         started = all(any(summary["started"] for summary in given) for given in self.summaries.values())
-        return differ(self.summaries) if started else []
+        sides = {name: dict(enumerate(given)) for name, given in self.summaries.items()}
+        return judge_all(sides, ["mean_wait"], basis=SHAKEN) if started else []
 
     def _print_table(self) -> None:
         from rich.table import Table
@@ -108,14 +105,20 @@ def run_shaken(
     return Shaken(Path(options.source).name, seconds, summaries)
 
 
-def _cell(figure: Figure, given: list[dict[str, Any]]) -> str:
-    from walltime.analysis.noise import estimate
+def _values(given: list[dict[str, Any]], metric: str) -> list[float]:
+    return [float(summary[metric]) for summary in given if summary.get(metric) is not None]
 
-    values = [float(summary[figure.key]) for summary in given if summary.get(figure.key) is not None]
+
+def _describe(values: list[float]) -> dict[str, Any]:
+    return {
+        **{"mean": fmean(values), "deviation": stdev(values) if len(values) > 1 else None},
+        **{"lowest": min(values), "highest": max(values), "repetitions": len(values)},
+    }
+
+
+def _cell(figure: Figure, given: list[dict[str, Any]]) -> str:
+    values = _values(given, figure.key)
     if not values:
         return "–"
-    found = estimate(values)
-    half = 0.0 if found.high is None else found.high - found.mean
-    mean, spread = figure.text(found.mean), figure.text(half)
-    number, _, unit = mean.rpartition(" ")
-    return f"{number if unit and spread.endswith(f' {unit}') else mean} ± {spread}"
+    mean, low, high = (figure.text(value) for value in (fmean(values), min(values), max(values)))
+    return mean if low == high else f"{mean} ({low} to {high})"

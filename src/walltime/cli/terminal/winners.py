@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 NOTES = {
-    "may be noise": "the 95 % interval of the change, made from days, holds zero",
-    "few jobs": "too few jobs, or on too few days, to tell a change from chance",
+    "may be noise": "not more than chance, over weeks and corrected for the number of groups",
+    "few jobs": "fewer than 30 jobs tell no change from chance",
+    "few weeks": "jobs in fewer than 10 weeks tell no change from chance",
 }
 
 

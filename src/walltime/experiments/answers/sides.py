@@ -1,0 +1,139 @@
+"""The sides of a comparison: results, cells of an experiment, whole experiments or scenarios, each with repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from walltime.analysis.headline import BRIEF, compare_headlines
+from walltime.analysis.repetitions import Summarised, find_repetitions, name_groups
+from walltime.analysis.verdict import Verdict, judge_all
+from walltime.core.errors import InputError
+from walltime.experiments.execution import find_figures
+from walltime.experiments.grid import parse_labels
+
+if TYPE_CHECKING:
+    from walltime.api import Result
+    from walltime.experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Side:
+    """One scenario: its name, and the figures of each repetition by its seed."""
+
+    label: str
+    repetitions: Mapping[Any, Mapping[str, float]]
+
+
+def judge(
+    *sides: Side | Result | Sequence[Result] | str,
+    store: Store | str | Path | None = None,
+    metrics: Sequence[str] = BRIEF,
+    baseline: str | None = None,
+    margins: Mapping[str, float] | None = None,
+) -> list[Verdict]:
+    """Verdicts on two or more sides, each against the first or the `baseline`, corrected for their number.
+
+    A side is a result, several results that are repetitions, or the text `EXPERIMENT` or `EXPERIMENT:AXIS=LABEL,...`
+    for cells of a store. Repetitions are paired by their seeds; two single results of the same jobs week by week.
+    `margins` are fractions, by figure, below which a difference does not matter. Raises InputError.
+    """
+    from walltime.api import Result
+
+    if all(isinstance(side, Result) for side in sides) and len({_seed(side) for side in sides}) == 1:
+        if baseline is not None or margins:
+            raise InputError("margins and a baseline are for repetitions; single results are compared with the first")
+        compared = compare_headlines(list(sides))  # type: ignore[arg-type]
+        return [verdict for one in compared for verdict in one.verdicts if verdict.metric in metrics]
+    found: list[Side] = []
+    for side in sides:
+        found += _as_sides(side, store)
+    return judge_sides(found, metrics, baseline=baseline, margins=margins)
+
+
+def judge_sides(
+    sides: Sequence[Side],
+    metrics: Sequence[str] = BRIEF,
+    *,
+    baseline: str | None = None,
+    margins: Mapping[str, float] | None = None,
+) -> list[Verdict]:
+    """The verdicts of sides whose names differ; raises InputError where there are fewer than two."""
+    named = {side.label: side.repetitions for side in sides}
+    if len(named) < 2:
+        raise InputError("a comparison needs two sides with names of their own", value=", ".join(named) or "none")
+    return judge_all(named, metrics, baseline=baseline, margins=margins)
+
+
+def find_sides(store: Store, text: str) -> list[Side]:
+    """The cells that `EXPERIMENT` or `EXPERIMENT:AXIS=LABEL,...` stands for, with their finished runs by seed.
+
+    A cell's name has the axes in which the chosen ones differ, or the experiment's name where there is one only.
+    """
+    import polars as pl
+
+    from walltime.experiments.tables import read_table
+
+    name, _, chosen = text.partition(":")
+    table = read_table(store, name, parse_labels(chosen)).filter(pl.col("state") == "done")
+    if not table.height:
+        raise InputError("no run of these cells is done", value=text)
+    axes = table.columns[1 : table.columns.index("run")]
+    figures = table.columns[table.columns.index("error") + 1 :]
+    telling = [axis for axis in axes if table[axis].n_unique() > 1]
+    found: dict[int, Side] = {}
+    for row in table.iter_rows(named=True):
+        words = [row[axis] for axis in telling] or [chosen.strip() or name]
+        side = found.setdefault(row["cell"], Side(", ".join(map(str, words)), {}))
+        values = {figure: row[figure] for figure in figures if row[figure] is not None}
+        side.repetitions[row["seed"]] = values  # type: ignore[index]
+    return list(found.values())
+
+
+def group_results(results: Sequence[Summarised], figures: Sequence[Mapping[str, float]] | None = None) -> list[Side]:
+    """Results as sides: those that differ in the seed alone are repetitions of one. `figures` are those of each
+    result, where not the summary's."""
+    groups = find_repetitions(results)
+    known = {id(one): found for one, found in zip(results, figures or [], strict=False)}
+    return [
+        Side(name, {_seed(one): known.get(id(one)) or find_figures(one.summary) for one in members})
+        for name, members in zip(name_groups(groups), groups, strict=True)
+    ]
+
+
+def run_scenario(store: Store, file: str | Path, repetitions: int, workers: int | None = None) -> list[Side]:
+    """A scenario's or an experiment's file, run so many times with other seeds (or as the experiment says)."""
+    from walltime.core.source import read_source
+    from walltime.experiments.definition import load_experiment, parse_experiment
+    from walltime.experiments.sweep import sweep
+
+    data = read_source(file).data
+    if isinstance(data, dict) and ("base" in data or "scenario" in data):
+        experiment = load_experiment(file)
+    else:
+        path = Path(file).absolute()
+        experiment = parse_experiment({"name": path.stem, "base": str(path), "repetitions": repetitions})
+    progress = sweep(experiment, store, workers=workers)
+    if progress.counts["failed"]:
+        raise InputError(f"{progress.counts['failed']} of its runs failed", file=file)
+    return find_sides(store, experiment.name)
+
+
+def _as_sides(side: Side | Result | Sequence[Result] | str, store: Store | str | Path | None) -> list[Side]:
+    from walltime.experiments.store import DEFAULT, Store
+
+    if isinstance(side, Side):
+        return [side]
+    if not isinstance(side, str):
+        members: list[Any] = list(side) if isinstance(side, Sequence) else [side]
+        return group_results(members)
+    if isinstance(store, Store):
+        return find_sides(store, side)
+    with Store(store or DEFAULT) as opened:
+        return find_sides(opened, side)
+
+
+def _seed(result: Any) -> int:
+    return int(getattr(getattr(result, "scenario", None), "seed", 0) or 0)
