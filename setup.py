@@ -39,6 +39,7 @@ COMPILED = [
     "kernel.ledger.node_pool",
     "kernel.ledger.place",
     "kernel.ledger.shares",
+    "kernel.ledger.kept",
     "kernel.ledger.timelines",
     "kernel.ledger.node_starts",
     "kernel.ledger.inventory",

@@ -267,7 +267,7 @@ class Future(CountedHolds):
             for k in range(self.meets):
                 i = self.met[k]
                 self.former[k] = self.node_starts.time[at + i]
-                next = self.lines.first_clear(i, d, slot, time, length)
+                next = self.lines.first_clear(i, d, slot, time, length, NEVER)
                 self.node_starts.time[at + i] = -1 if next == time else next
             self.select(s, at, self.nodes_of[x], time, NEVER - 1)
             next = NEVER

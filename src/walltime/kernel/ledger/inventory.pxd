@@ -119,6 +119,7 @@ cdef class Inventory(Ledger):
     cdef int bound(self) except -1
     cdef bint conflicts(self, Py_ssize_t slot, long long start, long long end) noexcept
     cdef int meet(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) except -1
+    cdef int meet_nodes(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) noexcept
     cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
     cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
     cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept

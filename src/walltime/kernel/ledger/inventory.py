@@ -24,7 +24,7 @@ FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
-FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds, or nodes of a hold, are looked at one by one
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
 
@@ -520,6 +520,8 @@ class Inventory(Ledger):
         e: cython.longlong
         self.meets = 0
         self.stamp += 1
+        if self.named > FEW:
+            return self.meet_nodes(slot, s, start, end)
         for h in range(self.holds):
             if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
                 e = self.held_first[h]
@@ -530,6 +532,18 @@ class Inventory(Ledger):
                         self.met[self.meets] = i
                         self.meets += 1
                     e = self.lines.kept_next[e]
+        return 0
+
+    def meet_nodes(self, slot, s, start, end):
+        """The same, node by node: where there are many holds."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if self.lines.keeps(i, slot, start, end):
+                    self.mark[i] = self.stamp
+                    self.met[self.meets] = i
+                    self.meets += 1
         return 0
 
     def licensed(self, slot, x, start, end):
@@ -553,7 +567,7 @@ class Inventory(Ledger):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    time = self.licensing.first_clear(k, d, slot, after, length)
+                    time = self.licensing.first_clear(k, d, slot, after, length, NEVER)
                     if time > latest:
                         latest = time
         return latest

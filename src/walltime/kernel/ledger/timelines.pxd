@@ -1,3 +1,5 @@
+from walltime.kernel.ledger.kept cimport KeptSteps
+
 cdef class Timelines:
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t kinds
@@ -32,8 +34,22 @@ cdef class Timelines:
     cdef long long[::1] kept_beside
     cdef long long[::1] kept_amounts
     cdef long long kept_spare
-    # the answer of `load`
+    cdef long long[::1] kept_first  # by slot: the first entry of its hold
+    cdef KeptSteps kept
+    # the job whose own hold does not count, and its entry on each of its nodes
+    cdef Py_ssize_t aside
+    cdef long long asides
+    cdef long long[::1] aside_mark
+    cdef long long[::1] aside_entry
+    # where we stand: what the running jobs use, the next of them to end, the step of what is kept, the job's own entry
     cdef long long[::1] sum
+    cdef long long there
+    cdef Py_ssize_t task
+    cdef Py_ssize_t last_task
+    cdef Py_ssize_t step
+    cdef Py_ssize_t following
+    cdef Py_ssize_t last_step
+    cdef long long own
 
     cpdef Py_ssize_t demand(self, tuple each, bint alone) except -1
     cdef int start(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long cores, Py_ssize_t d, long long times) except -1
@@ -44,13 +60,21 @@ cdef class Timelines:
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
     cdef int forget(self, long long e, long long stop=*) noexcept
     cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept
-    cdef long long load(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
-    cdef bint room_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
+    cdef int leave_aside(self, Py_ssize_t slot) noexcept
+    cdef int stand(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
+    cdef int release(self, long long time) noexcept
+    cdef long long next_step(self) noexcept
+    cdef int go_on(self, long long time) noexcept
+    cdef bint counts_own(self, long long time) noexcept
+    cdef long long free_of(self, Py_ssize_t i, Py_ssize_t r, bint own) noexcept
+    cdef bint has_room(self, Py_ssize_t i, Py_ssize_t d, long long time) noexcept
+    cdef long long has_times(self, Py_ssize_t i, Py_ssize_t d, long long time) noexcept
+    cdef bint keeps(self, Py_ssize_t i, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
     cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
     cdef long long kept_at(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
-    cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length) noexcept
+    cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length, long long limit) noexcept
     cdef long long next_change(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept

@@ -8,11 +8,15 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.ledger.kept import KeptSteps
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 END = cython.declare(cython.Py_ssize_t, 0)  # a running job's expected end, its slot, and its amounts from there on
 SLOT = cython.declare(cython.Py_ssize_t, 1)
 AMOUNTS = cython.declare(cython.Py_ssize_t, 2)
+THERE = cython.declare(cython.Py_ssize_t, 2)  # of a step of what is kept: how many entries, and their amounts
+KEPT = cython.declare(cython.Py_ssize_t, 3)
+NOBODY = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
 
 @cython.final
@@ -59,7 +63,16 @@ class Timelines:
         self.kept_next = np.append(np.arange(1, 64), -1)
         self.kept_amounts = integers(64 * self.kinds)
         self.kept_spare = 0
+        self.kept_first = integers(64, -1)
+        self.kept = KeptSteps(self.n, self.kinds)
+        self.aside = NOBODY
+        self.asides = 0
+        self.aside_mark = integers(self.n)
+        self.aside_entry = integers(self.n)
         self.sum = integers(self.kinds)
+        self.there = 0
+        self.task = self.last_task = self.step = self.following = self.last_step = 0
+        self.own = -1
         self.demand((1,) + (0,) * (self.kinds - 1), False)  # number 0: a core
 
     def demand(self, each, alone):
@@ -226,6 +239,12 @@ class Timelines:
         self.kept_next[e] = beyond
         self.kept_beside[e] = self.kept_on[i]
         self.kept_on[i] = e
+        while slot >= len(self.kept_first):
+            self.kept_first = np.concatenate([self.kept_first, integers(len(self.kept_first), -1)])
+        self.kept_first[slot] = e
+        if slot == self.aside:
+            self.aside = NOBODY
+        self.kept.add(i, start, end, self.kept_amounts, e * self.kinds)
         return e
 
     def forget(self, e, stop=-1):
@@ -233,9 +252,14 @@ class Timelines:
         next: cython.longlong
         f: cython.longlong
         i: cython.Py_ssize_t
+        if e != stop and e >= 0:
+            self.kept_first[self.kept_by[e]] = stop
+            if self.kept_by[e] == self.aside:
+                self.aside = NOBODY
         while e != stop and e >= 0:
             next = self.kept_next[e]
             i = self.kept_node[e]
+            self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
             if self.kept_on[i] == e:
                 self.kept_on[i] = self.kept_beside[e]
             else:
@@ -258,58 +282,112 @@ class Timelines:
                 return False
         return True
 
-    def load(self, i, slot, time):
-        """`sum` is what is in use and kept on the node at that time; by how many."""
-        k: cython.Py_ssize_t = self.kinds
-        r: cython.Py_ssize_t
-        p: cython.Py_ssize_t = self.base[i]
-        last: cython.Py_ssize_t = p + self.count[i] * self.width
-        e: cython.longlong = -1 if self.blind else self.kept_on[i]
-        there: cython.longlong = self.count[i]
-        for r in range(k):
-            self.sum[r] = self.used[i * k + r]
-        if time > self.now:
-            while p < last and self.tasks[p] <= time:
-                for r in range(k):
-                    self.sum[r] -= self.tasks[p + AMOUNTS + r]
-                there -= 1
-                p += self.width
+    def leave_aside(self, slot):
+        """From now on the job's own hold does not count."""
+        e: cython.longlong
+        if slot == self.aside:
+            return 0
+        self.aside = slot
+        self.asides += 1
+        e = self.kept_first[slot] if 0 <= slot < len(self.kept_first) else -1
         while e >= 0:
-            if self.kept_start[e] <= time < self.kept_end[e] and self.kept_by[e] != slot:
-                for r in range(k):
-                    self.sum[r] += self.kept_amounts[e * k + r]
-                there += 1
-            e = self.kept_beside[e]
-        return there
+            self.aside_mark[self.kept_node[e]] = self.asides
+            self.aside_entry[self.kept_node[e]] = e
+            e = self.kept_next[e]
+        return 0
 
-    def room_at(self, i, d, slot, time):
-        """Whether the node has room for the demand at that time."""
-        k: cython.Py_ssize_t = self.kinds
+    def stand(self, i, slot, time):
+        """Stand at that time on the node: `sum` and `there` are of the jobs that run then, `step` is of what is kept.
+
+        `release` and `next_step` go on from there.
+        """
+        r: cython.Py_ssize_t
+        for r in range(self.kinds):
+            self.sum[r] = self.used[i * self.kinds + r]
+        self.there = self.count[i]
+        self.task = self.base[i]
+        self.last_task = self.task + self.count[i] * self.width
+        self.release(time)
+        self.own = self.step = -1
+        self.following = self.last_step = 0
+        if self.kept.count[i] > 0 and not self.blind:
+            self.leave_aside(slot)
+            if self.aside_mark[i] == self.asides:
+                self.own = self.aside_entry[i]
+            self.step = self.kept.find(i, time)
+            self.last_step = self.kept.base[i] + self.kept.count[i] * self.kept.width
+            self.following = self.step + self.kept.width if self.step >= 0 else self.kept.base[i]
+        return 0
+
+    def release(self, time):
+        """The jobs whose ends are expected by that time run no more."""
+        r: cython.Py_ssize_t
+        if time > self.now:
+            while self.task < self.last_task and self.tasks[self.task] <= time:
+                for r in range(self.kinds):
+                    self.sum[r] -= self.tasks[self.task + AMOUNTS + r]
+                self.there -= 1
+                self.task += self.width
+        return 0
+
+    def next_step(self):
+        """When the next step of what is kept begins, or NEVER."""
+        return self.kept.steps[self.following] if self.following < self.last_step else NEVER
+
+    def go_on(self, time):
+        """Go on to that time, at most to the next step."""
+        self.release(time)
+        if self.following < self.last_step and self.kept.steps[self.following] == time:
+            self.step = self.following
+            self.following += self.kept.width
+        return 0
+
+    def counts_own(self, time):
+        """Whether the job's own hold is part of the step at that time."""
+        return self.own >= 0 and self.kept_start[self.own] <= time < self.kept_end[self.own]
+
+    def free_of(self, i, r, own):
+        """What is left of a resource where we stand."""
+        left: cython.longlong = self.cap[i * self.kinds + r] - self.sum[r]
+        if self.step >= 0:
+            left -= self.kept.steps[self.step + KEPT + r]
+            if own:
+                left += self.kept_amounts[self.own * self.kinds + r]
+        return left
+
+    def has_room(self, i, d, time):
+        """Whether the node has room for the demand where we stand, which is at that time."""
         r: cython.Py_ssize_t
         need: cython.longlong
-        there: cython.longlong = self.load(i, slot, time)
+        own: cython.bint = self.counts_own(time)
         if self.alone[d]:
+            there: cython.longlong = self.there - own
+            if self.step >= 0:
+                there += self.kept.steps[self.step + THERE]
             return there == 0 and self.large(i, d)
-        for r in range(k):
-            need = self.each[d * k + r]
-            if need > 0 and need > self.cap[i * k + r] - self.sum[r]:
+        for r in range(self.kinds):
+            need = self.each[d * self.kinds + r]
+            if need > 0 and need > self.free_of(i, r, own):
                 return False
         return True
 
-    def offer_at(self, i, d, slot, time):
-        """How many times the node has room for the demand at that time."""
-        k: cython.Py_ssize_t = self.kinds
+    def has_times(self, i, d, time):
+        """How many times the node has room for the demand where we stand."""
         r: cython.Py_ssize_t
         need: cython.longlong
         free: cython.longlong
-        there: cython.longlong = self.load(i, slot, time)
         least: cython.longlong = NEVER
-        if self.alone[d] and there > 0:
-            return 0
-        for r in range(k):
-            need = self.each[d * k + r]
+        own: cython.bint = self.counts_own(time)
+        if self.alone[d]:
+            there: cython.longlong = self.there - own
+            if self.step >= 0:
+                there += self.kept.steps[self.step + THERE]
+            if there > 0:
+                return 0
+        for r in range(self.kinds):
+            need = self.each[d * self.kinds + r]
             if need > 0:
-                free = self.cap[i * k + r] - self.sum[r]
+                free = self.free_of(i, r, own)
                 if free < need:
                     return 0
                 if need > 1:
@@ -318,33 +396,50 @@ class Timelines:
                     least = free
         return least
 
+    def offer_at(self, i, d, slot, time):
+        """How many times the node has room for the demand at that time."""
+        self.stand(i, slot, time)
+        return self.has_times(i, d, time)
+
     def clear(self, i, d, slot, start, end):
         """Whether the node has room for the demand from `start` to `end`: room shrinks only where a hold begins."""
-        e: cython.longlong = -1 if self.blind else self.kept_on[i]
-        if not self.room_at(i, d, slot, start):
+        time: cython.longlong
+        self.stand(i, slot, start)
+        if not self.has_room(i, d, start):
             return False
-        while e >= 0:
-            if (
-                start < self.kept_start[e] < end
-                and self.kept_by[e] != slot
-                and not self.room_at(i, d, slot, self.kept_start[e])
-            ):
+        time = self.next_step()
+        while time < end:
+            self.go_on(time)
+            if not self.has_room(i, d, time):
                 return False
-            e = self.kept_beside[e]
+            time = self.next_step()
         return True
 
     def offer(self, i, d, slot, start, end):
         """How many times the node has room for the demand from `start` to `end`."""
-        e: cython.longlong = -1 if self.blind else self.kept_on[i]
-        least: cython.longlong = self.offer_at(i, d, slot, start)
-        other: cython.longlong
-        while e >= 0 and least > 0:
-            if start < self.kept_start[e] < end and self.kept_by[e] != slot:
-                other = self.offer_at(i, d, slot, self.kept_start[e])
-                if other < least:
-                    least = other
-            e = self.kept_beside[e]
+        time: cython.longlong
+        least: cython.longlong
+        self.stand(i, slot, start)
+        least = self.has_times(i, d, start)
+        time = self.next_step()
+        while time < end and least > 0:
+            self.go_on(time)
+            least = min(least, self.has_times(i, d, time))
+            time = self.next_step()
         return least
+
+    def keeps(self, i, slot, start, end):
+        """Whether something is kept on the node for others than this job between `start` and `end`."""
+        time: cython.longlong = start
+        if self.kept.count[i] == 0:
+            return False
+        self.stand(i, slot, start)
+        while time < end:
+            if self.step >= 0 and self.kept.steps[self.step + THERE] > self.counts_own(time):
+                return True
+            time = self.next_step()
+            self.go_on(time)
+        return False
 
     def left_at(self, i, time):
         """Cores that running jobs leave free on the node at that time; below zero where they have too many."""
@@ -359,13 +454,10 @@ class Timelines:
 
     def kept_at(self, i, slot, time):
         """Cores that are kept on the node at that time for others than this job."""
-        sum: cython.longlong = 0
-        e: cython.longlong = self.kept_on[i]
-        while e >= 0:
-            if self.kept_start[e] <= time < self.kept_end[e] and self.kept_by[e] != slot:
-                sum += self.kept_amounts[e * self.kinds]
-            e = self.kept_beside[e]
-        return sum
+        self.stand(i, slot, time)
+        if self.step < 0:
+            return 0
+        return self.cap[i * self.kinds] - self.sum[0] - self.free_of(i, 0, self.counts_own(time))
 
     def first_time(self, i, d):
         """The first expected end from which the node has room by its running jobs alone; -1 where it has at once."""
@@ -397,16 +489,34 @@ class Timelines:
             p += self.width
         return NEVER
 
-    def first_clear(self, i, d, slot, after, length):
-        """The first time from `after` on from which the node has room for so long, or NEVER."""
+    def first_clear(self, i, d, slot, after, length, limit):
+        """The first time from `after` on, and before `limit`, from which the node has room for so long; or NEVER."""
+        next: cython.longlong
         time: cython.longlong = self.first_time(i, d)
+        start: cython.longlong = -1
         if 0 <= time <= self.now:
             time = self.now + 1
         if time < after:
             time = after
-        while time < NEVER and not self.clear(i, d, slot, time, time + length):
-            time = self.next_change(i, slot, time)
-        return time
+        if time >= limit:
+            return NEVER
+        self.stand(i, slot, time)
+        if self.has_room(i, d, time):
+            start = time
+        while True:
+            next = self.next_step()
+            if start >= 0:
+                if next >= start + length:
+                    return start
+            elif self.task < self.last_task:
+                next = min(next, max(self.tasks[self.task], self.now + 1))
+            if next >= limit and (start < 0 or next == NEVER):
+                return start if start >= 0 else NEVER
+            self.go_on(next)
+            if not self.has_room(i, d, next):
+                start = -1
+            elif start < 0:
+                start = next
 
     def next_change(self, i, slot, time):
         """When next after `time` the node may have more room: an expected end, or the end of a hold."""

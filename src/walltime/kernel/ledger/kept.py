@@ -1,0 +1,134 @@
+"""How much is kept on each node over time, as steps: what all holds together take, whoever they are for."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import doubled, integers
+
+TIME = cython.declare(cython.Py_ssize_t, 0)  # a step: when it begins,
+EDGES = cython.declare(cython.Py_ssize_t, 1)  # how many entries begin or end there,
+THERE = cython.declare(cython.Py_ssize_t, 2)  # how many entries there are from then on, to the next step,
+AMOUNTS = cython.declare(cython.Py_ssize_t, 3)  # and how much of each resource they keep
+
+
+@cython.final
+@cython.cclass
+class KeptSteps:
+    """A block of steps for each node, in order of time; before the first of them nothing is kept.
+
+    A step is there as long as an entry begins or ends at it. So a question that leaves one entry aside finds a step
+    where that begins and where it ends.
+    """
+
+    def __init__(self, nodes, kinds) -> None:
+        self.kinds = kinds
+        self.width = AMOUNTS + self.kinds
+        self.base = integers(nodes, -1)
+        self.count = integers(nodes)
+        self.room = integers(nodes)
+        self.steps = integers(256 * self.width)
+        self.end = 0
+        self.spare = integers(64, -1)
+
+    def add(self, i, start, end, amounts, at):
+        """So much is kept from `start` to `end`: the amounts from place `at` on."""
+        self.cut(i, start)
+        self.cut(i, end)
+        return self.change(self.find(i, start), self.find(i, end), 1, amounts, at)
+
+    def remove(self, i, start, end, amounts, at):
+        """An entry that was added is there no more."""
+        first: cython.Py_ssize_t = self.find(i, start)
+        last: cython.Py_ssize_t = self.find(i, end)
+        self.change(first, last, -1, amounts, at)
+        self.leave(i, last)
+        return self.leave(i, first)
+
+    def find(self, i, time):
+        """Where the step is that `time` lies in; -1 before the first."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.count[i]
+        middle: cython.Py_ssize_t
+        base: cython.Py_ssize_t = self.base[i]
+        while low < high:
+            middle = (low + high) >> 1
+            if self.steps[base + middle * self.width] <= time:
+                low = middle + 1
+            else:
+                high = middle
+        return base + (low - 1) * self.width if low > 0 else -1
+
+    # ---- inside
+
+    def change(self, p, last, sign, amounts, at):
+        r: cython.Py_ssize_t
+        while p < last:
+            self.steps[p + THERE] += sign
+            for r in range(self.kinds):
+                self.steps[p + AMOUNTS + r] += sign * amounts[at + r]
+            p += self.width
+        return 0
+
+    def cut(self, i, time):
+        """An entry begins or ends at `time`."""
+        r: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.width
+        before: cython.Py_ssize_t = self.find(i, time)
+        p: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        if before >= 0 and self.steps[before] == time:
+            self.steps[before + EDGES] += 1
+            return 0
+        if self.count[i] == self.room[i]:
+            self.widen(i)
+            before = self.find(i, time)
+        p = before + w if before >= 0 else self.base[i]
+        q = self.base[i] + self.count[i] * w
+        while q > p:
+            q -= 1
+            self.steps[q + w] = self.steps[q]
+        self.steps[p + TIME] = time
+        self.steps[p + EDGES] = 1
+        for r in range(THERE, w):
+            self.steps[p + r] = self.steps[before + r] if before >= 0 else 0
+        self.count[i] += 1
+        return 0
+
+    def leave(self, i, p):
+        """One entry fewer begins or ends at the step; without any it is like the one before."""
+        w: cython.Py_ssize_t = self.width
+        last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * w
+        self.steps[p + EDGES] -= 1
+        if self.steps[p + EDGES] == 0:
+            while p < last:
+                self.steps[p] = self.steps[p + w]
+                p += 1
+            self.count[i] -= 1
+        return 0
+
+    def widen(self, i):
+        """Room for twice as many steps: a block of a power of two, a spare one where there is one."""
+        k: cython.Py_ssize_t = 0
+        old: cython.Py_ssize_t = self.base[i]
+        size: cython.Py_ssize_t = self.room[i] * 2 if self.room[i] > 0 else 4
+        new: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        while (1 << k) < size:
+            k += 1
+        if self.spare[k] >= 0:
+            new = self.spare[k]
+            self.spare[k] = self.steps[new]
+        else:
+            while self.end + size * self.width > len(self.steps):
+                self.steps = doubled(self.steps)
+            new = self.end
+            self.end += size * self.width
+        if old >= 0:
+            for p in range(self.count[i] * self.width):
+                self.steps[new + p] = self.steps[old + p]
+            self.steps[old] = self.spare[k - 1]
+            self.spare[k - 1] = old
+        self.base[i] = new
+        self.room[i] = size
+        return 0
