@@ -1,3 +1,4 @@
+from walltime.kernel.ledger.availability cimport Availability
 from walltime.kernel.ledger.inventory cimport Inventory
 from walltime.kernel.jobs cimport JobTable
 
@@ -12,6 +13,7 @@ cdef class CountedHolds(Inventory):
     cdef bint meets_number(self, Py_ssize_t h, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
     cdef bint is_unclear(self, Py_ssize_t h, Py_ssize_t x, long long start, bint placed) noexcept
     cdef bint leaves_numbers(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end, long long cores) except? -1
+    cdef bint leaves_plan(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end, long long cores) except? -1
     cdef Py_ssize_t name_unclear(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int choose_none(self) except -1
     cdef int name_chosen(self, Py_ssize_t slot) except -1

@@ -13,10 +13,12 @@ import cython
 
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.inventory import Inventory
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds are looked at one by one
 
 
 @cython.cclass
@@ -37,13 +39,16 @@ class CountedHolds(Inventory):
 
     def is_placed(self, slot, x, start, end):
         """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         if not self.any_serve(x):
             return True
-        for h in range(self.holds if self.named > 0 else 0):
+        for k in range(self.first_after(start), self.holds if self.named > 0 else 0):
+            h = self.by_start[k]
+            if self.held_start[h] >= end:
+                return False
             if (
-                start < self.held_start[h] < end
-                and self.held_count[h] == 0
+                self.held_count[h] == 0
                 and self.held_slot[h] != slot
                 and not self.held_all[h]
                 and self.touches(h, self.set_of[x])
@@ -76,12 +81,18 @@ class CountedHolds(Inventory):
     def leaves_numbers(self, slot, x, start, end, cores):
         """Whether the holds without names keep enough if so many cores are gone from `start` to `end`; those for which
         that is not clear are left aside."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         placed: cython.bint
         if self.counted == 0:
             return True
         placed = self.is_placed(slot, x, start, end)
-        for h in range(self.holds):
+        if not placed and self.counted > FEW and self.named == 0 and self.over == 0 and self.apart(self.set_of[x]):
+            return self.leaves_plan(slot, self.set_of[x], start, end, cores)
+        for k in range(self.holds):
+            h = self.by_start[k]
+            if self.held_start[h] >= end:
+                return True
             if (
                 self.meets_number(h, slot, x, start, end)
                 and not self.is_unclear(h, x, start, placed)
@@ -90,16 +101,36 @@ class CountedHolds(Inventory):
                 return False
         return True
 
+    def leaves_plan(self, slot, s, start, end, cores):
+        """The same where all that bears on the set is in its plan."""
+        plan: Availability
+        own: cython.Py_ssize_t = self.held_by(slot)
+        enough: cython.bint
+        if start <= self.now and self.number(s, start, slot) < cores:
+            return False
+        plan = self.plan_of(s)
+        if own >= 0:
+            self.plan_hold(own, 1)
+        plan.seek_pieces(start)
+        enough = plan.next_piece(cores, end) and plan.piece_start == start and plan.piece_end == end
+        if own >= 0:
+            self.plan_hold(own, -1)
+        return enough
+
     def name_unclear(self, slot, x, start, end):
         """Give names to the holds for which numbers do not tell; how many."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         found: cython.Py_ssize_t = 1
         before: cython.Py_ssize_t = self.counted
         placed: cython.bint
         while self.counted > 0 and found > 0:
             placed = self.is_placed(slot, x, start, end)
+            if not placed and self.apart(self.set_of[x]):
+                break
             found = self.choose_none()
-            for h in range(self.holds):
+            for k in range(self.holds):
+                h = self.by_start[k]
                 if self.meets_number(h, slot, x, start, end) and self.is_unclear(h, x, start, placed):
                     self.chosen[h] = 1
                     found += 1
@@ -108,11 +139,11 @@ class CountedHolds(Inventory):
         return before - self.counted
 
     def choose_none(self):
-        h: cython.Py_ssize_t
-        while len(self.chosen) < self.holds:
+        k: cython.Py_ssize_t
+        while len(self.chosen) < len(self.held_slot):
             self.chosen = doubled(self.chosen)
-        for h in range(self.holds):
-            self.chosen[h] = 0
+        for k in range(len(self.held_slot)):
+            self.chosen[k] = 0
         return 0
 
     def name_chosen(self, slot):
@@ -120,15 +151,21 @@ class CountedHolds(Inventory):
 
         That is for the question of a job: its own hold stays as it is, and they leave it what it has.
         """
+        k: cython.Py_ssize_t
+        j: cython.Py_ssize_t
         g: cython.Py_ssize_t
         h: cython.Py_ssize_t
         more: cython.bint = True
         while more:
             more = False
-            for h in range(self.holds):
+            for k in range(self.holds):
+                h = self.by_start[k]
                 if self.held_count[h] == 0 or self.chosen[h] or self.held_slot[h] == slot:
                     continue
-                for g in range(self.holds):
+                for j in range(k + 1, self.holds):
+                    g = self.by_start[j]
+                    if self.held_start[g] >= self.held_end[h]:
+                        break
                     if (
                         self.chosen[g]
                         and self.held_start[h] < self.held_start[g] < self.held_end[h]
@@ -137,15 +174,10 @@ class CountedHolds(Inventory):
                         self.chosen[h] = 1
                         more = True
                         break
-        while True:
-            g = -1
-            for h in range(self.holds):
-                if self.chosen[h] and (g < 0 or self.held_start[h] < self.held_start[g]):
-                    g = h
-            if g < 0:
-                return 0
-            self.chosen[g] = 0
-            self.name_hold(g)
+        for k in range(self.holds):
+            if self.chosen[self.by_start[k]]:
+                self.name_hold(self.by_start[k])
+        return 0
 
     def name_hold(self, h):
         """The hold keeps what the nodes of its set offer throughout, in order of their numbers, until it has enough."""
@@ -155,8 +187,10 @@ class CountedHolds(Inventory):
         left: cython.longlong = self.held_count[h]
         offer: cython.longlong
         self.note_try(h)
+        self.plan_hold(h, 1)
         self.held_count[h] = 0
         self.counted -= 1
+        self.counted_in[s] -= 1
         self.named += 1
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
@@ -198,7 +232,9 @@ class CountedHolds(Inventory):
             self.lines.forget(self.held_first[h], self.tried_first[self.tries])
             self.held_first[h] = self.tried_first[self.tries]
             self.held_count[h] = self.tried_count[self.tries]
+            self.plan_hold(h, -1)
             self.counted += 1
+            self.counted_in[self.held_set[h]] += 1
             self.named -= 1
         return 0
 

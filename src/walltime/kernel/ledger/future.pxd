@@ -1,3 +1,4 @@
+from walltime.kernel.ledger.availability cimport Availability
 from walltime.kernel.ledger.counted cimport CountedHolds
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.node_pool cimport NodePool
@@ -12,6 +13,8 @@ cdef class Future(CountedHolds):
     cdef long long[::1] offered
     cdef long long step
     cdef long long reach
+    cdef long long limit  # a time from here on is of no use
+    cdef long long[::1] cleared  # by node met: from when on it has room
     # what `when_freed` has found last: for which job, for when, after which changes, and the nodes by time
     cdef Py_ssize_t planned_for
     cdef long long planned_at

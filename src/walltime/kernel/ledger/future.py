@@ -7,11 +7,13 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.counted import CountedHolds
 from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.running_profile import RunningProfile
 
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds are looked at one by one
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
@@ -28,7 +30,8 @@ class Future(CountedHolds):
         self.seen = integers(self.n)
         self.offered = integers(self.n)
         self.step = 0
-        self.reach = NEVER
+        self.reach = self.limit = NEVER
+        self.cleared = integers(self.n)
         self.planned_for = self.planned_at = self.planned = -1
         self.freed = integers(self.n)
         self.freed_at = integers(self.n)
@@ -98,13 +101,14 @@ class Future(CountedHolds):
 
     def next_open(self, time, length):
         """The first time from `time` on from which the cluster is not shut as a whole for so long."""
-        h: cython.Py_ssize_t = 0
-        while h < self.holds:
-            if self.held_all[h] and self.held_start[h] < time + length and self.held_end[h] > time:
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        for k in range(self.holds):
+            h = self.by_start[k]
+            if self.held_start[h] >= time + length:
+                break
+            if self.held_all[h] and self.held_end[h] > time:
                 time = self.held_end[h]
-                h = 0
-            else:
-                h += 1
         return time
 
     def when(self, slot, after):
@@ -138,7 +142,8 @@ class Future(CountedHolds):
 
     def when_counted(self, slot, x, after):
         """The same by numbers of cores alone; -1 where they do not tell."""
-        h: cython.Py_ssize_t
+        own: cython.Py_ssize_t
+        plan: Availability
         s: cython.Py_ssize_t = self.set_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         cores: cython.longlong = self.takes(x)
@@ -146,9 +151,19 @@ class Future(CountedHolds):
         time: cython.longlong = after
         self.follow_ends(s)
         ends: RunningProfile = self.ends[s]
-        for h in range(self.holds if self.counted > 0 else 0):
-            if self.held_set[h] != s and self.crosses[self.held_set[h] * self.sets + s]:
-                return -1
+        if not self.apart(s):
+            return -1
+        if self.counted > FEW:
+            if after <= self.now and self.number(s, self.now, slot) < cores:
+                after = self.now + 1
+            plan = self.plan_of(s)
+            own = self.held_by(slot)
+            if own >= 0:
+                self.plan_hold(own, 1)
+            time = plan.earliest(cores, length, after, NEVER)
+            if own >= 0:
+                self.plan_hold(own, -1)
+            return time
         if pool.total + (ends.released_by(after) if after > self.now else 0) < cores:
             time = max(ends.when(cores - pool.total), after, self.now + 1)
         while time < NEVER and self.counted > 0:
@@ -159,13 +174,15 @@ class Future(CountedHolds):
 
     def next_moment(self, s, time):
         """When next after `time` the answer for the set may be another: something ends, or a named hold begins."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         self.follow_ends(s)
         ends: RunningProfile = self.ends[s]
         found: cython.longlong = ends.next_end(time)
         if time == self.now and ends.released_by(time) > 0:
             found = time + 1
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
             if time < self.held_end[h] < found:  # its own, too: others are named around it
                 found = self.held_end[h]
             if time < self.held_start[h] < found and self.held_count[h] == 0:
@@ -263,12 +280,15 @@ class Future(CountedHolds):
         next: cython.longlong
         at = self.node_starts.times(d)
         self.meet(slot, s, after, self.reach)
+        for k in range(self.meets):
+            self.cleared[k] = -1
         while True:
             for k in range(self.meets):
                 i = self.met[k]
                 self.former[k] = self.node_starts.time[at + i]
-                next = self.lines.first_clear(i, d, slot, time, length, NEVER)
-                self.node_starts.time[at + i] = -1 if next == time else next
+                if self.cleared[k] < time:
+                    self.cleared[k] = self.lines.first_clear(i, d, slot, time, length, self.limit)
+                self.node_starts.time[at + i] = -1 if self.cleared[k] == time else self.cleared[k]
             self.select(s, at, self.nodes_of[x], time, NEVER - 1)
             next = NEVER
             if self.smallest.count == self.nodes_of[x]:
@@ -398,7 +418,8 @@ class Future(CountedHolds):
                 next = NEVER
                 if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
                     next = max(time + 1, self.walk.time[self.walk.order[self.block] * BLOCK + self.entry])
-                for h in range(self.holds):
+                for k in range(self.holds):
+                    h = self.by_start[k]
                     if time < self.held_end[h] < next and self.held_slot[h] != slot:
                         next = self.held_end[h]
             time = next

@@ -1,3 +1,4 @@
+from walltime.kernel.ledger.availability cimport Availability
 from walltime.kernel.ledger.node_starts cimport NodeStarts, Smallest
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
@@ -52,8 +53,13 @@ cdef class Inventory(Ledger):
     cdef list profiles
     cdef long long[::1] followed
     cdef Py_ssize_t follows
-    # holds
+    # holds: by a number that each keeps, and these in the order of their starts, of equal ones the older first
     cdef readonly Py_ssize_t holds
+    cdef long long[::1] by_start
+    cdef long long[::1] hold_of  # by slot, or -1
+    cdef long long[::1] spare_holds
+    cdef Py_ssize_t spares
+    cdef Py_ssize_t made  # the hold that is being made
     cdef long long[::1] held_slot
     cdef long long[::1] held_start
     cdef long long[::1] held_end
@@ -62,11 +68,16 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_count  # of a hold without names: so many cores of the set
     cdef long long[::1] held_set
     cdef long long[::1] held_licences  # as `held_first`, of the licences
-    cdef Py_ssize_t counted  # holds without names, and with
+    cdef long long[::1] counted_in  # by set: holds without names
+    cdef Py_ssize_t counted  # all of them, and holds with names
     cdef Py_ssize_t named
     # nodes on which more is in use than there is
     cdef long long[::1] short
     cdef Py_ssize_t over
+    # by set: its cores over time, beside running jobs and holds without names, where there were many; and how many are
+    # free now if that is still true
+    cdef list plans
+    cdef long long[::1] planned_free
     cdef list ends  # by set: the cores of its running jobs by expected end, where somebody has asked
     cdef long long glance
     cdef long long[::1] glanced
@@ -127,6 +138,11 @@ cdef class Inventory(Ledger):
     cdef int follow_ends(self, Py_ssize_t s) except -1
     cdef long long cores_within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
     cpdef long long number(self, Py_ssize_t s, long long time, Py_ssize_t slot) except? -1
+    cdef Availability plan_of(self, Py_ssize_t s)
+    cdef int plan_hold(self, Py_ssize_t h, long long sign) except -1
+    cdef Py_ssize_t held_by(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t first_after(self, long long start) noexcept
+    cdef bint apart(self, Py_ssize_t s) noexcept
     cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
     cdef long long extra_of(self, Py_ssize_t s) except? -1
     cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1

@@ -9,6 +9,7 @@ from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.kernel.ledger.hardware import Hardware
@@ -79,6 +80,11 @@ class Inventory(Ledger):
         self.followed = integers(4)
         self.follows = 0
         self.holds = 0
+        self.by_start = integers(8)
+        self.hold_of = integers(64, -1)
+        self.spare_holds = np.arange(7, -1, -1)
+        self.spares = 8
+        self.made = 0
         self.held_slot = integers(8)
         self.held_start = integers(8)
         self.held_end = integers(8)
@@ -87,7 +93,10 @@ class Inventory(Ledger):
         self.held_count = integers(8)
         self.held_set = integers(8)
         self.held_licences = integers(8)
+        self.counted_in = integers(0)
         self.counted = self.named = 0
+        self.plans = []
+        self.planned_free = integers(0)
         self.short = integers(self.n)
         self.over = 0
         self.ends = []
@@ -139,6 +148,9 @@ class Inventory(Ledger):
         self.pools.append(pool)
         self.profiles.append(None)
         self.ends.append(None)
+        self.plans.append(None)
+        self.planned_free = np.append(self.planned_free, 0)
+        self.counted_in = np.append(self.counted_in, 0)
         self.sets += 1
         self.measured = np.append(self.measured, -1)
         self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
@@ -320,7 +332,10 @@ class Inventory(Ledger):
             pool = self.pools[self.sets_at[k]]
             pool.set(i, left)
         self.node_starts.changed(i)
-        e = self.lines.kept_on[i]
+        s = -1
+        for k in range(self.sets_from[i], self.sets_from[i + 1]):
+            s = max(s, self.lone[self.sets_at[k]])
+        e = self.lines.kept_on[i] if s >= 0 else -1  # what a hold bars matters where it is the only one
         while e >= 0:
             former = self.lines.kept_barred[e]
             self.lines.kept_barred[e] = self.barred_by(e)
@@ -432,6 +447,7 @@ class Inventory(Ledger):
         k: cython.Py_ssize_t
         cores: cython.longlong
         profile: RunningProfile
+        plan: Availability
         for k in range(self.follows):
             if self.within(slot, self.followed[k]):
                 profile = self.profiles[self.followed[k]]
@@ -450,6 +466,11 @@ class Inventory(Ledger):
                         profile.insert(end, self.jobs.at[slot].seq, cores)
                     else:
                         profile.remove(end, self.jobs.at[slot].seq)
+                    if self.plans[k] is not None:
+                        cores = -cores if enters else cores
+                        self.planned_free[k] += cores
+                        plan = self.plans[k]
+                        plan.add(self.now, end, cores)
         return 0
 
     # ---- numbers of cores
@@ -461,7 +482,19 @@ class Inventory(Ledger):
         k: cython.Py_ssize_t
         pool: NodePool = self.pools[s]
         ends: RunningProfile
+        plan: Availability
         have: cython.longlong = pool.total
+        if self.counted > FEW and self.over == 0:
+            plan = self.plan_of(s)
+            ends = self.ends[s]
+            have = plan.at(max(time, self.now))
+            if time <= self.now:
+                have -= ends.released_by(self.now)  # they are still there
+            h = self.held_by(slot)
+            if h >= 0 and self.held_count[h] > 0 and self.held_set[h] == s:
+                if self.held_start[h] <= time < self.held_end[h]:
+                    have += self.held_count[h]
+            return have - (self.kept_by_name(s, time, slot) if self.named > 0 else 0)
         if time > self.now and self.over == 0:
             self.follow_ends(s)
             ends = self.ends[s]
@@ -473,12 +506,68 @@ class Inventory(Ledger):
                     have += max(self.lines.left_at(i, time), 0)
         if self.named > 0:
             have -= self.kept_by_name(s, time, slot)
-        for h in range(self.holds if self.counted > 0 else 0):
+        for k in range(self.holds if self.counted > 0 else 0):
+            h = self.by_start[k]
             if self.held_count[h] == 0 or self.held_set[h] != s or self.held_slot[h] == slot:
                 continue
             if self.held_start[h] <= time < self.held_end[h]:
                 have -= self.held_count[h]
         return have
+
+    def plan_of(self, s):
+        """The cores of the set over time, beside running jobs and the holds that are a number of them."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        pool: NodePool = self.pools[s]
+        plan: Availability
+        if self.plans[s] is not None and self.planned_free[s] == pool.total:
+            return self.plans[s]
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        plan = Availability(pool.total + ends.released_by(NEVER))
+        for p in range(ends.blocks):
+            base = ends.order[p] * BLOCK
+            for k in range(base, base + ends.count[p]):
+                plan.add(self.now, ends.time[k], -ends.cores[k])
+        self.plans[s] = plan
+        self.planned_free[s] = pool.total
+        for k in range(self.holds):
+            if self.held_set[self.by_start[k]] == s:
+                self.plan_hold(self.by_start[k], -1)
+        return plan
+
+    def plan_hold(self, h, sign):
+        """The cores of a hold without names are taken out of the plan of its set, or put back."""
+        plan: Availability = self.plans[self.held_set[h]]
+        if plan is not None and self.held_count[h] > 0:
+            plan.add(max(self.held_start[h], self.now), self.held_end[h], sign * self.held_count[h])
+        return 0
+
+    def held_by(self, slot):
+        """The hold of the job, or -1."""
+        return self.hold_of[slot] if 0 <= slot < len(self.hold_of) else -1
+
+    def first_after(self, start):
+        """How many holds begin at or before `start`: the place of the first that begins later."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.holds
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.held_start[self.by_start[middle]] <= start:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def apart(self, s):
+        """Whether all holds without names that bear on the set are of this very set."""
+        k: cython.Py_ssize_t
+        for k in range(self.sets):
+            if k != s and self.counted_in[k] > 0 and self.crosses[k * self.sets + s] == 1:
+                return False
+        return True
 
     def kept_by_name(self, s, time, slot):
         """Of the cores that running jobs leave at that time, those that named holds of others keep."""
@@ -486,9 +575,19 @@ class Inventory(Ledger):
         i: cython.Py_ssize_t
         e: cython.longlong
         left: cython.longlong
+        k: cython.Py_ssize_t
         sum: cython.longlong = 0
+        if self.named > FEW:
+            for k in range(self.range_of[s], self.range_of[s + 1]):
+                for i in range(self.range_first[k], self.range_last[k]):
+                    if self.lines.kept_on[i] >= 0:
+                        left = self.lines.left_at(i, time)
+                        if left > 0:
+                            sum += min(left, self.lines.kept_at(i, slot, time))
+            return sum
         self.glance += 1
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
             if self.held_start[h] <= time < self.held_end[h] and self.held_slot[h] != slot:
                 e = self.held_first[h]
                 while e >= 0:
@@ -505,8 +604,12 @@ class Inventory(Ledger):
 
     def conflicts(self, slot, start, end):
         """Whether some other job's hold lies in that time."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
+            if self.held_start[h] >= end:
+                return False
             if self.held_all[h] or self.held_slot[h] == slot:
                 continue
             if self.held_start[h] < end and self.held_end[h] > start:
@@ -515,6 +618,7 @@ class Inventory(Ledger):
 
     def meet(self, slot, s, start, end):
         """Put into `met` the nodes of the set on which something is kept for other jobs in that time."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         i: cython.Py_ssize_t
         e: cython.longlong
@@ -522,7 +626,8 @@ class Inventory(Ledger):
         self.stamp += 1
         if self.named > FEW:
             return self.meet_nodes(slot, s, start, end)
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
             if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
                 e = self.held_first[h]
                 while e >= 0:
@@ -642,8 +747,14 @@ class Inventory(Ledger):
         return (self.most_free, self.most_extra, self.most_window)
 
     def set_time(self, now):
+        k: cython.Py_ssize_t
+        plan: Availability
         self.now = now
         self.lines.now = self.licensing.now = now
+        for k in range(self.sets if self.counted > 0 else 0):
+            plan = self.plans[k]
+            if plan is not None:
+                plan.forget(now)
         if self.holds > 0:
             if now >= self.edge:
                 self.version += 1
@@ -653,9 +764,11 @@ class Inventory(Ledger):
 
     def find_edge(self):
         """When next a hold begins or ends."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         self.edge = NEVER
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
             if self.now < self.held_start[h] < self.edge:
                 self.edge = self.held_start[h]
             if self.now < self.held_end[h] < self.edge:
@@ -666,8 +779,10 @@ class Inventory(Ledger):
         """Whether the hold keeps something on a node of the set, or may do so."""
         e: cython.longlong = self.held_first[h]
         i: cython.Py_ssize_t
-        if self.held_count[h] > 0:
+        if self.held_count[h] > 0 or self.crosses[self.held_set[h] * self.sets + s] == 0:
             return self.crosses[self.held_set[h] * self.sets + s] == 1
+        if self.held_set[h] == s:
+            return e >= 0
         while e >= 0:
             i = self.lines.kept_node[e]
             if i < self.n and self.member[s * self.n + i]:
@@ -680,6 +795,7 @@ class Inventory(Ledger):
 
         That is what is free now and cannot be had by a job that outlasts the hold's start.
         """
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         e: cython.longlong
         i: cython.Py_ssize_t
@@ -688,16 +804,19 @@ class Inventory(Ledger):
         self.first_hold[s] = NEVER
         self.lone[s] = -1
         self.barred[s] = 0
-        for h in range(self.holds):
+        for k in range(self.holds):
+            h = self.by_start[k]
             if self.held_end[h] > self.now and not self.is_pinned(h) and self.touches(h, s):
                 found += 1
                 self.lone[s] = h
-                if self.held_start[h] < self.first_hold[s]:
-                    self.first_hold[s] = self.held_start[h]
-        if found == 0:  # only what is pinned bears on it
-            for h in range(self.holds):
-                if self.held_end[h] > self.now and self.held_start[h] < self.first_hold[s] and self.touches(h, s):
-                    self.first_hold[s] = self.held_start[h]
+                if found == 2:
+                    break
+                self.first_hold[s] = self.held_start[h]
+        for k in range(self.holds if found == 0 else 0):  # only what is pinned bears on it
+            h = self.by_start[k]
+            if self.held_end[h] > self.now and self.touches(h, s):
+                self.first_hold[s] = self.held_start[h]
+                break
         if found != 1:
             self.lone[s] = -1
             return 0
@@ -728,12 +847,14 @@ class Inventory(Ledger):
 
     def bound(self):
         """The bounds of the whole cluster."""
+        k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         pool: NodePool = self.pools[0]
         if self.measured[0] != self.version:
             self.measure(0)
         self.longest = NEVER
-        for h in range(self.holds if self.pins > 0 else 0):
+        for k in range(self.holds if self.pins > 0 else 0):
+            h = self.by_start[k]
             if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
                 self.longest = self.held_start[h] - self.now  # from then on there is nothing
         self.closing = self.longest
@@ -813,12 +934,10 @@ class Inventory(Ledger):
     def kept_for(self, slot) -> list:
         """What is kept for a job, as (node, amounts): licences have the numbers behind the nodes."""
         out = []
-        h: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.held_by(slot)
         e: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
-        for h in range(self.holds):
-            if self.held_slot[h] != slot:
-                continue
+        if h >= 0:
             e = self.held_first[h]
             while e >= 0:
                 amounts = [int(self.lines.kept_amounts[e * kinds + r]) for r in range(kinds)]

@@ -32,8 +32,7 @@ cdef class ResourceLedger(Future):
     cdef int name_freed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
-    cdef int drop_hold(self, Py_ssize_t h) except -1
-    cdef int forget_hold(self, Py_ssize_t h) noexcept
-    cdef int copy_hold(self, Py_ssize_t source, Py_ssize_t target) noexcept
+    cdef int enter_hold(self, Py_ssize_t h) except -1
+    cdef int forget_hold(self, Py_ssize_t h) except -1
     cdef int name_around(self, Py_ssize_t h) except -1
     cdef bint has_nodes(self, Py_ssize_t job, Py_ssize_t x, object where, long long end) except? -1

@@ -9,10 +9,11 @@ changed since it was asked last, a look at each node of the set, and the nodes o
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.future import Future
 from walltime.kernel.ledger.node_pool import NodePool
 
@@ -82,7 +83,8 @@ class ResourceLedger(Future):
         have: cython.longlong
         if not self.conflicts(slot, self.now, end):
             return True
-        if self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[0] > self.now:
+        k = self.by_start[0]
+        if self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[k] > self.now:
             return self.fits_beside(x, pool)
         self.meet(slot, self.set_of[x], self.now, end)
         if nodes == 0:
@@ -104,7 +106,7 @@ class ResourceLedger(Future):
 
     def fits_beside(self, x, pool: NodePool):
         """The same beside the only hold, for a job that outlasts its start: what it bars on each node is known."""
-        e: cython.longlong = self.held_first[0]
+        e: cython.longlong = self.held_first[self.by_start[0]]
         i: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.set_of[x]
         nodes: cython.longlong = self.nodes_of[x]
@@ -366,10 +368,13 @@ class ResourceLedger(Future):
             self.name_unclear(slot, x, start, end)
             self.keep_names()
         self.make_hold(slot, start, end)
+        h = self.made
+        self.held_set[h] = self.set_of[x]
         if not self.is_placed(slot, x, start, end):
-            self.held_count[self.holds] = self.takes(x)
-            self.held_set[self.holds] = self.set_of[x]
+            self.held_count[h] = self.takes(x)
             self.counted += 1
+            self.counted_in[self.set_of[x]] += 1
+            self.plan_hold(h, -1)
         else:
             self.named += 1
             if self.nodes_of[x] > 0:
@@ -380,11 +385,10 @@ class ResourceLedger(Future):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    h = self.holds
                     self.held_licences[h] = self.licensing.keep(
                         self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
                     )
-        self.holds += 1
+        self.enter_hold(h)
         self.version += 1
         return self.bound()
 
@@ -393,7 +397,9 @@ class ResourceLedger(Future):
         time: cython.longlong
         if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
             return start
+        self.limit = start
         time = min(self.earliest(slot, self.now), start)
+        self.limit = NEVER
         self.hold(slot, time)  # which it replaces: until then others leave it what it has
         self.jobs.at[slot].promise = time
         return time
@@ -402,10 +408,16 @@ class ResourceLedger(Future):
         return 0  # it never does; and until it is replaced others are named around it
 
     def make_hold(self, slot, start, end):
-        """An empty hold behind the others, not counted yet."""
+        """An empty hold that the others do not know yet: `made`."""
+        h: cython.Py_ssize_t
         if self.holds > 0:
             self.unhold(slot)
-        if self.holds == len(self.held_slot):
+        if self.spares == 0:
+            for h in range(len(self.held_slot)):
+                self.spare_holds[h] = 2 * len(self.held_slot) - 1 - h
+            self.spares = len(self.held_slot)
+            self.spare_holds = doubled(self.spare_holds)
+            self.by_start = doubled(self.by_start)
             self.held_slot = doubled(self.held_slot)
             self.held_start = doubled(self.held_start)
             self.held_end = doubled(self.held_end)
@@ -414,13 +426,28 @@ class ResourceLedger(Future):
             self.held_count = doubled(self.held_count)
             self.held_set = doubled(self.held_set)
             self.held_licences = doubled(self.held_licences)
-        self.held_slot[self.holds] = slot
-        self.held_start[self.holds] = start
-        self.held_end[self.holds] = end
-        self.held_first[self.holds] = self.held_licences[self.holds] = -1
-        self.held_all[self.holds] = 0
-        self.held_count[self.holds] = self.held_set[self.holds] = 0
+        self.spares -= 1
+        h = self.made = self.spare_holds[self.spares]
+        self.held_slot[h] = slot
+        self.held_start[h] = start
+        self.held_end[h] = end
+        self.held_first[h] = self.held_licences[h] = -1
+        self.held_all[h] = self.held_count[h] = self.held_set[h] = 0
         self.edge = min(self.edge, start, end)
+        return 0
+
+    def enter_hold(self, h):
+        """The hold is made."""
+        k: cython.Py_ssize_t = self.holds
+        place: cython.Py_ssize_t = self.first_after(self.held_start[h])
+        while k > place:
+            self.by_start[k] = self.by_start[k - 1]
+            k -= 1
+        self.by_start[k] = h
+        self.holds += 1
+        while self.held_slot[h] >= len(self.hold_of):
+            self.hold_of = np.concatenate([self.hold_of, integers(len(self.hold_of), -1)])
+        self.hold_of[self.held_slot[h]] = h
         return 0
 
     def name_nodes(self, slot, x, start, end):
@@ -513,63 +540,60 @@ class ResourceLedger(Future):
 
     def keep(self, slot, d, i, start, end, cores, times):
         """One more entry of the hold that is being made; whoever wants a node alone keeps all of it."""
-        h: cython.Py_ssize_t = self.holds
+        h: cython.Py_ssize_t = self.made
         if self.lines.alone[d]:
             cores = self.lines.full[i * self.lines.kinds]
         self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, start, end, cores, d, times)
         return 0
 
     def unhold(self, slot):
-        h: cython.Py_ssize_t
-        for h in range(self.holds):
-            if self.held_slot[h] == slot:
-                self.drop_hold(h)
-                self.version += 1
-                return self.bound()
-        return 0
-
-    def drop_hold(self, h):
+        h: cython.Py_ssize_t = self.held_by(slot)
         k: cython.Py_ssize_t
-        self.forget_hold(h)
+        if h < 0:
+            return 0
+        k = self.first_after(self.held_start[h]) - 1
+        while self.by_start[k] != h:
+            k -= 1
         self.holds -= 1
-        for k in range(h, self.holds):
-            self.copy_hold(k + 1, k)
-        return 0
+        while k < self.holds:
+            self.by_start[k] = self.by_start[k + 1]
+            k += 1
+        self.forget_hold(h)
+        self.version += 1
+        return self.bound()
 
     def forget_hold(self, h):
         """Nothing is kept for it any more."""
         self.lines.forget(self.held_first[h])
         self.licensing.forget(self.held_licences[h])
         if self.held_count[h] > 0:
+            self.plan_hold(h, 1)
             self.counted -= 1
+            self.counted_in[self.held_set[h]] -= 1
         else:
             self.named -= 1
-        return 0
-
-    def copy_hold(self, source, target):
-        self.held_slot[target] = self.held_slot[source]
-        self.held_start[target] = self.held_start[source]
-        self.held_end[target] = self.held_end[source]
-        self.held_first[target] = self.held_first[source]
-        self.held_all[target] = self.held_all[source]
-        self.held_count[target] = self.held_count[source]
-        self.held_set[target] = self.held_set[source]
-        self.held_licences[target] = self.held_licences[source]
+        self.hold_of[self.held_slot[h]] = -1
+        self.spare_holds[self.spares] = h
+        self.spares += 1
         return 0
 
     def release_holds(self):
         h: cython.Py_ssize_t
+        j: cython.Py_ssize_t
         k: cython.Py_ssize_t = 0
         if self.holds == 0:
             return 0
-        for h in range(self.holds):
+        for j in range(self.holds):
+            h = self.by_start[j]
             if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
                 self.jobs.at[self.held_slot[h]].promise = -1  # also of one who has come to a limit since
                 self.forget_hold(h)
             else:
-                self.copy_hold(h, k)
+                self.by_start[k] = h
                 k += 1
         self.holds = k
+        for j in range(self.sets if self.counted == 0 else 0):
+            self.plans[j] = None
         self.version += 1
         return self.bound()
 
@@ -600,14 +624,14 @@ class ResourceLedger(Future):
         self.time_nodes()
         self.pins += 1
         self.make_hold(blocker, start, end)
-        h = self.holds
+        h = self.made
         self.held_all[h] = len(nodes) == self.n  # then only its time is kept
         for node in () if self.held_all[h] else nodes:
             i = node
             self.held_first[h] = self.lines.keep(
                 self.held_first[h], i, blocker, start, end, self.lines.full[i * self.lines.kinds], A_CORE, 0
             )
-        self.holds += 1
+        self.enter_hold(h)
         self.named += 1
         if self.counted > 0:
             self.name_around(h)
@@ -616,9 +640,11 @@ class ResourceLedger(Future):
 
     def name_around(self, h):
         """Give names to the holds inside which this one begins."""
+        k: cython.Py_ssize_t
         g: cython.Py_ssize_t
         self.choose_none()
-        for g in range(self.holds):
+        for k in range(self.holds):
+            g = self.by_start[k]
             if self.held_count[g] > 0 and self.held_start[g] < self.held_start[h] < self.held_end[g]:
                 self.chosen[g] = self.touches(h, self.held_set[g])
         self.name_chosen(-1)
