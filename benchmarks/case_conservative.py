@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import case_nodes
 from benchmarks.engines import Stopwatch, find_starts, require_same, run_through
 from benchmarks.figures import Figure, at_least, at_most, seconds, speed
 from benchmarks.measuring import Timing, time_calls
@@ -18,6 +19,7 @@ from twin import reference
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
+from walltime.engine import native
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
@@ -50,6 +52,18 @@ def measure(setting: Setting) -> Iterator[Figure]:
     yield from measure_exact(setting)
     for queue in QUEUES:
         yield from measure_queue(queue, setting)
+    for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, None)):
+        yield from measure_nodes(kind, load, target, setting)
+
+
+def measure_nodes(kind: str, load: float, target: Any, setting: Setting) -> Iterator[Figure]:
+    """4,000 jobs that come much faster than 139 nodes serve them: for any cores, and for nodes."""
+    jobs = loosened(case_nodes.node_jobs(setting.jobs * 4 // 1_000, 139, kind, load, widest=9))
+    for backfill in ("conservative", "easy"):
+        scenario = case_nodes.make_scenario(jobs, 139, backfill=backfill)
+        timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
+        what = f"139 x 24 nodes, {len(jobs):,} {kind} jobs, {backfill} (queue to {record.facts['longest_queue']:,})"
+        yield seconds(CASE, what, timing, target if backfill == "conservative" else None)
 
 
 def measure_pool(setting: Setting) -> Iterator[Figure]:
@@ -144,7 +158,11 @@ def run_through_looks(simulation: Any) -> Any:
 
 def loosely_requested(size: int, load: float) -> Workload:
     """Random jobs whose requests are uniformly 1 to 10 times their run times."""
-    jobs = random_jobs(size, load)
+    return loosened(random_jobs(size, load))
+
+
+def loosened(jobs: Workload) -> Workload:
+    """The jobs with requests of uniformly 1 to 10 times their run times."""
     factor = stream(1, "request").uniform(1, 10, len(jobs))
     requested = (jobs.columns["run_time"] * factor).astype(np.int64)
     return jobs.replace(jobs.columns | {"requested_time": requested})

@@ -84,8 +84,8 @@ def node_jobs(jobs: int, nodes: int, kind: str, load: float, widest: int = 11) -
     return Workload(columns)
 
 
-def make_scenario(workload: Workload, nodes: int, place: str = "best-fit") -> Any:
-    cluster = {"nodes": f"{nodes}x{CORES}", "scheduler": {"place": place}}
+def make_scenario(workload: Workload, nodes: int, place: str = "best-fit", backfill: str = "easy") -> Any:
+    cluster = {"nodes": f"{nodes}x{CORES}", "scheduler": {"place": place, "backfill": backfill}}
     return parse({"workload": {"table": workload}, "cluster": cluster}, [])
 
 

@@ -18,7 +18,6 @@ from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.inventory import Inventory
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
-FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds are looked at one by one
 
 
 @cython.cclass
@@ -87,7 +86,7 @@ class CountedHolds(Inventory):
         if self.counted == 0:
             return True
         placed = self.is_placed(slot, x, start, end)
-        if not placed and self.counted > FEW and self.named == 0 and self.over == 0 and self.apart(self.set_of[x]):
+        if not placed and self.counted > self.few and self.named == 0 and self.over == 0 and self.apart(self.set_of[x]):
             return self.leaves_plan(slot, self.set_of[x], start, end, cores)
         for k in range(self.holds):
             h = self.by_start[k]

@@ -13,7 +13,6 @@ from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.running_profile import RunningProfile
 
-FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds are looked at one by one
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
@@ -153,7 +152,7 @@ class Future(CountedHolds):
         ends: RunningProfile = self.ends[s]
         if not self.apart(s):
             return -1
-        if self.counted > FEW:
+        if self.counted > self.few:
             if after <= self.now and self.number(s, self.now, slot) < cores:
                 after = self.now + 1
             plan = self.plan_of(s)
@@ -279,7 +278,7 @@ class Future(CountedHolds):
         licensed: cython.longlong
         next: cython.longlong
         at = self.node_starts.times(d)
-        self.meet(slot, s, after, self.reach)
+        self.meet(slot, s, after, min(self.reach, self.limit + length) if self.limit < NEVER else self.reach)
         for k in range(self.meets):
             self.cleared[k] = -1
         while True:
@@ -287,7 +286,7 @@ class Future(CountedHolds):
                 i = self.met[k]
                 self.former[k] = self.node_starts.time[at + i]
                 if self.cleared[k] < time:
-                    self.cleared[k] = self.lines.first_clear(i, d, slot, time, length, self.limit)
+                    self.cleared[k] = self.lines.first_clear(i, d, slot, time, length, self.limit, self.former[k])
                 self.node_starts.time[at + i] = -1 if self.cleared[k] == time else self.cleared[k]
             self.select(s, at, self.nodes_of[x], time, NEVER - 1)
             next = NEVER

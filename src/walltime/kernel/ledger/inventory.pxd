@@ -55,6 +55,7 @@ cdef class Inventory(Ledger):
     cdef Py_ssize_t follows
     # holds: by a number that each keeps, and these in the order of their starts, of equal ones the older first
     cdef readonly Py_ssize_t holds
+    cdef readonly Py_ssize_t few
     cdef long long[::1] by_start
     cdef long long[::1] hold_of  # by slot, or -1
     cdef long long[::1] spare_holds
@@ -68,6 +69,10 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_count  # of a hold without names: so many cores of the set
     cdef long long[::1] held_set
     cdef long long[::1] held_licences  # as `held_first`, of the licences
+    cdef long long[::1] held_shape
+    cdef long long[::1] held_looked  # how many nodes had been eased when the job looked last, or -1
+    cdef long long[::1] held_worst  # of its nodes, that which it would give up first: when it is free, or its number
+    cdef long long valid_from  # a look before so many nodes were eased tells nothing
     cdef long long[::1] counted_in  # by set: holds without names
     cdef Py_ssize_t counted  # all of them, and holds with names
     cdef Py_ssize_t named

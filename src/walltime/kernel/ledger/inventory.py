@@ -25,7 +25,9 @@ FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
-FEW = cython.declare(cython.Py_ssize_t, 16)  # so many holds, or nodes of a hold, are looked at one by one
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
+FEW_HOLDS = 16
+"""So many holds are looked at one by one; what more of them keep together is known as steps over time."""
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
 
@@ -80,6 +82,7 @@ class Inventory(Ledger):
         self.followed = integers(4)
         self.follows = 0
         self.holds = 0
+        self.few = FEW_HOLDS
         self.by_start = integers(8)
         self.hold_of = integers(64, -1)
         self.spare_holds = np.arange(7, -1, -1)
@@ -93,6 +96,10 @@ class Inventory(Ledger):
         self.held_count = integers(8)
         self.held_set = integers(8)
         self.held_licences = integers(8)
+        self.held_shape = integers(8)
+        self.held_looked = integers(8)
+        self.held_worst = integers(8)
+        self.valid_from = 0
         self.counted_in = integers(0)
         self.counted = self.named = 0
         self.plans = []
@@ -332,6 +339,7 @@ class Inventory(Ledger):
             pool = self.pools[self.sets_at[k]]
             pool.set(i, left)
         self.node_starts.changed(i)
+        self.lines.ease(i)
         s = -1
         for k in range(self.sets_from[i], self.sets_from[i + 1]):
             s = max(s, self.lone[self.sets_at[k]])
@@ -484,16 +492,16 @@ class Inventory(Ledger):
         ends: RunningProfile
         plan: Availability
         have: cython.longlong = pool.total
-        if self.counted > FEW and self.over == 0:
+        if self.counted > self.few and self.over == 0:
             plan = self.plan_of(s)
             ends = self.ends[s]
             have = plan.at(max(time, self.now))
             if time <= self.now:
                 have -= ends.released_by(self.now)  # they are still there
             h = self.held_by(slot)
-            if h >= 0 and self.held_count[h] > 0 and self.held_set[h] == s:
-                if self.held_start[h] <= time < self.held_end[h]:
-                    have += self.held_count[h]
+            own: cython.bint = h >= 0 and self.held_count[h] > 0 and self.held_set[h] == s
+            if own and self.held_start[h] <= time < self.held_end[h]:
+                have += self.held_count[h]
             return have - (self.kept_by_name(s, time, slot) if self.named > 0 else 0)
         if time > self.now and self.over == 0:
             self.follow_ends(s)
@@ -577,7 +585,7 @@ class Inventory(Ledger):
         left: cython.longlong
         k: cython.Py_ssize_t
         sum: cython.longlong = 0
-        if self.named > FEW:
+        if self.named > self.few:
             for k in range(self.range_of[s], self.range_of[s + 1]):
                 for i in range(self.range_first[k], self.range_last[k]):
                     if self.lines.kept_on[i] >= 0:
@@ -624,7 +632,7 @@ class Inventory(Ledger):
         e: cython.longlong
         self.meets = 0
         self.stamp += 1
-        if self.named > FEW:
+        if self.named > self.few:
             return self.meet_nodes(slot, s, start, end)
         for k in range(self.holds):
             h = self.by_start[k]
@@ -672,7 +680,7 @@ class Inventory(Ledger):
             for k in range(self.licences):
                 d = self.licence_of[x * self.licences + k]
                 if d >= 0:
-                    time = self.licensing.first_clear(k, d, slot, after, length, NEVER)
+                    time = self.licensing.first_clear(k, d, slot, after, length, NEVER, self.licensing.first_time(k, d))
                     if time > latest:
                         latest = time
         return latest

@@ -1,7 +1,11 @@
 from walltime.kernel.ledger.future cimport Future
 from walltime.kernel.ledger.node_pool cimport NodePool
+from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.jobs cimport JobTable
 
 cdef class ResourceLedger(Future):
+    cdef long long[::1] before_node  # what a hold was, while another one takes its place
+    cdef long long[::1] before_cores
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
     cpdef int give(self, Py_ssize_t slot) except -1
@@ -32,6 +36,11 @@ cdef class ResourceLedger(Future):
     cdef int name_freed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
+    cdef bint is_settled(self, Py_ssize_t slot, long long start) except? -1
+    cdef bint is_late(self, Py_ssize_t s) except? -1
+    cdef int hold_again(self, Py_ssize_t slot, long long start) except -1
+    cdef bint spares_looks(self, Py_ssize_t x, Py_ssize_t h) noexcept
+    cdef long long worst_of(self, Py_ssize_t h, Py_ssize_t x) except? -2
     cdef int enter_hold(self, Py_ssize_t h) except -1
     cdef int forget_hold(self, Py_ssize_t h) except -1
     cdef int name_around(self, Py_ssize_t h) except -1

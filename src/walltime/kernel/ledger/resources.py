@@ -14,12 +14,17 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.future import Future
+from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
@@ -29,6 +34,11 @@ class ResourceLedger(Future):
 
     A job's own hold never stands in its way. `extra` counts on a job that has none.
     """
+
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        Future.__init__(self, jobs, nodes, index)
+        self.before_node = integers(self.n)
+        self.before_cores = integers(self.n)
 
     # ---- now
 
@@ -397,12 +407,118 @@ class ResourceLedger(Future):
         time: cython.longlong
         if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
             return start
+        if start > self.now and self.is_settled(slot, start):
+            return start
         self.limit = start
         time = min(self.earliest(slot, self.now), start)
         self.limit = NEVER
-        self.hold(slot, time)  # which it replaces: until then others leave it what it has
+        self.hold_again(slot, time)
         self.jobs.at[slot].promise = time
         return time
+
+    def is_settled(self, slot, start):
+        """Whether a look of the job would find what its last look found.
+
+        What was added since takes nothing from its hold, and gives it nothing. What was eased matters on a node that it
+        has, on one that has room for it before its promise, and on one that it would rather keep at its promise.
+        """
+        p: cython.longlong
+        i: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        first: cython.longlong
+        if h < 0 or self.holds <= self.few or self.held_looked[h] < self.valid_from:
+            return False
+        if self.lines.eases - self.held_looked[h] > min(self.n, EASED):
+            return False
+        if self.held_shape[h] != x or self.held_start[h] != start or self.held_end[h] - start != length:
+            return False
+        if not self.spares_looks(x, h) or self.is_late(s):
+            return False
+        self.glance += 1
+        self.lines.leave_aside(slot)
+        for p in range(self.held_looked[h], self.lines.eases):
+            i = self.lines.eased[p & (EASED - 1)]
+            if self.glanced[i] == self.glance or not self.member[s * self.n + i]:
+                continue
+            self.glanced[i] = self.glance
+            first = self.lines.first_time(i, d)
+            if self.lines.aside_mark[i] == self.lines.asides:
+                return False
+            if self.lines.first_clear(i, d, slot, self.now, length, start, first) < start:
+                return False
+            rather: cython.bint = first >= self.held_worst[h] if self.nodes_of[x] > 0 else i < self.held_worst[h]
+            if rather and first <= start and self.lines.clear(i, d, slot, start, start + length):
+                return False
+        self.held_looked[h] = self.lines.eases
+        return True
+
+    def is_late(self, s):
+        """Whether a job on the set's nodes should have ended by now: it may, at this very instant."""
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        return walk.blocks > 0 and walk.count[0] > 0 and walk.time[walk.order[0] * BLOCK] <= self.now
+
+    def hold_again(self, slot, start):
+        """Another hold in the place of the job's own, which until then others leave alone; what is another one by it
+        is told, and the look is remembered where a later one can be spared."""
+        e: cython.longlong
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        same: cython.bint = h >= 0 and self.held_start[h] == start and self.held_end[h] == end
+        e = self.held_first[h] if h >= 0 else -1
+        while e >= 0:
+            self.before_node[n] = self.lines.kept_node[e]
+            self.before_cores[n] = self.lines.kept_amounts[e * self.lines.kinds]
+            n += 1
+            e = self.lines.kept_next[e]
+        self.lines.quiet = True
+        self.hold(slot, start)
+        self.lines.quiet = False
+        h = self.held_by(slot)
+        self.lines.leave_aside(slot)
+        for k in range(n):
+            i = self.before_node[k]
+            e = self.lines.aside_entry[i] if self.lines.aside_mark[i] == self.lines.asides else -1
+            if not same or e < 0 or self.lines.kept_amounts[e * self.lines.kinds] != self.before_cores[k]:
+                self.lines.ease(i)
+        if self.spares_looks(x, h):
+            self.held_shape[h] = x
+            self.held_worst[h] = self.worst_of(h, x)
+            self.held_looked[h] = self.lines.eases
+        return 0
+
+    def spares_looks(self, x, h):
+        """Whether what was found depends on the nodes alone that the hold may have, and on those it has by rank."""
+        return (
+            self.held_count[h] == 0
+            and self.counted == 0
+            and self.pins == 0
+            and self.place.plain
+            and not self.licensed_of[x]
+            and not self.any_of[x]
+        )
+
+    def worst_of(self, h, x):
+        """Of the hold's nodes that which it would give up first: of a shaped job the first to be free, and when that
+        is; of another the one with the highest number."""
+        at: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        e: cython.longlong = self.held_first[h]
+        worst: cython.longlong = NEVER if self.nodes_of[x] > 0 else -1
+        at = self.node_starts.times(self.demand_of[x])
+        while e >= 0:
+            i = self.lines.kept_node[e]
+            worst = min(worst, self.node_starts.time[at + i]) if self.nodes_of[x] > 0 else max(worst, i)
+            e = self.lines.kept_next[e]
+        return worst
 
     def loosen(self, slot):
         return 0  # it never does; and until it is replaced others are named around it
@@ -426,6 +542,9 @@ class ResourceLedger(Future):
             self.held_count = doubled(self.held_count)
             self.held_set = doubled(self.held_set)
             self.held_licences = doubled(self.held_licences)
+            self.held_shape = doubled(self.held_shape)
+            self.held_looked = doubled(self.held_looked)
+            self.held_worst = doubled(self.held_worst)
         self.spares -= 1
         h = self.made = self.spare_holds[self.spares]
         self.held_slot[h] = slot
@@ -433,6 +552,7 @@ class ResourceLedger(Future):
         self.held_end[h] = end
         self.held_first[h] = self.held_licences[h] = -1
         self.held_all[h] = self.held_count[h] = self.held_set[h] = 0
+        self.held_looked[h] = -1
         self.edge = min(self.edge, start, end)
         return 0
 
@@ -570,6 +690,8 @@ class ResourceLedger(Future):
             self.plan_hold(h, 1)
             self.counted -= 1
             self.counted_in[self.held_set[h]] -= 1
+            self.lines.eases += 1  # of no node, so of any
+            self.valid_from = self.lines.eases
         else:
             self.named -= 1
         self.hold_of[self.held_slot[h]] = -1

@@ -36,6 +36,10 @@ cdef class Timelines:
     cdef long long kept_spare
     cdef long long[::1] kept_first  # by slot: the first entry of its hold
     cdef KeptSteps kept
+    # the last nodes of which something has become free, or on which other jobs run now; how many there were so far
+    cdef long long[::1] eased
+    cdef long long eases
+    cdef bint quiet
     # the job whose own hold does not count, and its entry on each of its nodes
     cdef Py_ssize_t aside
     cdef long long asides
@@ -59,6 +63,7 @@ cdef class Timelines:
     cdef int widen(self, Py_ssize_t i) except -1
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
     cdef int forget(self, long long e, long long stop=*) noexcept
+    cdef int ease(self, Py_ssize_t i) noexcept
     cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef int leave_aside(self, Py_ssize_t slot) noexcept
     cdef int stand(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
@@ -76,5 +81,5 @@ cdef class Timelines:
     cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
     cdef long long kept_at(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
-    cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length, long long limit) noexcept
+    cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length, long long limit, long long time) noexcept
     cdef long long next_change(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept

@@ -16,6 +16,7 @@ SLOT = cython.declare(cython.Py_ssize_t, 1)
 AMOUNTS = cython.declare(cython.Py_ssize_t, 2)
 THERE = cython.declare(cython.Py_ssize_t, 2)  # of a step of what is kept: how many entries, and their amounts
 KEPT = cython.declare(cython.Py_ssize_t, 3)
+EASED = cython.declare(cython.Py_ssize_t, 4096)  # so many changes are remembered: a power of two
 NOBODY = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
 
@@ -65,6 +66,9 @@ class Timelines:
         self.kept_spare = 0
         self.kept_first = integers(64, -1)
         self.kept = KeptSteps(self.n, self.kinds)
+        self.eased = integers(EASED)
+        self.eases = 0
+        self.quiet = False
         self.aside = NOBODY
         self.asides = 0
         self.aside_mark = integers(self.n)
@@ -259,6 +263,8 @@ class Timelines:
         while e != stop and e >= 0:
             next = self.kept_next[e]
             i = self.kept_node[e]
+            if not self.quiet:
+                self.ease(i)
             self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
             if self.kept_on[i] == e:
                 self.kept_on[i] = self.kept_beside[e]
@@ -270,6 +276,12 @@ class Timelines:
             self.kept_next[e] = self.kept_spare
             self.kept_spare = e
             e = next
+        return 0
+
+    def ease(self, i):
+        """Other jobs run on the node than before, or less is kept there."""
+        self.eased[self.eases & (EASED - 1)] = i
+        self.eases += 1
         return 0
 
     # ---- questions
@@ -430,15 +442,27 @@ class Timelines:
 
     def keeps(self, i, slot, start, end):
         """Whether something is kept on the node for others than this job between `start` and `end`."""
-        time: cython.longlong = start
+        p: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.kept.width
+        own: cython.longlong = -1
+        there: cython.longlong
         if self.kept.count[i] == 0:
             return False
-        self.stand(i, slot, start)
-        while time < end:
-            if self.step >= 0 and self.kept.steps[self.step + THERE] > self.counts_own(time):
+        self.leave_aside(slot)
+        if self.aside_mark[i] == self.asides:
+            own = self.aside_entry[i]
+        last = self.kept.base[i] + self.kept.count[i] * w
+        p = self.kept.find(i, start)
+        if p < 0:
+            p = self.kept.base[i]
+        while p < last and self.kept.steps[p] < end:
+            there = self.kept.steps[p + THERE]
+            if own >= 0 and self.kept_start[own] <= self.kept.steps[p] < self.kept_end[own]:
+                there -= 1
+            if there > 0:
                 return True
-            time = self.next_step()
-            self.go_on(time)
+            p += w
         return False
 
     def left_at(self, i, time):
@@ -489,10 +513,10 @@ class Timelines:
             p += self.width
         return NEVER
 
-    def first_clear(self, i, d, slot, after, length, limit):
-        """The first time from `after` on, and before `limit`, from which the node has room for so long; or NEVER."""
+    def first_clear(self, i, d, slot, after, length, limit, time):
+        """The first time from `after` on, and before `limit`, from which the node has room for so long; or NEVER.
+        `time` is what `first_time` says."""
         next: cython.longlong
-        time: cython.longlong = self.first_time(i, d)
         start: cython.longlong = -1
         if 0 <= time <= self.now:
             time = self.now + 1
