@@ -3,12 +3,13 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-services longest lint build develop checked browser releases recipes database dask wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-base test-services longest lint build develop checked browser releases recipes database dask wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make develop   set up all that tests and checks need"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
 	@echo "make test-services   the tests that need a browser, Slurm's controller or a wheel"
+	@echo "make test-base   the tests as if no extra were installed"
 	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
 	@echo "make guards REASON='...'   remake the digests of guarded schedules and the contract; says what changed"
@@ -26,6 +27,8 @@ test: develop lint checked recipes
 test-services: develop checked browser releases database dask
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
+test-base: develop
+	PYTHONPATH=tests $(TEST) -p no_extras -m "not service" tests
 longest: develop
 	rm -f build/cpu.txt
 	$(TEST) --cpu build/cpu.txt tests

@@ -29,7 +29,7 @@ from walltime.workload.synthesis.insertion import Trigger, fire
 from walltime.workload.workflow import Workflow
 
 WAYS = ("single", "multi", "manifest")
-_MOST = 100_000  # workflows that one mix may submit
+_MOST = 1_000_000  # workflows that one mix may submit
 _SIGNS = re.compile(r"[\s:,?+()%_]")
 
 
