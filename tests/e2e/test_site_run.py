@@ -92,3 +92,29 @@ def test_what_workload_info_shows(command: Command, site: Path) -> None:
     assert facts["requests"] == {"memory": 2, "gpus": 1, "constraint": 1}
     assert facts["memory"]["max"] == 2**31
     assert pl.read_csv(site / "jobs.csv").height == facts["jobs"]
+
+
+SLURM = """SelectType=select/cons_tres
+NodeName=n[1-2] CPUs=2
+PartitionName=short Nodes=n[1-2] Default=YES MaxTime=60
+"""
+
+
+def test_the_files_of_a_site_run_in_one_step(command: Command, site: Path) -> None:
+    (site / "slurm.conf").write_text(SLURM)
+    done = command("run", "slurm.conf", "jobs.csv", "--label", "as it is", "--output", "out").done()
+    assert "as it is" in done.out
+    assert "more time than queue short gives (1:00 h): 1" in " ".join(done.out.split())
+    assert "are honoured exactly" in done.out
+    alone = command("run", "slurm.conf")
+    assert alone.code == 2
+    assert "the jobs are missing" in " ".join(alone.err.split())
+    several = command("run", "site.yaml", "jobs.csv")
+    assert several.code == 2
+    assert "none of these is its slurm.conf" in " ".join(several.err.split())
+
+
+def test_what_a_replay_cannot_show_of_another_limit_is_said(command: Command, site: Path) -> None:
+    said = "no user reacts"
+    assert said not in command("run", "site.yaml").done().out
+    assert said in command("run", "site.yaml", "--set", "cluster.queues.short.max_time=3h").done().out

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 SCENARIO_SUFFIXES = (".yaml", ".yml")
 FORMATS = ("parquet", "csv")
 DEFAULT_POLICY = "easy"
+BEHAVIOUR = (
+    "A time limit was changed, and the jobs of a log ask for what they asked for: a longer one lets in what was "
+    "rejected, a shorter one rejects what asks for more, and no user reacts. Jobs that were cut off run on with "
+    "--overrun extend; routes send jobs that would now fit to another queue."
+)
+"""What a replay cannot show of another time limit."""
+_LIMIT = re.compile(r"\bqueues\..*\b(max_time|default_time)\s*$")
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,8 @@ def make_plan(options: Options) -> Plan:
     if data_set is not None:
         remarks = _describe(data_set)
     trace = next(iter(scenarios.values())).workload.trace
+    if trace is not None and any(_LIMIT.search(text.partition("=")[0]) for text in options.settings):
+        remarks = (*remarks, BEHAVIOUR)
     return Plan(scenarios, remarks, Path(trace if options.others and trace else options.source).name)
 
 

@@ -36,7 +36,12 @@ def write_rhythm(settings: Settings, findings: Findings, disturbed: bool) -> dic
         if word in given:
             findings.tell(f"{LIST}.{word}")
         if isinstance(default, bool):
-            rhythm[word] = Said(word in given, _source(settings) if word in given else "not given")
+            if word in given:
+                rhythm[word] = Said(True, _source(settings))
+            elif default:  # this planner has no other way than what is not given
+                findings.tell(
+                    f"{LIST}.{word}", "not given", NEARLY, "a pass takes no time, so nothing changes under it"
+                )
         elif value is not None and (word in given or int(value) != 0):
             source = _source(settings) if word in given else DEFAULT
             rhythm[word] = Said(_number(settings, word, value), source)
