@@ -108,3 +108,40 @@ def test_another_set_of_nodes_finds_a_hold_named(schedule):
         job(1, 30, 1, queue="one"),
     )
     assert got.starts == [0, 0, 10, 1]
+
+
+@pytest.mark.parametrize("crowd", [0, 70])
+@pytest.mark.parametrize("backfill", ["easy", {"name": "depth", "depth": 1}, "lookahead"])
+def test_a_reservation_stands_whatever_the_number_of_arrivals(schedule, crowd, backfill):
+    """Three nodes of 3 cores; A, B and X have two cores of a node each, until 5, 6 and 6. C wants two whole nodes: at
+    6, n1 and n2, which are free last.
+
+    ::
+             0    1    5    6        D (1 core, 5 s) comes at 1, and runs on n0: now all three nodes are free at 6.
+        n0   AA   AAD  D    CCC      E (1 core, 30 s) comes at 2, with many others or alone. C's nodes are still n1 and
+        n1   BB   BB   BB   CCC      n2, and n0 is full. At 5 A ends, and C's hold is made again: n0 and n1, the lowest.
+        n2   XX   XX   XXE  E        So E starts then. (Made again at 2, the hold would have let E start at 2.)
+    """
+    ones = [job(0, end, 2, nodes=1) for end in (5, 6, 6)]
+    many = [job(2, 10, 9, nodes=3) for _ in range(crowd)]
+    got = schedule(
+        nodes({"count": 3, "cores": 3}, backfill=backfill),
+        *ones, job(0, 10, 6, nodes=2), job(1, 5, 1, nodes=1), job(2, 30, 1, nodes=1), *many,
+    )  # fmt: skip
+    assert got.starts[:6] == [0, 0, 0, 6, 1, 5]
+    assert got.nodes[5] == "2:1"
+
+
+def test_many_that_arrive_together_are_looked_at_in_order(schedule):
+    """A has three of 4 cores until 10; B, of 2 s, wants all of them. At 2 a hundred jobs of 1 core come, of 3 s and
+    more: the shortest is the first of them in the queue, and runs beside A until 5, the next one until 9; no third one
+    ends by 10."""
+    times = [3 + (37 * i) % 101 for i in range(100)]  # 3 to 103, no two alike
+    site = {"cores": 4, "scheduler": {"order": "sjf", "backfill": "easy"}}
+    got = schedule(site, job(0, 10, 3), job(1, 2, 4), *[job(2, time, 1) for time in times])
+    first = times.index(min(times))
+    second = times.index(sorted(times)[1])
+    assert got.starts[:2] == [0, 10]
+    assert got.starts[2 + first] == 2
+    assert got.starts[2 + second] == 2 + min(times)
+    assert sum(start is not None and start < 10 for start in got.starts[2:]) == 2

@@ -322,14 +322,15 @@ class Cluster(ClusterView):
             self.estimate.ended(jobs, slot, jobs.at[slot].used)
         if self.quotas is not None:
             self.quotas.leave(cython.cast(Domain, self.domains[0]).lines.counted_as(slot))
-        if jobs.at[slot].choice >= 0 and jobs.at[slot].first_start >= 0:
-            self.chosen[jobs.at[slot].seq] = jobs.at[slot].queue
         return self.note_queue(slot)
 
     def note_queue(self, slot):
-        """Which of several clusters' queues the job came to."""
+        """Which of its own queues, or of several clusters' queues, the job came to: it has left, or the run is over."""
+        jobs: JobTable = self.ledger.jobs
         if self.assignments is not None and self.assignments.names:
-            self.chosen[self.ledger.jobs.at[slot].seq] = self.index << 16 | self.ledger.jobs.at[slot].queue
+            self.chosen[jobs.at[slot].seq] = self.index << 16 | jobs.at[slot].queue
+        elif jobs.at[slot].choice >= 0 and jobs.at[slot].first_start >= 0:
+            self.chosen[jobs.at[slot].seq] = jobs.at[slot].queue
         return 0
 
     # ---- what it has

@@ -23,9 +23,11 @@ cdef class Queue:
     cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
-    cdef int note(self, Py_ssize_t slot) noexcept
+    cdef int note(self, Py_ssize_t slot) except -1
     cdef Py_ssize_t fresh(self, Py_ssize_t i) except? -1
     cdef bint known(self) except? -1
+    cdef int sort_recent(self, Py_ssize_t begin, Py_ssize_t end) except -1
+    cdef int merge_recent(self, Py_ssize_t begin, Py_ssize_t middle, Py_ssize_t end) except -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int settle(self) except -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
@@ -11,7 +12,7 @@ from walltime.kernel.queue.index import Entries, QueueIndex
 from walltime.kernel.queue.sorting import Sorter
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-MANY = cython.declare(cython.Py_ssize_t, 64)  # arrivals that are put in order; more are looked at with all others
+FEW = cython.declare(cython.Py_ssize_t, 32)  # jobs that are put in order one by one; more are merged
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
@@ -30,8 +31,8 @@ class Queue:
         self.size = 0
         self.fixed = False  # whether each job keeps its key while it waits
         self.shuffled = False
-        self.recent = integers(MANY + 1)
-        self.recent_seq = integers(MANY + 1)
+        self.recent = integers(FEW)
+        self.recent_seq = integers(FEW)
         self.recents = 0
         self.buffer = integers(64)
         self.spare = integers(64)
@@ -99,10 +100,12 @@ class Queue:
 
     def note(self, slot):
         """The job has joined since the last pass."""
-        if self.recents <= MANY:
-            self.recent[self.recents] = slot
-            self.recent_seq[self.recents] = self.jobs.at[slot].seq
-            self.recents += 1
+        if self.recents == len(self.recent):
+            self.recent = doubled(self.recent)
+            self.recent_seq = doubled(self.recent_seq)
+        self.recent[self.recents] = slot
+        self.recent_seq[self.recents] = self.jobs.at[slot].seq
+        self.recents += 1
         return 0
 
     def fresh(self, i):
@@ -116,23 +119,54 @@ class Queue:
         return -1 if gone else slot
 
     def known(self):
-        """Whether `fresh` tells all jobs that joined since the last pass, in order."""
+        """Whether `fresh` tells the jobs that joined since the last pass in order: not where keys have been renewed."""
+        if self.shuffled:
+            return False
+        self.sort_recent(0, self.recents)
+        return True
+
+    def sort_recent(self, begin, end):
+        """Put these of the jobs that joined in order; mostly they are already."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         slot: cython.Py_ssize_t
-        if self.shuffled or self.recents > MANY:
-            return False
-        for i in range(1, self.recents):
+        middle: cython.Py_ssize_t = begin + (end - begin) // 2
+        if end - begin > FEW:
+            self.sort_recent(begin, middle)
+            self.sort_recent(middle, end)
+            if self.precedes(self.recent[middle], self.recent[middle - 1]):
+                self.merge_recent(begin, middle, end)
+            return 0
+        for i in range(begin + 1, end):
             slot = self.recent[i]
             seq: cython.longlong = self.recent_seq[i]
             k = i
-            while k > 0 and self.precedes(slot, self.recent[k - 1]):
+            while k > begin and self.precedes(slot, self.recent[k - 1]):
                 self.recent[k] = self.recent[k - 1]
                 self.recent_seq[k] = self.recent_seq[k - 1]
                 k -= 1
             self.recent[k] = slot
             self.recent_seq[k] = seq
-        return True
+        return 0
+
+    def merge_recent(self, begin, middle, end):
+        """Two stretches that are in order become one."""
+        slots: cython.longlong[::1] = np.array(self.recent[begin:middle])
+        seqs: cython.longlong[::1] = np.array(self.recent_seq[begin:middle])
+        i: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t = middle
+        to: cython.Py_ssize_t = begin
+        while i < len(slots):  # the rest of the second stretch is where it belongs
+            if k < end and self.precedes(self.recent[k], slots[i]):
+                self.recent[to] = self.recent[k]
+                self.recent_seq[to] = self.recent_seq[k]
+                k += 1
+            else:
+                self.recent[to] = slots[i]
+                self.recent_seq[to] = seqs[i]
+                i += 1
+            to += 1
+        return 0
 
     def quiet(self, last):
         """Whether all jobs that joined since the last pass stand behind this one, and are all that `fresh` tells."""
