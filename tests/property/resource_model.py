@@ -47,6 +47,7 @@ class Model:
 
     def __post_init__(self) -> None:
         self.n, self.kinds = len(self.capacity), len(self.capacity[0])
+        self.had = {0}  # cores, and what else a job has had so far
         self.full = [list(amounts) for amounts in self.capacity]
 
     # ---- what is there
@@ -251,6 +252,7 @@ class Model:
         """Start the job; its cores by node."""
         self.make_clear(nodes, request, self.now, self.now + max(length, 1), slot)
         self.holds.pop(slot, None)
+        self.had |= {r for r, each in enumerate(request.each) if each > 0}
         offers = self.offers(nodes, request, self.now, length, slot)
         if request.nodes == 0:
             shares = SPREADS[self.place](self, offers, request.cores)
@@ -293,7 +295,7 @@ class Model:
         total = 0.0
         for r in range(self.kinds):
             most = max(amounts[r] for amounts in self.full)
-            if most > 0:
+            if most > 0 and r in self.had:
                 total += float(free[r] - request.each[r]) / float(most)
         return total
 

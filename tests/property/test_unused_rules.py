@@ -65,13 +65,12 @@ def draw(seed: int) -> tuple[Site, dict[str, list[Any]]]:
 
 
 def _feature(site: Site) -> None:
-    for group in site["cluster"]["nodes"]:
-        group["features"] = ["big"]
+    site["cluster"]["nodes"][0]["features"] = ["big"]
 
 
 def _memory(site: Site) -> None:
-    for group in site["cluster"]["nodes"]:
-        group["memory"] = "8G"
+    for number, group in enumerate(site["cluster"]["nodes"]):
+        group["memory"] = f"{8 << 3 * number}G"
 
 
 def _resource(site: Site) -> None:
@@ -80,8 +79,7 @@ def _resource(site: Site) -> None:
 
 
 def _gpus(site: Site) -> None:
-    for group in site["cluster"]["nodes"]:
-        group["gpus"] = 1
+    site["cluster"]["nodes"][-1]["gpus"] = 1
 
 
 def _licence(site: Site) -> None:

@@ -5,7 +5,8 @@ its start to its end beside all running jobs and all reservations of others. On 
 first row of nodes that serves. On nodes given as a whole, to all jobs or to this one, each must have at least the
 job's `cores_per_node`, as on plain nodes. A node without its own amount of memory leaves memory out of everybody's
 leftover: then its largest amount is not known. What is left over is counted from what is free now, whatever is kept for
-others later; of cores, from what the job may have.
+others later; of cores, from what the job may have; of the rest, where a job on these nodes, inside the same reservation
+or in none, has asked for it and been started.
 
 A reservation of a job that any cores of its nodes serve, or any of the nodes where all are given as a whole and are
 alike, is a number of cores, as long as numbers tell enough: they do not where it matters which nodes a job gets and the
@@ -70,6 +71,7 @@ class Vectors:
         self.speeds = [Fraction(pace, FULL_SPEED) for pace in layout.pace().tolist()]
         self.holds: list[Hold] = []
         self.requests: dict[tuple[int, str | None], Request] = {}
+        self.had: dict[Any, set[str]] = {}  # by reservation: what a job has had so far, beside cores
 
     def request(self, job: Job, queue: str | None) -> Request:
         key = job.row, queue
@@ -201,11 +203,14 @@ class Vectors:
         self.drop(job)
         request = self.request(job, queue)
         rooms = self.rooms(request, self.others(job, self.site.now, self.site.running))
+        had = self.had.setdefault(job.reservation, {"cores"})
+        had |= {name for name, amount in request.share.items() if amount > 0}
+        had |= {"memory"} if request.memory_per_core else set()
         if request.count is None:
             job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
         else:
             leftover = {
-                node: self.leftover(request, self.left(node, self.site.running), rooms[node])
+                node: self.leftover(request, had, self.left(node, self.site.running), rooms[node])
                 for node in request.suitable(rooms)
             }
             numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
@@ -216,14 +221,15 @@ class Vectors:
             job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
         return min(self.speeds[node] for node, _ in job.shares)
 
-    def leftover(self, request: Request, left: dict[str, int], room: dict[str, int] | None) -> float:
-        """How much of a node would stay free, in parts of the largest node, added up over the resources."""
+    def leftover(self, request: Request, had: set[str], left: dict[str, int], room: dict[str, int] | None) -> float:
+        """How much of a node would stay free, in parts of the largest node, added up over the resources that a job has
+        had so far."""
         assert room is not None
         total = 0.0
         left = left | {"cores": room["cores"]}
         for name in self.names:
             largest = max(capacity[name] for capacity in self.capacity)
-            if 0 < largest < UNCOUNTED:
+            if name in had and 0 < largest < UNCOUNTED:
                 total += float(left[name] - request.share.get(name, 0)) / float(largest)
         return total
 

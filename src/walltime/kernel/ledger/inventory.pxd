@@ -20,7 +20,8 @@ cdef class Inventory(Ledger):
     cdef Shares shares
     cdef long long[::1] pace
     cdef bint paced
-    cdef double[::1] scale
+    cdef double[::1] most_of  # of each resource, the most that a node has
+    cdef double[::1] scale  # the same of those that a job has had: what no job asks for is not weighed
     # requests, by the number of their shape
     cdef readonly Py_ssize_t shapes
     cdef dict shape_numbers

@@ -58,7 +58,9 @@ class Inventory(Ledger):
         self.pace = np.full(self.n, FULL_SPEED, np.int64) if pace is None else np.ascontiguousarray(pace, np.int64)
         self.paced = bool((np.asarray(self.pace) != FULL_SPEED).any())
         largest = table.max(axis=0)
-        self.scale = np.where((largest > 0) & (largest < UNLIMITED), largest, 0).astype(np.float64)
+        self.most_of = np.where((largest > 0) & (largest < UNLIMITED), largest, 0).astype(np.float64)
+        self.scale = np.zeros(len(largest))
+        self.scale[0] = self.most_of[0]
         self.shapes = 0
         self.shape_numbers = {}
         self.nothing = (0,) * (table.shape[1] - 1)

@@ -23,6 +23,7 @@ cdef class ResourceLedger(Future):
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
+    cdef int weigh(self, Py_ssize_t d) noexcept
     cdef int choose_by_leftover(self, Py_ssize_t x, NodePool pool) except -1
     cdef double leftover(self, Py_ssize_t i, Py_ssize_t d, NodePool pool) noexcept
     cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1

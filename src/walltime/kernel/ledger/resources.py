@@ -229,6 +229,8 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         taken: cython.longlong = 0
         pool.clear()
+        if not self.lines.bare[d]:
+            self.weigh(d)
         if nodes == 0:
             self.place.spread(pool, cores, slot)
         elif self.lines.kinds > 1 and self.place.leftover != 0:
@@ -247,8 +249,17 @@ class ResourceLedger(Future):
             raise EngineError(f"job {self.jobs.at[slot].job_id} is given {taken} cores where it wants {cores}")
         return 0
 
+    def weigh(self, d):
+        """A job gets what it asks for: from now on these resources count in what is left over."""
+        r: cython.Py_ssize_t
+        for r in range(1, self.lines.kinds):
+            if self.lines.each[d * self.lines.kinds + r] > 0:
+                self.scale[r] = self.most_of[r]
+        return 0
+
     def choose_by_leftover(self, x, pool: NodePool):
-        """The nodes on which the least, or the most, is left over beside the job, all resources counted."""
+        """The nodes on which the least, or the most, is left over beside the job, of all resources that a job has had
+        so far: one that no job asks for changes no placement."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t = -1
         d: cython.Py_ssize_t = self.demand_of[x]
