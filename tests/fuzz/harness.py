@@ -24,6 +24,8 @@ class Outcomes:
 
     understood: int = 0
     refused: int = 0
+    of_kind: Counter[str] = field(default_factory=Counter)
+    """How many cases of each kind were run."""
     at_boundary: Counter[str] = field(default_factory=Counter)
     """The first causes that no reader had thought of, and the boundary turned into a message."""
     faults: dict[str, str] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class Outcomes:
 def run_case(name: str, case: Case, seed: int, number: int, folder: Path, outcomes: Outcomes) -> None:
     """One case, by its seed and number; a fault is kept with what is needed to run it again."""
     dice = random.Random(f"{seed} {name} {number}")
+    outcomes.of_kind[name] += 1
     try:
         case(dice, folder)
         outcomes.understood += 1

@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=int(datetime.date.today().strftime("%Y%m%d")))
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--only", help="one kind of case")
+    parser.add_argument("--only", help="kinds of cases, with commas between; by default all")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -59,7 +59,7 @@ def work(seed: int, first: int, count: int, only: str | None, told: Path) -> int
     signal.signal(signal.SIGPROF, ring)
     cases = find_cases()
     if only:
-        cases = {only: cases[only]}
+        cases = {name: cases[name] for name in only.split(",")}
     number = first
     outcomes = None
     with told.open("w") as file:
@@ -75,7 +75,7 @@ def work(seed: int, first: int, count: int, only: str | None, told: Path) -> int
     signal.setitimer(signal.ITIMER_PROF, 0)
     assert outcomes is not None
     report = {"understood": outcomes.understood, "refused": outcomes.refused, "faults": outcomes.faults,
-              "boundary": outcomes.at_boundary}  # fmt: skip
+              "boundary": outcomes.at_boundary, "kinds": outcomes.of_kind}  # fmt: skip
     told.write_text(json.dumps(report))
     return 0
 
@@ -85,6 +85,7 @@ def oversee(given: argparse.Namespace) -> int:
     began = time.monotonic()
     total: Counter[str] = Counter()
     boundary: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     faults: dict[str, str] = {}
     chunks = [(first, min(CHUNK, given.first + given.cases - first))
               for first in range(given.first, given.first + given.cases, CHUNK)]  # fmt: skip
@@ -102,11 +103,13 @@ def oversee(given: argparse.Namespace) -> int:
                 report, left = _collect(process, first, count, told)
                 total.update(report["counts"])
                 boundary.update(report["boundary"])
+                kinds.update(report["kinds"])
                 faults |= report["faults"]
                 if left[1] > 0:
                     chunks.insert(0, left)
                 _show(total, faults, began)
     _show(total, faults, began, given.seed)
+    print("Of each kind: " + ", ".join(f"{name} {count:,}" for name, count in sorted(kinds.items())))
     print("\nWhere the boundary stepped in (kind, place, first cause):")
     for place, count in boundary.most_common():
         print(f"  {count:8,}  {place}")
@@ -141,14 +144,15 @@ def _collect(process: Any, first: int, count: int, told: Path) -> tuple[dict[str
     if process.returncode == 0:
         report = json.loads(told.read_text())
         counts = {"cases": count, "understood": report["understood"], "refused": report["refused"]}
-        return {"counts": counts, "boundary": report["boundary"], "faults": report["faults"]}, (0, 0)
+        return {"counts": counts, "boundary": report["boundary"], "kinds": report["kinds"],
+                "faults": report["faults"]}, (0, 0)  # fmt: skip
     words = told.read_text().split() if told.exists() else []
     number = int(words[0]) if words and words[0].isdigit() else first
     last = told.with_suffix(".err").read_text(errors="replace").strip().splitlines()[-3:]
     place = f"process ended with {process.returncode}: {last[-1] if last else ''}"
     fault = {place: f"case {number}\n" + "\n".join(last)}
     done = number - first + 1
-    return {"counts": {"cases": done}, "boundary": {}, "faults": fault}, (number + 1, count - done)
+    return {"counts": {"cases": done}, "boundary": {}, "kinds": {}, "faults": fault}, (number + 1, count - done)
 
 
 if __name__ == "__main__":

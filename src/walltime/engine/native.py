@@ -230,7 +230,7 @@ def _conditions(workload: Workload | Iterable[Workload], scenario: Scenario) -> 
 
 
 def _limits_work(cluster: Cluster) -> bool:
-    return any(rule.caps.get("running_core_minutes") for rule in collect_rules(cluster))
+    return any("running_core_minutes" in rule.caps for rule in collect_rules(cluster))
 
 
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:

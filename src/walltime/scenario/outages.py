@@ -16,6 +16,8 @@ from walltime.scenario.disruptions import Failures, Reservation
 from walltime.scenario.model import Cluster
 from walltime.workload.formats.alea_files import read_failures
 
+AHEAD = 100
+"""So many occurrences of a reservation are known of at most."""
 _MANY = 10_000
 """So many occurrences of reservations that end some day are compared one by one."""
 
@@ -52,6 +54,12 @@ def occurrences(reservation: Reservation) -> Iterator[tuple[int, int]]:
     often = 1 if reservation.every is None else reservation.times
     for number in count() if often is None else range(often):
         yield start + number * step, start + number * step + length
+
+
+def known_ahead(reservation: Reservation, horizon: int) -> int:
+    """How long before its start an occurrence is known, in microseconds, once the first is: as far as the horizon or
+    `AHEAD` of them reach. A job that would reach into a later one would reach into the first already."""
+    return horizon if reservation.every is None else min(horizon, AHEAD * microseconds(reservation.every))
 
 
 def failing_groups(source: Failures, cluster: Cluster) -> list[np.ndarray[Any, Any]]:

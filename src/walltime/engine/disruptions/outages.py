@@ -16,13 +16,11 @@ from walltime.kernel.source import Remedy, Source
 from walltime.policy.views import find_ledger
 from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
 from walltime.scenario import Cluster, Reservation
-from walltime.scenario.outages import failing_cores, occurrences, reserved_cores, reserved_nodes
+from walltime.scenario.outages import failing_cores, known_ahead, occurrences, reserved_cores, reserved_nodes
 
 Array = np.ndarray[Any, Any]
 REMEDIES = {"requeue": Remedy.REQUEUE, "fail": Remedy.FAIL, "checkpoint": Remedy.RESTORE}
 MONTH = 30 * 86_400 * SECOND
-AHEAD = 100
-"""So many occurrences of a reservation are known of at most."""
 
 
 @dataclass
@@ -257,12 +255,11 @@ class ReservationSource(Source):
         self.fire(0)
 
     def _follow(self, number: int) -> None:
-        """The next occurrence. The first is known from the horizon before its start on, further ones no more than
-        `AHEAD` before it: a job that would reach into one of these would reach into the first already."""
+        """The next occurrence: the first is known from the horizon before its start on, a further one as `known_ahead`
+        says."""
         start, _ = next(self.futures[number], (NEVER, NEVER))
-        ahead, every = self.ahead[number], self.reservations[number].every
-        if every is not None:
-            self.ahead[number] = min(self.horizon, AHEAD * microseconds(every))
+        ahead = self.ahead[number]
+        self.ahead[number] = known_ahead(self.reservations[number], self.horizon)
         if start >= NEVER and number in self.gates:
             self.gates[number].last = True
         if start < NEVER:

@@ -23,7 +23,7 @@ from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
 from walltime.rules.matching import match_any
 from walltime.scenario import Cluster, Reservation, Scenario
-from walltime.scenario.outages import occurrences, reserved_nodes
+from walltime.scenario.outages import known_ahead, occurrences, reserved_nodes
 from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import People
 
@@ -187,13 +187,15 @@ class Outages:
         return np.arange(count - (reservation.cores or count), count)
 
     def _announce(self, number: int, turn: int) -> None:
-        """The next occurrence, known from the horizon on; one that jobs may be bound to, from the first instant."""
+        """The next occurrence, known from the horizon on, a hundred at most; one that jobs may be bound to, from
+        the first instant."""
         reservation = self.cluster.reservations[number]
         start, end = next(self._windows[number], (-1, -1))
         if start < 0:
             return
         self._finite += reservation.every is None or reservation.times is not None
-        known = max(start - self._horizon, 0) if reservation.maintenance else 0
+        ahead = self._horizon if turn == 1 else known_ahead(reservation, self._horizon)
+        known = max(start - ahead, 0) if reservation.maintenance else 0
         heapq.heappush(self._heap, (known, MAKE, number, turn, end))
         heapq.heappush(self._heap, (start, BEGIN, number, turn, end))
 

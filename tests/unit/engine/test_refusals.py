@@ -1,0 +1,35 @@
+"""What the native engine refuses by name, before a job runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from walltime.engine.native import unsupported
+from walltime.scenario import parse
+
+MINUTES = {"running_core_minutes": 5}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"limits": [MINUTES]},
+        {"limits": [{"per": "user", "running_core_minutes": 1}]},
+        {"queues": {"q": MINUTES}},
+        {"queues": {"q": {"per_group": MINUTES}}},
+    ],
+)
+def test_core_minutes_of_jobs_that_may_run_on(rules):
+    """A job that outlives its request has no time that it may still run, so such a limit has no meaning."""
+    cluster = {"cores": 4} | rules
+    site = {"workload": {"trace": "jobs.swf"}, "cluster": cluster}
+    assert unsupported(parse(site)) == []
+    refused = unsupported(parse(site | {"execution": {"overrun": "extend"}}))
+    assert refused == [("execution.overrun", "extend, together with a limit on running_core_minutes")]
+
+
+def test_of_several_clusters_one_is_enough():
+    clusters = [{"name": "a", "cores": 4}, {"name": "b", "cores": 4, "limits": [MINUTES]}]
+    site = {"workload": {"trace": "jobs.swf"}, "clusters": clusters, "broker": "first"}
+    assert unsupported(parse(site)) == []
+    assert [key for key, _ in unsupported(parse(site | {"execution": {"overrun": "extend"}}))] == ["execution.overrun"]
