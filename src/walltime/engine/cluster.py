@@ -92,6 +92,9 @@ class Cluster(ClusterView):
         view.number = len(self.domains)
         domain: Domain = Domain(queue, policy, view, self.orders)
         domain.rhythm = rhythm
+        if rhythm is not None:
+            domain.plans = rhythm.keeps_promises(policy)
+            view.keeps = domain.lines is not None and not domain.plans
         self.domains.append(domain)
         self.several = len(self.domains) > 1
         plain = not self.several and self.domains[0].lines is None
@@ -184,7 +187,7 @@ class Cluster(ClusterView):
         for domain in self.domains:
             if domain.rhythm is not None or (domain.lines is not None and domain.lines.opening == now):
                 return True
-            for slot in domain.waiting() if domain.policy.plans else ():
+            for slot in domain.waiting() if domain.plans else ():
                 if self.ledger.jobs.at[slot].promise == now and not self.ledger.jobs.at[slot].pinned:
                     return True
         return False
@@ -211,7 +214,7 @@ class Cluster(ClusterView):
                 domain.prepare(self.orders, now)
             view.causes |= domain.causes | CAPACITY
             domain.causes = 0
-        if self.quotas is not None and domain.policy.plans and (self.several or domain.preemptor is not None):
+        if self.quotas is not None and domain.plans and (self.several or domain.preemptor is not None):
             domain.take_back(self.quotas)
         return 0
 
@@ -614,7 +617,7 @@ class Cluster(ClusterView):
         if domain.forecast is None:
             ledger = domain.view.raw_ledger
             noded = not isinstance(ledger, CoreLedger | PlanLedger)
-            domain.forecast = Forecast(jobs, ledger, domain.cores, policy.strict, policy.plans, noded)
+            domain.forecast = Forecast(jobs, ledger, domain.cores, policy.strict, domain.plans, noded)
             for s in jobs.slots():
                 if jobs.at[s].holding != 1 or jobs.at[s].cluster != self.index or jobs.at[s].seq < 0:
                     continue

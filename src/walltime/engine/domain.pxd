@@ -19,6 +19,7 @@ cdef class Domain:
     cdef long long[::1] renewed
     cdef long long[::1] renewal
     cdef readonly Rhythm rhythm
+    cdef bint plans
     cdef long long asked
     cdef object decide(self)
     cdef bint due(self, long long now) except? -1

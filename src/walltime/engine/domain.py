@@ -38,6 +38,7 @@ class Domain:
         self.causes = 0
         self.preemptor = None  # whoever makes room for the urgent, and has the suspended
         self.rhythm = None
+        self.plans = policy.plans  # whether promises outlast a pass
         self.asked = -1  # for when its rhythm has last asked for a look
         self.cores = -1  # of its nodes, where these are not all of the cluster's
         self.mask = None  # which of the nodes these are
@@ -153,9 +154,7 @@ class Domain:
                     continue
                 counter = quotas.refuser(slot)
                 if counter >= 0:
-                    self.view.raw_ledger.unhold(slot)
-                    jobs.at[slot].promise = -1
-                    self.lines.park(slot, counter)
+                    self.view.withdraw(slot, counter)
         return 0
 
     def waiting(self):

@@ -28,6 +28,9 @@ class WarmStart(Rhythm):
         if self.inner is not None:
             self.inner.attach(policy, ageing, lanes)
 
+    def keeps_promises(self, policy: Policy) -> bool:
+        return policy.plans if self.inner is None else self.inner.keeps_promises(policy)
+
     def due(self, now: int, causes: int) -> bool:
         if now < self.time:
             return False

@@ -29,6 +29,7 @@ cpdef Pass require_open(Pass p)
 cdef class Policy:
     cdef public bint plans
     cdef public bint strict
+    cdef readonly object rule
     cpdef schedule(self, Pass p)
 
 cdef class Rhythm:
@@ -101,6 +102,13 @@ cdef class Pass:
     cdef bint would_fit(self, Py_ssize_t slot) except? -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef long long plan(self, Py_ssize_t slot) except *
+    cdef bint fits_for(self, Py_ssize_t slot, long long length) except? -1
+    cdef long long plan_for(self, Py_ssize_t slot, long long length) except *
+    cdef int promise(self, Py_ssize_t slot, long long time, long long length) except -1
+    cdef int withdraw(self, Py_ssize_t slot, Py_ssize_t counter) except -1
+    cdef int pass_over(self, Py_ssize_t lane) except -1
+    cdef int pass_over_none(self) except -1
+    cdef int set_causes(self, int causes) noexcept
     cpdef int start(self, Py_ssize_t slot) except -1
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *

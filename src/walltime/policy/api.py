@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from array import array
+from typing import Any, NamedTuple
 
 import cython
 
@@ -69,17 +70,33 @@ def views():
     return views
 
 
+class InOrder(NamedTuple):
+    """Backfilling that goes through the queue in order, starts what fits, and keeps a place for the first jobs that do
+    not: what a rhythm has to know of such a policy to make passes of its own."""
+
+    reservations: int
+    """How many jobs get a place; NEVER: all of them."""
+    candidates: Any = None
+    """The order in which jobs behind the last reservation are tried, a `Candidates`; None: the queue's own."""
+    overtakes: bool = True
+    """Whether a job may start before one that stands before it."""
+    lasting: str = ""
+    """The parameter by which something outlasts a pass, where there is one."""
+
+
 @cython.cclass
 class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
 
     One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which nobody
-    ever overtakes may set `strict`: predictions of starts are better for it.
+    ever overtakes may set `strict`: predictions of starts are better for it. `rule` declares what a rhythm may take
+    over; without one every pass is the policy's.
     """
 
     def __init__(self) -> None:
         self.plans = False
         self.strict = False
+        self.rule = None
 
     def schedule(self, p: Pass):
         """Look at the pass and call its `start`, `reserve`, ...; called once per instant at which something changed."""
@@ -108,6 +125,10 @@ class Rhythm:
         self.policy = policy
         self.ageing = ageing
         self.lanes = lanes
+
+    def keeps_promises(self, policy: Policy) -> bool:
+        """Whether the policy's promises outlast a pass; asked once, after `attach`."""
+        return policy.plans
 
     def due(self, now, causes):
         """Whether a pass takes place now (microseconds); `causes` is what has happened since the last one. Asking
@@ -415,6 +436,15 @@ class Pass:
         self.look(slot)
         return self.lines is None or self.lines.refuser(slot) < 0
 
+    def fits_for(self, slot, length):
+        """Whether `fits` is true for so long instead of the job's estimate."""
+        estimate: cython.longlong = self.jobs.at[slot].estimate
+        fits: cython.bint
+        self.jobs.at[slot].estimate = length
+        fits = self.fits(slot)
+        self.jobs.at[slot].estimate = estimate
+        return fits
+
     def earliest(self, slot):
         """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
         self.check(slot)
@@ -443,6 +473,15 @@ class Pass:
             self.choose(slot, best)
             self.raw_ledger.earliest(slot, self.now)  # what it found is what `hold` takes up
         return first
+
+    def plan_for(self, slot, length):
+        """The same for so long instead of the job's estimate."""
+        estimate: cython.longlong = self.jobs.at[slot].estimate
+        time: cython.longlong
+        self.jobs.at[slot].estimate = length
+        time = self.plan(slot)
+        self.jobs.at[slot].estimate = estimate
+        return time
 
     def waiting(self) -> list:
         """Every waiting job in queue order: convenient, and linear in the queue's length."""
@@ -564,13 +603,26 @@ class Pass:
         self.raw_ledger.loosen(slot)
         time = self.plan(slot)
         if time < NEVER:
-            self.raw_ledger.hold(slot, time)
-            self.jobs.at[slot].promise = time
-            self.decide(RESERVE, slot, time)
+            self.promise(slot, time, self.jobs.at[slot].estimate)
         else:
             self.raw_ledger.unhold(slot)
             self.jobs.at[slot].promise = -1
         return time
+
+    def promise(self, slot, time, length):
+        """Promise the job this time, for so long: one that `plan_for` has just found, or a later one."""
+        estimate: cython.longlong = self.jobs.at[slot].estimate
+        self.jobs.at[slot].estimate = length
+        self.raw_ledger.hold(slot, time)
+        self.jobs.at[slot].estimate = estimate
+        self.jobs.at[slot].promise = time
+        return self.decide(RESERVE, slot, time)
+
+    def withdraw(self, slot, counter):
+        """The job has come to a limit, told by its counter: it has no promise any more, and waits there."""
+        self.raw_ledger.unhold(slot)
+        self.jobs.at[slot].promise = -1
+        return self.lines.park(slot, counter)
 
     def advance(self, slot):
         """Move the job's promise to the earliest time at which it fits, never later than it is; the time."""
@@ -655,6 +707,20 @@ class Pass:
         if time <= self.now:
             raise self.violation(-1, f"asked to be woken at {time / SECOND:g} s, which is not in the future")
         return self.decide(WAKE, -1, time)
+
+    # ---- for a rhythm
+
+    def pass_over(self, lane):
+        """No job of this lane is told any more, until `pass_over_none`."""
+        return self.lines.pass_over(lane)
+
+    def pass_over_none(self):
+        return self.lines.pass_nobody()
+
+    def set_causes(self, causes):
+        """What has happened since the policy's own last pass, where the rhythm made others in between."""
+        self.causes = causes
+        return 0
 
     # ---- for the engine
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Pass, Policy, require_open
+from walltime.policy.api import InOrder, Pass, Policy, require_open
 
 
 @cython.cclass
@@ -19,6 +19,7 @@ class Aggressive(Policy):
         Policy.__init__(self)
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
+        self.rule = InOrder(0, self.candidates)
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t

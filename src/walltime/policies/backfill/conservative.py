@@ -12,7 +12,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in conservative.pxd
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Pass, Policy, require_open
+from walltime.policy.api import Cause, InOrder, Pass, Policy, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -41,6 +41,7 @@ class Conservative(Policy):
         self.plans = True
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
+        self.rule = InOrder(_NEVER, self.candidates)
         self.woken = -1  # for when the next pass has been asked for
         self.many = MANY
         self.ledger = None
@@ -218,8 +219,6 @@ class Conservative(Policy):
             slot = waiting[i]
             counter = p.quotas.refuser(slot) if p.jobs.at[slot].promise >= 0 else -1  # in the queue that it is for
             if counter >= 0:
-                p.raw_ledger.unhold(slot)
-                p.jobs.at[slot].promise = -1
-                p.lines.park(slot, counter)
+                p.withdraw(slot, counter)
             i += 1
         return 0

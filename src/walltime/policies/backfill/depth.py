@@ -10,7 +10,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Pass, Policy, require_open
+from walltime.policy.api import Cause, InOrder, Pass, Policy, require_open
 
 if not cython.compiled:
     ARRIVAL = Cause.ARRIVAL
@@ -31,6 +31,7 @@ class Depth(Policy):
         self.depth = depth
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
+        self.rule = InOrder(depth, self.candidates)
         self.reserved = 0  # reservations of this pass, or those that stand since an earlier one
         self.stands = False  # whether they do as long as nothing but arrivals happens
         self.last = -1  # the last job that has one

@@ -1,5 +1,5 @@
 from walltime.policies.backfill.candidates cimport Candidates
-from walltime.policy.api cimport ARRIVAL, RESERVE, Pass, Policy, require_open
+from walltime.policy.api cimport ARRIVAL, Pass, Policy, require_open
 
 cdef class Easy(Policy):
     cdef readonly Candidates candidates

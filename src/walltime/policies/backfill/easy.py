@@ -16,14 +16,13 @@ from walltime.core.errors import InputError
 from walltime.core.time import LATEST as _LATEST
 from walltime.core.time import NEVER as _NEVER
 from walltime.policies.backfill.candidates import Candidates, find_order
-from walltime.policy.api import Cause, Decision, Pass, Policy, require_open
+from walltime.policy.api import Cause, InOrder, Pass, Policy, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LATEST = cython.declare(cython.longlong, _LATEST)
 
 if not cython.compiled:
     ARRIVAL = Cause.ARRIVAL
-    RESERVE = Decision.RESERVE
 
 
 @cython.cclass
@@ -42,6 +41,7 @@ class Easy(Policy):
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
         self.alpha = alpha
+        self.rule = InOrder(1, self.candidates, lasting="alpha" if alpha > 0 else "")
         self.blocked = -1  # the head that holds a reservation since an earlier pass, or -1
         self.head_seq = -1  # the blocked head, and the earliest start that it has been found to have
         self.head_start = 0
@@ -104,6 +104,4 @@ class Easy(Policy):
         latest = self.head_start + (cython.cast(cython.longlong, slack) if slack < LATEST else LATEST)
         if latest > time:
             time = latest
-        p.raw_ledger.hold(slot, time)
-        p.jobs.at[slot].promise = time
-        return p.decide(RESERVE, slot, time)
+        return p.promise(slot, time, p.jobs.at[slot].estimate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.policy.api import Pass, Policy, require_open
+from walltime.policy.api import InOrder, Pass, Policy, require_open
 
 
 @cython.cclass
@@ -14,6 +14,7 @@ class NoBackfill(Policy):
     def __init__(self) -> None:
         Policy.__init__(self)
         self.strict = True
+        self.rule = InOrder(0, overtakes=False)
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t = require_open(p).head()

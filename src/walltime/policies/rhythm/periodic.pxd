@@ -55,5 +55,6 @@ cdef class Periodic(Rhythm):
     cdef bint fits(self, Pass p, Py_ssize_t slot) except? -1
     cdef int start(self, Pass p, Py_ssize_t slot) except -1
     cdef int reserve(self, Pass p, Py_ssize_t slot) except -1
+    cdef long long earliest(self, Pass p, Py_ssize_t slot, long long length) except *
     cdef int start_ranked(self, Pass p, list rest) except -1
     cdef long long up(self, long long time) noexcept

@@ -14,12 +14,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.free_profile import FreeProfile
-from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
-from walltime.policies.backfill.conservative import Conservative
-from walltime.policies.backfill.depth import Depth
-from walltime.policies.backfill.easy import Easy
-from walltime.policies.backfill.none import NoBackfill
 from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -120,28 +115,25 @@ class Periodic(Rhythm):
         Rhythm.attach(self, policy, ageing, lanes)
         self.share = None if lanes is None else np.ascontiguousarray(lanes, np.uint8)
         self.blocked = integers(0 if lanes is None else len(lanes))
-        if isinstance(policy, NoBackfill):
+        rule = policy.rule
+        if rule is None:
+            self.depth = OTHERS
+            return
+        if not rule.overtakes:
             self.depth = NOBODY
             if self.sched_interval < 0:
                 raise InputError("sched_interval: -1 (no main pass), and backfill: none; nobody would ever start")
             return
-        if isinstance(policy, Aggressive):
-            self.depth = 0
-        elif isinstance(policy, Easy):
-            if policy.alpha > 0:
-                raise InputError("backfill easy with alpha, and the periodic rhythm, which plans anew at each pass")
-            self.depth = 1
-        elif isinstance(policy, Depth):
-            self.depth = policy.depth
-        elif isinstance(policy, Conservative):
-            self.depth = NEVER
-            policy.plans = False  # no promise outlasts a pass
-        else:
-            self.depth = OTHERS
-            return
-        self.candidates = policy.candidates
+        if rule.lasting:
+            what = f"{type(policy).__name__.lower()} with {rule.lasting}"
+            raise InputError(f"backfill {what}, and the periodic rhythm, which plans anew at each pass")
+        self.depth = rule.reservations
+        self.candidates = rule.candidates
         if self.candidates is not None and self.candidates.order.dynamic:
             self.ageing = True
+
+    def keeps_promises(self, policy: Policy) -> bool:
+        return policy.plans and self.depth == OTHERS  # else each of its own passes plans anew
 
     # ---- when
 
@@ -232,7 +224,7 @@ class Periodic(Rhythm):
             slot = p.raw_queue.behind(slot)
         self.cut = slot >= 0
         if self.share is not None:
-            p.lines.pass_nobody()
+            p.pass_over_none()
         if p.decided > decided:
             self.missed |= ORDER
         return 0
@@ -245,14 +237,14 @@ class Periodic(Rhythm):
             if self.share[lane, other]:
                 self.blocked[other] = 1
                 if unseen:
-                    p.lines.pass_over(other)
+                    p.pass_over(other)
         return 0
 
     # ---- the backfill pass
 
     def run_backfill(self, p: Pass):
         if self.depth == OTHERS:
-            p.causes = self.missed | ORDER  # it has not seen the passes in between: no shortcut holds
+            p.set_causes(self.missed | ORDER)  # it has not seen the passes in between: no shortcut holds
             self.policy.schedule(p)
             self.started = True  # it may have
             return 0
@@ -357,17 +349,12 @@ class Periodic(Rhythm):
 
     def fits(self, p: Pass, slot):
         """Whether the job can start now, and stay until its rounded end, beside the reservations made so far."""
-        fits: cython.bint
-        estimate: cython.longlong = p.jobs.at[slot].estimate
-        until: cython.longlong = self.up(p.now + max(estimate, 1))
+        until: cython.longlong = self.up(p.now + max(p.jobs.at[slot].estimate, 1))
         if slot == self.watched:
             self.seen = p.now
         if self.counted:
             return self.free_profile.fits(p.raw_ledger.units(slot), until) and (p.lines is None or p.fits(slot))
-        p.jobs.at[slot].estimate = until - p.now
-        fits = p.fits(slot)
-        p.jobs.at[slot].estimate = estimate
-        return fits
+        return p.fits_for(slot, until - p.now)
 
     def start(self, p: Pass, slot):
         if self.counted:
@@ -380,33 +367,27 @@ class Periodic(Rhythm):
 
         Its end is rounded up; where it cannot stay so long at its first time, it has the first at which it can.
         """
-        estimate: cython.longlong = p.jobs.at[slot].estimate
-        length: cython.longlong = max(estimate, 1)
-        units: cython.longlong = 0
-        time: cython.longlong
-        if self.counted:
-            units = p.raw_ledger.units(slot)
-            time = self.free_profile.earliest(units, length)
-        else:
-            time = p.plan(slot)
+        length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
+        time: cython.longlong = self.earliest(p, slot, p.jobs.at[slot].estimate)
         if time - p.now > self.bf_window:
             return 0
         length = self.up(time + length) - time
+        time = self.earliest(p, slot, length)
+        if time - p.now > self.bf_window:
+            return 0
         if self.counted:
-            time = self.free_profile.earliest(units, length)
-        else:
-            p.jobs.at[slot].estimate = length
-            time = p.plan(slot)
-        if time - p.now <= self.bf_window:
-            if self.counted:
-                self.free_profile.hold(time, time + length, units)
-            else:
-                p.raw_ledger.hold(slot, time)
-                p.jobs.at[slot].promise = time
+            self.free_profile.hold(time, time + length, p.raw_ledger.units(slot))
             p.decide(RESERVE, slot, time)
-            self.reserved += 1
-        p.jobs.at[slot].estimate = estimate
+        else:
+            p.promise(slot, time, length)
+        self.reserved += 1
         return 0
+
+    def earliest(self, p: Pass, slot, length):
+        """The first time at which the job can have its resources for so long."""
+        if self.counted:
+            return self.free_profile.earliest(p.raw_ledger.units(slot), max(length, 1))
+        return p.plan_for(slot, length)
 
     def up(self, time):
         """The time, rounded up to the resolution."""
