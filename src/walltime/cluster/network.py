@@ -2,7 +2,7 @@
 
 Ends are numbered: first the nodes, then the outside components, such as a storage. A link that carries both directions
 apart (full duplex) is two of the network's links. All that is needed of a network is which `links` it has and the
-`route` from one end to another; whose bytes flow how fast is decided elsewhere.
+`route` from one end to another; how fast the bytes of each flow is decided elsewhere.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Cluster(ClusterView):
         self.idle = False  # whether the last timer was asked for by a plan that has changed since
         self.closed = False  # until its pass, to jobs that are held until they can start
         self.target = False  # of migration, at this moment
-        self.machine = None  # who knows what is shut now and then, where something is
+        self.machine = None  # knows what is shut now and then, where something is
         self.assignments = None  # what its rules make of each job, where there are several clusters
         self.openings = None  # when limits let in jobs, where there are limits
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
@@ -521,7 +521,7 @@ class Cluster(ClusterView):
         return 0
 
     def waiting_in(self, domain: Domain):
-        """Those who wait in a domain, in order."""
+        """The jobs that wait in a domain, in order."""
         return domain.waiting()
 
     def dress(self, jobs: JobTable, slot, now):

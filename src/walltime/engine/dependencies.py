@@ -1,6 +1,6 @@
 """Jobs that wait for other jobs, and arrays of which only so many tasks run at once.
 
-Every condition is a counter that the starts and ends of jobs count down; nobody is looked for. A job's start and end
+Every condition is a counter that the starts and ends of jobs count down; no job is searched for. A job's start and end
 cost as many steps as there are conditions on it, and a workload without any costs nothing, as there is no such object.
 """
 
@@ -35,8 +35,8 @@ class Dependencies(Planned):
     """The conditions of a workload's rows, as a `Graph` of `walltime.workload.dependencies`.
 
     A job whose conditions can no longer be met is cancelled, at rank RELEASES of the same instant, or with `stay` held
-    for ever. Jobs submitted live wait for nobody. `jobs` counts those with conditions, `doomed` those whose conditions
-    could no longer be met.
+    for ever. Jobs submitted live wait for no other. `jobs` counts those with conditions, `doomed` those whose
+    conditions could no longer be met.
     """
 
     def __init__(self, graph, releases: Releases, stay=False) -> None:
@@ -171,7 +171,7 @@ class Dependencies(Planned):
         return 0
 
     def release(self, x):
-        """Have those who wait let in when it is time. With alternatives, an earlier time may still come."""
+        """Have the waiting jobs let in when it is time. With alternatives, an earlier time may still come."""
         for slot, stamp, begin in self.waiting.get(x, ()):
             if self.is_held(slot, stamp):
                 self.releases.plan(slot, max(begin, self.ready[x]))

@@ -36,7 +36,7 @@ class Domain:
         self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
         self.renewal = integers(len(orders), -1)  # which one they should
         self.causes = 0
-        self.preemptor = None  # whoever makes room for the urgent, and has the suspended
+        self.preemptor = None  # makes room for urgent jobs, and has the suspended ones
         self.rhythm = None
         self.plans = policy.plans  # whether promises outlast a pass
         self.asked = -1  # for when its rhythm has last asked for a look
@@ -45,7 +45,7 @@ class Domain:
         self.forecast = None  # kept once a broker has asked when a job would start
 
     def due(self, now):
-        """Whether there is something to decide. With nobody waiting the causes are kept for the next pass."""
+        """Whether there is something to decide. With no job waiting the causes are kept for the next pass."""
         if self.rhythm is not None:
             return self.waits() and self.rhythm.due(now, self.happened(now))
         if self.causes == 0:
@@ -63,7 +63,7 @@ class Domain:
         return self.rhythm.schedule(self.view)
 
     def waits(self):
-        """Whether somebody waits who may start without anything else happening to others first."""
+        """Whether a job waits that may start without anything else happening to others first."""
         if self.queue.size > 0 or (self.preemptor is not None and self.preemptor.suspended):
             return True
         return self.lines is not None and self.lines.waits_for_time()
@@ -143,7 +143,7 @@ class Domain:
         return queue.rekey()
 
     def take_back(self, quotas: Quotas):
-        """Before a policy that keeps promises looks: whom others' starts have brought to a limit has none any more."""
+        """Before a policy that keeps promises looks: a job that others' starts brought to a limit has none any more."""
         slot: cython.Py_ssize_t
         counter: cython.Py_ssize_t
         line: Line
@@ -158,7 +158,7 @@ class Domain:
         return 0
 
     def waiting(self):
-        """Those who wait in the order in which they stand, without those who wait at a limit."""
+        """The waiting jobs in order, without those that wait at a limit."""
         line: Line
         entries: list
         out: list = []

@@ -1,4 +1,4 @@
-"""The life of a job in the system: every transition that it can make, and who is told of it.
+"""The life of a job in the system: every transition that it can make, and what is told of it.
 
 Submitted, it is rejected, held or waits; a pass starts it; it ends, is suspended, or is interrupted and waits again.
 What takes part in that hears of its moments: see `walltime.kernel.source`.

@@ -41,7 +41,7 @@ NAMED = 10
 
 
 class Progress(Protocol):
-    """Whoever wants a sign of life, about ten times a second.
+    """A function that wants a sign of life, about ten times a second.
 
     One that also has `attach(simulation)` is given the simulation before it begins, to look at but not to touch;
     it may set `simulation.every`, the seconds between two signs of life.

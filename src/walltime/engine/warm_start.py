@@ -1,4 +1,4 @@
-"""A simulation that begins in the middle: jobs that run already are placed, and nobody decides before a given time."""
+"""A simulation that begins in the middle: jobs that run already are placed, and nothing is decided before a time."""
 
 from __future__ import annotations
 

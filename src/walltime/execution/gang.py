@@ -131,7 +131,7 @@ class Gang(Execution):
     """Gang scheduling in slots of `slot` seconds, of which `switch_cost` are lost to each change.
 
     `tasks`, `step`, `delay` and `sync_delay` tell, as in the other models, how the tasks of a job meet: that adds to
-    the time which the job needs of its row. A task that waits keeps its core; there is nobody else who could have it.
+    the time which the job needs of its row. A task that waits keeps its core; no other task could have it.
     """
 
     def __init__(self, slot=1.0, switch_cost=0.0, tasks="sequential", step=1.0, delay=0.0, sync_delay=0.0) -> None:
@@ -199,7 +199,7 @@ class Gang(Execution):
                 return row
         row = Row(len(matrix.cores))
         matrix.rows.append(row)
-        if len(matrix.rows) == 2:  # nobody had to share before: the slots begin now, with the row that is running
+        if len(matrix.rows) == 2:  # no job had to share before: the slots begin now, with the row that is running
             matrix.began = matrix.at - matrix.switch
             matrix.turn = 0
         return row
@@ -275,7 +275,7 @@ class Gang(Execution):
             matrix.rows.pop(place)
             if place < matrix.turn:
                 matrix.turn -= 1
-            elif place == matrix.turn:  # the rest of its slot is nobody's: the next row begins at once
+            elif place == matrix.turn:  # no job has the rest of its slot: the next row begins at once
                 matrix.began = matrix.at
                 matrix.turn = matrix.turn % len(matrix.rows) if matrix.rows else 0
         return matrix.foresee()

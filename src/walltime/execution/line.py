@@ -90,7 +90,7 @@ class LinePlayer:
         passed: cython.longlong = 0
         since: cython.longlong = 0
         slices: cython.longlong = 0
-        settled: cython.longlong = 2 * self.size  # by then everybody has had a whole quantum
+        settled: cython.longlong = 2 * self.size  # by then every task has had a whole quantum
         time: cython.longlong
         while passed < budget:
             time = self.dispatch()
@@ -112,7 +112,7 @@ class LinePlayer:
         return passed
 
     def dispatch(self):
-        """The first who want one have a core; the time until one of them has done its slice or its burst."""
+        """The first tasks that want one have a core; the time until one of them has done its slice or its burst."""
         k: cython.Py_ssize_t
         cores: cython.longlong = self.cores
         time: cython.longlong
@@ -133,7 +133,7 @@ class LinePlayer:
         return least
 
     def spend(self, time):
-        """So much time passes for those who have a core; whether one of them has done its burst."""
+        """So much time passes for the tasks that have a core; whether one of them has done its burst."""
         k: cython.Py_ssize_t
         used: cython.longlong
         done: cython.bint = False
@@ -158,7 +158,7 @@ class LinePlayer:
         return done
 
     def line_up(self):
-        """Who has used up its quantum goes to the end of the line, in the order of the line."""
+        """A task that has used up its quantum goes to the end of the line, in the order of the line."""
         place: cython.Py_ssize_t = 0
         _looked: cython.Py_ssize_t
         for _looked in range(self.size):
@@ -218,7 +218,7 @@ class LinePlayer:
         return True
 
     def repeat(self, period, budget):
-        """Take as many periods as fit before somebody does its burst; the time that they take."""
+        """Take as many periods as fit before a task does its burst; the time that they take."""
         k: cython.Py_ssize_t
         used: cython.longlong
         times: cython.longlong = budget // period

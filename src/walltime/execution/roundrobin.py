@@ -1,10 +1,10 @@
 """Round robin: the runnable tasks of a node take turns of one quantum on its cores.
 
-All tasks of a node stand in one line. Its cores run the first that want to run. Who has used up a quantum goes to the
-end of the line and gets a new one; who meets the others of its job waits where it stands, with what is left of its
-quantum, and runs again, before all behind it, as soon as the meeting is over (Santoso et al. 2003: this mimics the
-priority that Unix gives to processes that wait for input). Getting a core costs `switch_cost`, which is no part of the
-quantum; who keeps its core pays nothing.
+All tasks of a node stand in one line. Its cores run the first that want to run. A task that has used up a quantum goes
+to the end of the line and gets a new one; one that meets the others of its job waits where it stands, with what is left
+of its quantum, and runs again, before all behind it, as soon as the meeting is over (Santoso et al. 2003: this mimics
+the priority that Unix gives to processes that wait for input). Getting a core costs `switch_cost`, which is no part of
+the quantum; a task that keeps its core pays nothing.
 
 Everything is in whole microseconds, so that slices may be skipped and nothing changes. With a core for each runnable
 task, and with one core, what many slices come to is a formula; otherwise slices are played until the line, the quanta
@@ -26,7 +26,7 @@ from walltime.workload.pattern import duration
 NEVER = cython.declare(cython.longlong, _NEVER)
 ENDLESS = cython.declare(cython.longlong, 1 << 60)
 FAR = cython.declare(cython.double, _NEVER)
-SOON = cython.declare(cython.longlong, 1 << 59)  # a need above it is nobody's
+SOON = cython.declare(cython.longlong, 1 << 59)  # no task has a need above it
 
 if not cython.compiled:
     NOTHING, COMPUTE, SPIN = Want
@@ -65,7 +65,7 @@ class TimeShared(TaskExecution):
         self.player = LinePlayer()
         return 0
 
-    # ---- who wants what
+    # ---- what each task wants
 
     def enter(self, t):
         i: cython.Py_ssize_t = self.table.at[t].node
@@ -182,10 +182,10 @@ class TimeShared(TaskExecution):
         self.wanting[i] -= 1
         return self.report(t)
 
-    # ---- a core for everybody
+    # ---- a core for every task
 
     def run_all(self, i, budget):
-        """Everybody who wants to runs, until the budget is used up or somebody has done its burst."""
+        """Every task that wants to runs, until the budget is used up or one has done its burst."""
         table: TaskTable = self.table
         first: cython.Py_ssize_t = self.line.first[i]
         end: cython.Py_ssize_t = first + self.line.length[i]
@@ -225,7 +225,7 @@ class TimeShared(TaskExecution):
         return self.line_up(i) if late else 0
 
     def line_up(self, i):
-        """Those who have used up a quantum go to the end of the line, the last to do so last."""
+        """Tasks that have used up a quantum go to the end of the line, the last to do so last."""
         table: TaskTable = self.table
         at: cython.longlong[::1] = self.line.at
         first: cython.Py_ssize_t = self.line.first[i]
@@ -256,7 +256,7 @@ class TimeShared(TaskExecution):
     # ---- one core
 
     def take_turns(self, i, budget):
-        """The first of the line has its turn, or everybody has as many as fit."""
+        """The first of the line has its turn, or each task has as many as fit."""
         table: TaskTable = self.table
         at: cython.longlong[::1] = self.line.at
         first: cython.Py_ssize_t = self.line.first[i]
@@ -298,7 +298,7 @@ class TimeShared(TaskExecution):
         return self.report_done(i, t) if table.at[t].left == 0 else 0
 
     def skip_rounds(self, i, budget, turn):
-        """Whether everybody had some turns: whole rounds in which nobody does its burst, all quanta being whole."""
+        """Whether every task had some turns: whole rounds in which none does its burst, all quanta being whole."""
         table: TaskTable = self.table
         at: cython.longlong[::1] = self.line.at
         first: cython.Py_ssize_t = self.line.first[i]
@@ -327,7 +327,7 @@ class TimeShared(TaskExecution):
                     table.at[t].left -= rounds * quantum
                 last = t
         table.at[last].running = 1
-        for k in range(first, end):  # who waits has been passed by all the others, and is before them now
+        for k in range(first, end):  # a task that waits has been passed by all the others, and is before them now
             t = at[k]
             if not self.wants(t):
                 last = k
@@ -346,7 +346,7 @@ class TimeShared(TaskExecution):
         switch: cython.longlong = self.switch[i]
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
-        before: cython.longlong = 0  # who is before in the line
+        before: cython.longlong = 0  # what is before in the line
         first_round: cython.longlong = 0  # its length, so far
         turns: cython.longlong
         fewest: cython.longlong = NEVER

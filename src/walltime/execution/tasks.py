@@ -22,7 +22,7 @@ from walltime.kernel.ledger.cores import Ledger
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-ENDLESS = cython.declare(cython.longlong, 1 << 60)  # work of a job that runs until somebody stops it
+ENDLESS = cython.declare(cython.longlong, 1 << 60)  # work of a job that runs until it is stopped
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a ledger's range that is the cores of each node
 
 if not cython.compiled:
@@ -292,7 +292,7 @@ class TaskExecution(Execution):
         return self.plan(slot, now + delay) if delay > 0 else self.go_on(slot, now)
 
     def plan(self, slot, time):
-        """The job's course changes at that time, unless it is planned anew."""
+        """The job's course changes at that time, unless it is planned again."""
         self.tickets += 1
         self.table.course[slot].ticket = self.tickets
         return self.timers.push(time, self.engine.jobs.at[slot].seq, slot, self.tickets)
@@ -308,7 +308,7 @@ class TaskExecution(Execution):
         return self.engine.finish(slot, COMPLETED)
 
     def delay_of(self, slot):
-        """How long the job's meeting takes; a task alone meets nobody."""
+        """How long the job's meeting takes; a task alone meets no other."""
         table: TaskTable = self.table
         pattern: cython.Py_ssize_t = table.course[slot].pattern
         if table.course[slot].count < 2 or not self.meets[pattern]:

@@ -30,7 +30,7 @@ def time_left(work, ahead, speed):
 
 @cython.cclass
 class TraceExecution(Execution):
-    """Ends jobs after their recorded run time; one without (-1) runs until somebody stops it.
+    """Ends jobs after their recorded run time; one without (-1) runs until it is stopped.
 
     The run time is the work at full speed: on nodes of another speed it takes longer or shorter, and `progress` counts
     the work that is done.
@@ -41,9 +41,9 @@ class TraceExecution(Execution):
         self.ends = EventHeap()
         self.interval = self.cost = self.restart = 0
         self.granted = {}  # jobs that have been given the time for a restart: seq by slot
-        self.kept = {}  # of those who restart: up to where they were saved, and the time that this took
+        self.kept = {}  # of jobs that restart: up to where they were saved, and the time that this took
         self.unfinished = {}  # what jobs have to do before they go on: seq, attempt, how long, whether they write
-        self.leading = {}  # the same of those who run
+        self.leading = {}  # the same of running jobs
         self.ahead = {}  # what was done beyond `progress` before a pause: seq, attempt, millionths of a microsecond
 
     def write_checkpoints(self, interval, cost, restart) -> None:

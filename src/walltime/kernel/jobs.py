@@ -293,7 +293,7 @@ class JobTable:
         return s
 
     def drop(self, slot):
-        """Give the slot back; whoever still has an event for it finds another stamp."""
+        """Give the slot back; an event that is left for it finds another stamp."""
         self.guard()
         if not 0 <= slot < self.size:
             raise PolicyError(f"{slot} is not the slot of a job")

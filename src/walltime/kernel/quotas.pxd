@@ -16,7 +16,7 @@ cdef packed struct CounterFields:
     long long most_memory
     long long most_work
     long long most_submitted
-    # who is kept waiting by it: how many jobs, since when, job-microseconds
+    # what it keeps waiting: how many jobs, since when, job-microseconds
     long long held
     long long held_since
     long long held_time

@@ -1,8 +1,8 @@
 """What each association has used of the machine, older use counting for less; brought up to date only when asked.
 
-An association is a number from 0 (`add`). Whoever runs is charged at a *rate*, in cores or what is worth as much; where
-several resources are counted there is a rate for each. Rates are multiples of 2**-20, so that a sum of them comes back
-to zero exactly when the last job has gone, and the same use gives the same figure whatever came in between.
+An association is a number from 0 (`add`). A running job is charged at a *rate*, in cores or what is worth as much;
+where several resources are counted there is a rate for each. Rates are multiples of 2**-20, so that a sum of them comes
+back to zero exactly when the last job has gone, and the same use gives the same figure whatever came in between.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Usage:
         self.width = width
         self.size = 0
         self.amount = doubles(16 * width)  # settled, in core-seconds, at the time `since`
-        self.rate = doubles(16 * width)  # of those who run
+        self.rate = doubles(16 * width)  # of running jobs
         self.since = integers(16)
         self.running = integers(16)
         self.owner = integers(64)  # of a running job, by slot
@@ -132,7 +132,7 @@ class HalfLife(Usage):
         self.forgotten = 0
 
     def reset_at(self, time):
-        """Usage begins anew at this time, for everybody."""
+        """Usage begins at zero again at this time, for all."""
         self.forgotten = time
         return 0
 

@@ -77,7 +77,7 @@ PARTS = (
         "order",
         "fairshare",
         "walltime.policies.order.fairshare:FairShareOrder",
-        "Who has had least of what is due to them first.",
+        "The user with the least of what is due to them first.",
         _FAIR,
     ),
     Entry(
@@ -97,7 +97,7 @@ PARTS = (
         "backfill",
         "none",
         "walltime.policies.backfill.none:NoBackfill",
-        "Nobody overtakes: the queue stops at the first job that does not fit.",
+        "No job overtakes: the queue stops at the first job that does not fit.",
     ),
     Entry(
         "backfill",
@@ -110,7 +110,7 @@ PARTS = (
         "backfill",
         "conservative",
         "walltime.policies.backfill.conservative:Conservative",
-        "Every job has a promised start; nobody may delay one.",
+        "Every job has a promised start; no job may delay one.",
         "Mu'alem and Feitelson 2001",
     ),
     Entry(
@@ -143,7 +143,7 @@ PARTS = (
         "estimate",
         "perfect",
         "walltime.policies.estimate.perfect:Perfect",
-        "The actual run time: what could be gained if everybody knew.",
+        "The actual run time: what could be gained if all run times were known.",
     ),
     Entry(
         "estimate",

@@ -88,7 +88,7 @@ class InOrder(NamedTuple):
 class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
 
-    One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which nobody
+    One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which no job
     ever overtakes may set `strict`: predictions of starts are better for it. `rule` declares what a rhythm may take
     over; without one every pass is the policy's.
     """
@@ -105,7 +105,7 @@ class Policy:
 
 @cython.cclass
 class Rhythm:
-    """When a scheduler thinks: asked at every instant at which something happens while somebody waits.
+    """When a scheduler thinks: asked at every instant at which something happens while a job waits.
 
     This base has a pass whenever something has happened; another one overrides `due` and `next`, and `schedule` where
     its passes are of several kinds. A policy's shortcuts hold as long as every pass is handed to it: what happened in
@@ -116,8 +116,8 @@ class Rhythm:
         self.policy = None
         self.ageing = False
         self.lanes = None
-        self.replans = False  # whether every pass plans anew, so that no promise outlasts one
-        self.forgets = False  # whether what happens while nobody waits is of no interest later
+        self.replans = False  # whether every pass plans from scratch, so that no promise outlasts one
+        self.forgets = False  # whether what happens while no job waits is of no interest later
 
     def attach(self, policy: Policy, ageing, lanes=None):
         """Called once: the policy whose passes these are, whether the order of the waiting changes with time alone,
@@ -146,7 +146,7 @@ class Rhythm:
         return 0
 
     def next(self, now, causes):
-        """When to be asked again whatever happens until then, or NEVER; asked while somebody waits."""
+        """When to be asked again whatever happens until then, or NEVER; asked while a job waits."""
         return NEVER
 
 
@@ -164,12 +164,12 @@ class FunctionPolicy(Policy):
 
 @cython.cclass
 class Order:
-    """Who is next: a job's key, lower first, ties by order of entry.
+    """Which job is next: its key, lower first, ties by order of entry.
 
     A static order is asked for `key` once, when the job joins the queue. One with `dynamic` set is asked for `keys` of
-    everybody who waits, before each pass. One with `periodic` set is asked for `key` when a job joins and for `keys` of
-    everybody whenever `renew`, which is called before each pass, tells a larger number than last. A key is a 64-bit
-    integer: microseconds for times, `float_key` for the rest. One with `charges` set is told who starts and who stops.
+    all waiting jobs, before each pass. One with `periodic` set is asked for `key` when a job joins and for `keys` of
+    all of them whenever `renew`, which is called before each pass, tells a larger number than last. A key is a 64-bit
+    integer: microseconds for times, `float_key` for the rest. One with `charges` set is told which jobs start and stop.
     """
 
     def __init__(self) -> None:
@@ -349,7 +349,7 @@ class Pass:
         self.policy = policy
         self.now = 0
         self.causes = 0
-        self.amid = False  # whether more is still to happen at this instant: who is expected to end now may not have
+        self.amid = False  # whether more is still to happen at this instant: jobs expected to end now may not have
         self.open = False
         self.kind = integers(64)
         self.slot = integers(64)
@@ -593,7 +593,7 @@ class Pass:
         return self.decide(START, slot, 0)
 
     def reserve(self, slot):
-        """Promise the job the earliest time at which it fits, and keep everybody else from delaying it; the time.
+        """Promise the job the earliest time at which it fits, and keep all others from delaying it; the time.
 
         The promise stands until `release`, or until the job is reserved again, starts or leaves. NEVER, and no promise,
         where the job cannot be planned (the machine has shrunk below it).
@@ -657,7 +657,7 @@ class Pass:
         return self.raw_ledger.release_holds()
 
     def stand(self):
-        """Whether nobody who has been promised a start since the last `release` has come to a limit."""
+        """Whether no job that has been promised a start since the last `release` has come to a limit."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         if self.quotas is None:

@@ -1,4 +1,4 @@
-"""A cluster as a broker sees it: what is free, who waits, what it is like, and when it could start a job."""
+"""A cluster as a broker sees it: what is free, which jobs wait, what it is like, and when it could start a job."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class ClusterView:
     def predict(self, slot):
         """When the job would start here, in microseconds, as far as the estimates tell; NEVER where it would not.
 
-        Everybody who waits before it is planned first, in the cluster's own order, each as early as the cluster's
+        Every job that waits before it is planned first, in the cluster's own order, each as early as the cluster's
         backfilling lets it; limits are not foreseen.
         """
         raise NotImplementedError(f"{type(self).__name__}.predict")
 
     def could_start(self, slot):
-        """Whether the job would start at once: nobody waits before it, the limits admit it, and it fits."""
+        """Whether the job would start at once: no job waits before it, the limits admit it, and it fits."""
         raise NotImplementedError(f"{type(self).__name__}.could_start")
 
 

@@ -44,7 +44,7 @@ def check_part(kind: str, part: Any, **parameters: Any) -> None:
     the schedule is legal; the same jobs give the same schedule again; every job starts once the others are gone; no
     decision depends on how long a job will really run, unless it is an estimate that says so (`oracle`); an order ranks
     a job the same wherever it stands in the arrays. An object is used over and over: to be the same each time it must
-    not remember; a class is made anew for each run.
+    not remember; a class is made again for each run.
     """
     if kind not in KINDS:
         raise InputError("no conformance check for this kind of part", value=kind, choices=KINDS)

@@ -24,7 +24,7 @@ _LAST = np.int64((1 << 63) - 1)
 
 
 class Waiting:
-    """Everybody who waits, as arrays of equal length in no particular order; valid during the call.
+    """All waiting jobs, as arrays of equal length in no particular order; valid during the call.
 
     Times are in seconds. A job without a deadline has an infinite one; `nodes` is not a number (nan) where the job
     asks for cores alone. What a job will really run for is not here: no scheduler knows it.
@@ -103,7 +103,7 @@ def float_keys(values: Array) -> Array:
 class FunctionOrder(Order):
     """A function from Waiting to an array of scores as an order: lower first, evaluated at each pass.
 
-    Ties are broken by order of entry; who has no number (nan) for a score is last.
+    Ties are broken by order of entry; a job with no number (nan) for a score is last.
     """
 
     def __init__(self, function: Callable[[Waiting], Any]) -> None:

@@ -1,4 +1,4 @@
-"""The part that says whom a job may displace: ranks, what becomes of the displaced, and who goes first."""
+"""The part that says which jobs a job may preempt: ranks, what becomes of the preempted, and which go first."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Preempt:
         raise NotImplementedError(f"{type(self).__name__}.rank")
 
     def cost(self, jobs, slot):
-        """Who of one rank goes first: lower first, and of equal ones the youngest."""
+        """Which job of one rank goes first: lower first, and of equal ones the youngest."""
         require_job(jobs, slot)
         if self.victims == "smallest":
             return jobs.at[slot].cores

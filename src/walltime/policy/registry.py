@@ -21,11 +21,11 @@ from walltime.policy.signatures import parameters_of, summary_of
 from walltime.scenario import Part, Scenario
 
 KINDS: dict[str, str] = {
-    "order": "who is next",
-    "backfill": "who may overtake",
+    "order": "which job is next",
+    "backfill": "which jobs may overtake",
     "estimate": "how long it will take",
     "place": "where it runs",
-    "preempt": "whom to displace",
+    "preempt": "which jobs to preempt",
     "rhythm": "when to think",
     "broker": "which cluster",
     "execution": "how a started job unfolds",

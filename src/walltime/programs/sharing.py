@@ -6,10 +6,10 @@ on. So a flow has at its end a *bottleneck*: its bound, or a resource that is us
 level (rate over weight). An allocation in which every flow has one is the only max-min fair one (Bertsekas and
 Gallager, "Data Networks", 1992, section 6.5.2).
 
-That makes it exact to look only where something changed. A resource that is nobody's bottleneck passes no change on. So
-a solution begins with the flows that are new or that shared a bottleneck with one that has gone, and with all that are
-tied to those through bottlenecks. Other flows keep their rates, and what they use of a resource is taken off it. Where
-the solution saturates a resource on which one of those others has a higher level, that one is no longer at its
+That makes it exact to look only where something changed. A resource that is no flow's bottleneck passes no change on.
+So a solution begins with the flows that are new or that shared a bottleneck with one that has gone, and with all that
+are tied to those through bottlenecks. Other flows keep their rates, and what they use of a resource is taken off it.
+Where the solution saturates a resource on which one of those others has a higher level, that one is no longer at its
 bottleneck: it is included, and the solution begins again.
 """
 
@@ -35,7 +35,7 @@ OFTEN = cython.declare(cython.longlong, 1024)
 @cython.final
 @cython.cclass
 class FairShares:
-    """Flows over resources. Who uses it numbers the flows: `open`, `use_resource` for each resource, `start`; later
+    """Flows over resources. The caller numbers the flows: `open`, `use_resource` for each resource, `start`; later
     `stop` and `drop`. After `settle` the rates are right, and `changed_flows` are those that have another than before.
 
     Of a resource: `tight`, it is the bottleneck of a flow; `usage`, the sum of what its active flows take. While a

@@ -42,7 +42,7 @@ def test_a_parameter_that_cannot_be_meant_is_refused_by_name(parameter, value):
 @pytest.mark.parametrize(
     ("rhythm", "backfill", "message"),
     [
-        ({"name": "periodic", "sched_interval": -1}, "none", "nobody would ever start"),
+        ({"name": "periodic", "sched_interval": -1}, "none", "no job would ever start"),
         ({"name": "periodic"}, {"name": "easy", "alpha": 0.5}, "alpha"),
     ],
 )

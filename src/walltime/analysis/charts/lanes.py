@@ -1,8 +1,8 @@
 """Which rows of a picture each allocation covers: cores as rows, jobs as rectangles that never overlap.
 
-Compiled: a schedule of a million jobs is laid out in about a second. Where a cluster is a plain number of cores nobody
-knows which cores a job had; then it gets the smallest gap that it fits into, or else the largest gaps, so that it is in
-as few pieces as can be.
+Compiled: a schedule of a million jobs is laid out in about a second. Where a cluster is a plain number of cores, no
+record says which cores a job had; then it gets the smallest gap that it fits into, or else the largest gaps, so that it
+is in as few pieces as can be.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.heap import EventHeap
 
-WORDS = cython.declare(cython.Py_ssize_t, 3)  # a rectangle: whose, its lowest row, the row above its highest
+WORDS = cython.declare(cython.Py_ssize_t, 3)  # a rectangle: its allocation, its lowest row, the row above its highest
 
 
 @cython.final
@@ -110,7 +110,7 @@ class Lanes:
         return 0
 
     def table(self):
-        """The rectangles as three arrays: whose, lowest row, the row above the highest."""
+        """The rectangles as three arrays: allocation, lowest row, the row above the highest."""
         return np.array(self.rects[: WORDS * self.made]).reshape(-1, 3).T
 
 

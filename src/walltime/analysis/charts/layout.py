@@ -27,7 +27,7 @@ _SHADE = (640, 160)
 _MADE: list[tuple[ref[Record], ref[Schedule]]] = []
 """Whole schedules that are in use: a report shows three pictures of each, and a million jobs take two seconds."""
 _Blocks = tuple[np.ndarray, ...]
-"""Rectangles: whose (by number of the allocation), lowest row, the row above the highest."""
+"""Rectangles: number of the allocation, lowest row, the row above the highest."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class _Floor:
         return max(1, int(np.searchsorted(np.cumsum(pieces[order]), most, side="right")))
 
     def place(self, shown: np.ndarray) -> _Blocks:
-        """The rectangles of those allocations that are shown: whose, lowest row, the row above the highest."""
+        """The rectangles of those allocations that are shown: allocation, lowest row, the row above the highest."""
         parts, closed = [], []
         for band, owned, fixed, shut in zip(self.bands, self.owned, self.fixed, self.shut, strict=True):
             if fixed is not None:

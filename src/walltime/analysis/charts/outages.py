@@ -55,7 +55,7 @@ def times_of(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place_on_nodes(ranges: np.ndarray, nodes: np.ndarray, top: int) -> _Blocks:
-    """Rectangles of ranges of nodes (rows: whose, first node, last node, cores on each).
+    """Rectangles of ranges of nodes (rows: its outage, first node, last node, cores on each).
 
     `nodes` are the lowest rows of the nodes, `top` is the row above the last. Neighbours that are out as a whole make
     one rectangle; of a part of a node the highest rows are taken, as jobs fill a node from below.

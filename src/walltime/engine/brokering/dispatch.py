@@ -1,7 +1,7 @@
 """The global scheduler: jobs wait in its queues until a broker sends them to one of the clusters.
 
 It is asked when jobs arrive, about these, and when something other than an arrival has happened in a cluster, about
-everybody who waits here. Where jobs are held until a cluster could start them at once, only those are looked at that
+all jobs that wait here. Where jobs are held until a cluster could start them at once, only those are looked at that
 are small enough for what is free where something has happened: they are found by the queue's index.
 """
 
@@ -80,7 +80,7 @@ class Dispatch(Scheduling):
     `hold`: a job stays until some cluster could start it at once, or keeps a reservation for it. `overtake`: whether
     those behind one that stays are asked about. `shared`: the clusters' limits are the same counters, so that what
     happens in one may let a job start in another, and one job is sent at a time. `gate` tells each job's queue and the
-    clusters that it is bound to, by its row; None where there is one queue and nobody is bound. `migration` moves jobs
+    clusters that it is bound to, by its row; None where there is one queue and no job is bound. `migration` moves jobs
     between clusters, where that is wanted.
     """
 
@@ -202,7 +202,7 @@ class Dispatch(Scheduling):
         return touched
 
     def ask(self, now):
-        """Send those down that can go, at this instant; those whom nobody takes are in `rejected` afterwards."""
+        """Send those down that can go, at this instant; those that no cluster takes are in `rejected` afterwards."""
         cluster: Cluster
         opened: list = self.changes.stirred
         fresh: list = self.fresh
@@ -231,7 +231,7 @@ class Dispatch(Scheduling):
         return 0
 
     def restless(self):
-        """Whether somebody should be asked about again once the passes of this instant are over."""
+        """Whether jobs should be asked about again once the passes of this instant are over."""
         return self.size > 0 and (len(self.closed) > 0 or len(self.changes.stirred) > 0)
 
     def ask_in_turn(self, now):
@@ -248,7 +248,7 @@ class Dispatch(Scheduling):
         return 0
 
     def ask_all(self, opened, fresh, now):
-        """Everybody, in order; held jobs that were here before can only go where something has happened."""
+        """All jobs, in order; held jobs that were here before can only go where something has happened."""
         line: GlobalQueue
         slot: cython.Py_ssize_t
         after: cython.Py_ssize_t
@@ -283,7 +283,7 @@ class Dispatch(Scheduling):
         return line.queue.find(most, most, NEVER, after, NEVER) if most > 0 else -1
 
     def ask_fresh(self, fresh, now):
-        """Those who have just come, and are still here."""
+        """The jobs that have just come, and are still here."""
         line: GlobalQueue
         slot: cython.Py_ssize_t
         if len(fresh) > 1:

@@ -49,7 +49,7 @@ class Migration(Source):
         return 0
 
     def look(self, opened, now):
-        """Move who gains by it; `opened` are the clusters in which something has happened."""
+        """Move the jobs that gain by it; `opened` are the clusters in which something has happened."""
         cluster: Cluster
         alone: cython.bint = self.due and len(opened) == 0
         moves: cython.longlong = self.moves
@@ -64,7 +64,7 @@ class Migration(Source):
                     self.look_through(cluster, now)
             for cluster in opened:
                 cluster.target = False
-        # Where nobody runs, nobody moves, and nothing else has happened, another look would find the same.
+        # Where no job runs, none moves, and nothing else has happened, another look would find the same.
         if alone and self.changes.running == 0 and self.moves == moves:
             return 0
         if self.every > 0 and self.next == NEVER and self.changes.waiting > 0:

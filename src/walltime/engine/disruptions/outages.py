@@ -1,4 +1,4 @@
-"""What is not there for everybody: nodes that fail and come back, reservations that begin and end."""
+"""What is not there for all jobs: nodes that fail and come back, reservations that begin and end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Outage:
 
 @dataclass
 class Machine:
-    """A cluster of the simulation as outages see it: its ledgers, who is where, and what has happened to it."""
+    """A cluster of the simulation as outages see it: its ledgers, which job is where, and what has happened to it."""
 
     index: int
     cluster: Cluster
@@ -92,7 +92,7 @@ class Machine:
                 found.append((start, end, self.count(meant, cores)))
         return found
 
-    # ---- who is where
+    # ---- which job is where
 
     def running(self, domain: int | None = None) -> list[int]:
         """Jobs that run on the machine's own ledger, or in a domain that has one; the oldest start first."""
@@ -138,7 +138,7 @@ class Machine:
     # ---- shut and open
 
     def shut(self, kind: str, name: str, nodes: Array | None, cores: int, until: int) -> tuple[list[Any], Outage]:
-        """Nobody can use these any more, as far as is known until `until`; what `open` needs."""
+        """No job can use these any more, as far as is known until `until`; what `open` needs."""
         blockers = []
         for ledger in self.ledgers() if kind == "failure" and nodes is not None else [self.ledger]:
             blocker = add_blocker(self.simulation.jobs, self.count(nodes, cores))
@@ -345,7 +345,7 @@ class Gate:
 
     @property
     def over(self) -> bool:
-        """Whether nobody will ever get in any more."""
+        """Whether no job will ever get in any more."""
         return self.last and not self.coming and not self.inside
 
     def running(self) -> list[int]:
@@ -364,7 +364,7 @@ class Gate:
         self._keep(self.gaps[-1], end, NEVER)
 
     def _keep(self, blocker: int, start: int, end: int) -> None:
-        """The time between two occurrences; even where one follows the other at once, nobody is to stay for both."""
+        """The time between two occurrences; even where one follows the other at once, no job is to stay for both."""
         self.ledger.keep_shut(blocker, self.nodes, start, max(end, start + 1))
 
     def begin(self) -> None:
@@ -373,7 +373,7 @@ class Gate:
         drop_blocker(self.machine.simulation.jobs, self.blocker)
 
     def end(self) -> None:
-        """Whoever is still inside has to go; shut until the next time."""
+        """The jobs still inside have to go; shut until the next time."""
         self.machine.set_time()
         self.machine.interrupt(self.running())
         self.inside = False

@@ -1,4 +1,4 @@
-"""Room for urgent jobs: who of the running has to go, who was told to, and who is suspended until they may go on."""
+"""Room for urgent jobs: which running jobs have to go, which were told to, and which are suspended."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ class Preemptor:
         self.jobs = simulation.jobs
         self.tiers = tiers  # of the lanes
         self.chains = Chains(self.jobs)
-        self.rank = integers(64)  # by slot, of those who wait and those who run
+        self.rank = integers(64)  # by slot, of waiting and running jobs
         self.waiting = {}  # the chain of each rank
-        self.running = {}  # of each rank, and there of each cost: without those who were told, the youngest last
-        self.order = []  # the keys of `running`: who goes first
+        self.running = {}  # of each rank, and there of each cost: without those that were told, the youngest last
+        self.order = []  # the keys of `running`: which jobs go first
         self.told = {}  # and when they would have ended, as far as is known
-        self.claims = {}  # and when those whom they displace are to be gone
+        self.claims = {}  # and when the jobs that they preempt are to be gone
         self.suspended = {}
-        self.made_way = {}  # for whom somebody was last told to go, by its number
-        self.going = -1  # who is made to go at this moment
-        self.fresh = []  # who has joined since the last pass
+        self.made_way = {}  # for which job another was last told to go, by its number
+        self.going = -1  # the job that is made to go at this moment
+        self.fresh = []  # the jobs that have joined since the last pass
         self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
@@ -100,7 +100,7 @@ class Preemptor:
     # ---- a pass
 
     def act(self, view: Pass):
-        """Make room, and let the suspended go on; whether promises were dropped for that: then all is planned anew."""
+        """Make room, and let the suspended go on; whether promises were dropped for that: then all is planned again."""
         slot: cython.Py_ssize_t
         for slot in list(self.claims):
             if not view.admits(slot):
@@ -116,7 +116,7 @@ class Preemptor:
             urgent.sort(key=self.place)
         for slot in urgent:
             self.serve(view, slot)
-        self.fresh = []  # whom others have displaced is no news
+        self.fresh = []  # jobs that others have preempted are no news
         for slot in sorted(self.suspended, key=self.precedence):
             until = view.now + self.jobs.at[slot].estimate
             if view.raw_ledger.has_room(slot, self.suspended[slot], until) and view.admits(slot):
@@ -124,10 +124,10 @@ class Preemptor:
         return True
 
     def urgent(self, view: Pass):
-        """Claimants, and whoever has a higher rank than somebody who is here, be it only to go before those who wait.
+        """Claimants, and jobs of a higher rank than another that is here, be it only to go before waiting ones.
 
-        Where nothing but arrivals has happened since the last pass, and none of a lower rank than all others, only who
-        has come since: whom all of a lower rank together could not help then, they cannot help now."""
+        Where nothing but arrivals has happened since the last pass, and none of a lower rank than all others, only
+        those that have come since: what all of a lower rank together could not help then, they cannot help now."""
         slot: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
         urgent: list = list(self.claims)
@@ -148,7 +148,7 @@ class Preemptor:
         return urgent
 
     def lowest(self):
-        """The lowest rank that somebody has who runs and was not told to leave, waits, or is suspended."""
+        """The lowest rank of the jobs that run and were not told to leave, wait, or are suspended."""
         slot: cython.Py_ssize_t
         chain: cython.Py_ssize_t
         rank: cython.longlong
@@ -229,7 +229,7 @@ class Preemptor:
         return 0
 
     def pin(self, view: Pass, slot):
-        """Nobody else may have what the claimant is to get, from the first time on at which it can have it."""
+        """No other job may have what the claimant is to get, from the first time on at which it can have it."""
         time: cython.longlong = max(view.now, self.claims[slot])
         view.raw_ledger.unhold(slot)
         time = view.raw_ledger.earliest(slot, time)
@@ -249,10 +249,10 @@ class Preemptor:
             self.renounce(slot)
         return 0
 
-    # ---- who has to go
+    # ---- which jobs have to go
 
     def victims(self, view: Pass, slot):
-        """Those who have to go for the job, in the order in which they do; none where that does not help."""
+        """The jobs that have to go for this one, in the order in which they do; none where that does not help."""
         one: cython.Py_ssize_t
         own: cython.longlong = self.rank[slot]
         request = (own, self.jobs.at[slot].shape, self.jobs.at[slot].cores, self.jobs.at[slot].nodes)
@@ -265,7 +265,7 @@ class Preemptor:
             for one in self.told:
                 if self.rank[one] < own:
                     search.take_away(one)
-            if view.fits(slot):  # those who leave anyway make room enough, for somebody
+            if view.fits(slot):  # the jobs that leave anyway make room enough
                 return []
             found: list = self.look(search, own)
         finally:
@@ -275,7 +275,7 @@ class Preemptor:
         return found
 
     def look(self, search: Search, own):
-        """Let one after the other go, the first to go first, until the job fits; whom it needs of them."""
+        """Let one after the other go, the first to go first, until the job fits; those of them that it needs to go."""
         one: cython.Py_ssize_t
         chain: cython.Py_ssize_t
         cores: cython.longlong = search.ledger.capacity
@@ -296,7 +296,7 @@ class Preemptor:
                 one = self.chains.before[one]
         return []
 
-    # ---- those who go
+    # ---- the jobs that go
 
     def displace(self, slot):
         """The job has to go now."""

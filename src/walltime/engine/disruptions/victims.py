@@ -1,4 +1,4 @@
-"""Whether a job would fit if some of those who run had gone, and whom of them it needs to go."""
+"""Whether a job would fit if some running jobs had gone, and which of them it needs to go."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Search:
         self.entry_before = integers(64)  # as `newest`
         self.entries = 0
         self.gone = {}  # and where they were
-        self.candidates = []  # who may go, the first to go first: of those who matter, where that is known
+        self.candidates = []  # the jobs that may go, the first to go first: those that matter, where that is known
 
     def begin(self, view: Pass, slot):
-        """For whom room is sought."""
+        """Seek room for this job."""
         self.view = view
         self.ledger = view.raw_ledger
         self.slot = slot
@@ -49,7 +49,7 @@ class Search:
         return 0
 
     def end(self):
-        """Everybody is back where they were."""
+        """All jobs are back where they were."""
         k: cython.Py_ssize_t
         for one, where in self.gone.items():
             self.ledger.put_back(one, where)
@@ -126,7 +126,7 @@ class Search:
         return False
 
     def needed(self):
-        """Of the candidates, without whom the job fits: those who really have to go."""
+        """Of the candidates, without which the job fits: those that really have to go."""
         one: cython.Py_ssize_t
         k: cython.Py_ssize_t
         last: cython.Py_ssize_t = len(self.candidates) - 1

@@ -23,7 +23,7 @@ def find_obstacle(
     machine: Machine, domain: int, view: Any, slot: int, verdict: str
 ) -> tuple[str, dict[str, Any]] | None:
     """What makes the machine refuse the job at this instant: ("outage" | "reserved", details), or None where it is
-    others who have what it needs. `verdict` is that of the domain's view."""
+    other jobs that have what it needs. `verdict` is that of the domain's view."""
     gate = next((gate for gate in machine.gates if gate.domain == domain), None)
     if gate is not None:
         return _ask_gate(gate, verdict)

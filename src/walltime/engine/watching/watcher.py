@@ -1,4 +1,4 @@
-"""A watcher follows one job through a simulation: what kept it waiting, when it ran and why it had to leave, who went
+"""A watcher follows one job through a simulation: what kept it waiting, when it ran and why it had to leave, what went
 before it, what was foreseen.
 
 It looks after every instant at which something happened, and changes nothing. What it notes is in microseconds; words
@@ -112,7 +112,7 @@ class Watcher(Observer):
         self.open: Reason | None = None
         self.due = -NEVER
         self.fitted = False  # whether it could have started when a backfill pass last took place
-        self.others: dict[int, tuple[int, int, int]] = {}  # who was promised a start: slot -> (seq, start, when told)
+        self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
         self.free_profile = FreeProfile()
 
     # ---- what the engine tells
@@ -171,7 +171,7 @@ class Watcher(Observer):
 
     def settled(self, engine: Engine) -> None:
         now = int(engine.now)
-        for stay in self.stays[-2:]:  # it may have begun anew at the same instant
+        for stay in self.stays[-2:]:  # it may have begun again at the same instant
             if stay.end == now and stay.state in INTERRUPTED and not stay.cause:
                 stay.cause = self._name_interruption(engine, stay)
         if not self.waiting:
@@ -250,7 +250,7 @@ class Watcher(Observer):
         return ("rhythm" if rhythm is not None else "policy"), {}
 
     def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:
-        """It does not fit, now or for as long as it takes: who or what has its place?"""
+        """It does not fit, now or for as long as it takes: what has its place?"""
         machine = self._machine(engine)
         if machine is not None:
             found = find_obstacle(machine, int(engine.jobs.domain[self.slot]), domain.view, self.slot, kind)
@@ -306,7 +306,7 @@ class Watcher(Observer):
         return None if domain is None else domain.lines
 
     def _ahead(self, engine: Engine, domain: Any) -> list[int]:
-        """Who waits before the job, at a limit or not."""
+        """The jobs that wait before it, at a limit or not."""
         jobs = engine.jobs
         mine = jobs.state[: jobs.size] == State.WAITING
         mine &= jobs.cluster[: jobs.size] == jobs.cluster[self.slot]
@@ -338,8 +338,8 @@ class Watcher(Observer):
             self.plans.append((now, start))
 
     def _plan(self, engine: Engine, domain: Any, ahead: list[int]) -> int | None:
-        """When it would start if nobody came any more, nobody overtook, and estimates were true: everybody before it
-        whom no limit refuses is given the earliest time, in order, by the number of cores (or of whole nodes that are
+        """When it would start if no job came any more, none overtook, and estimates were true: every job before it
+        that no limit refuses is given the earliest time, in order, by the number of cores (or of whole nodes that are
         all alike). None on a machine that is divided, or with too many before it."""
         jobs, view = engine.jobs, domain.view
         cluster = engine.clusters[int(jobs.cluster[self.slot])]

@@ -37,7 +37,7 @@ class Ledger:
         self.longest = NEVER
         self.closing = NEVER  # how long until all of it is shut
         self.pins = 0  # pinned holds so far: from the first on `release_holds` looks at each
-        self.domain = -1  # whose holds `release_holds` drops; -1: all
+        self.domain = -1  # the domain of the holds that `release_holds` drops; -1: all
 
     def focus(self, node_set, local):
         """Let `most_free`, `most_extra` and `most_window` be such bounds for jobs that need these nodes (-1: any), and,
@@ -48,7 +48,7 @@ class Ledger:
         return 0
 
     def shut(self, blocker, nodes, until):
-        """The blocker has these nodes (where there are none: its cores), whoever else is there, from now to `until`."""
+        """The blocker has these nodes (where there are none: its cores), whatever is there, from now to `until`."""
         raise NotImplementedError(f"{type(self).__name__}.shut")
 
     def keep_shut(self, blocker, nodes, start, end):
@@ -56,7 +56,7 @@ class Ledger:
         raise NotImplementedError(f"{type(self).__name__}.keep_shut")
 
     def pin(self, slot, start) -> None:
-        """A hold for the job that nobody drops until it starts or leaves."""
+        """A hold for the job that is not dropped until it starts or leaves."""
         self.pins += 1
         self.jobs.at[slot].pinned = 1
         self.hold(slot, start)
@@ -118,7 +118,7 @@ class Ledger:
         """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""
         start: cython.longlong = self.jobs.at[slot].promise
         time: cython.longlong
-        if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
+        if start <= self.now and not self.fits(slot):  # amid an instant: some jobs ending at it are still in its place
             return start
         self.unhold(slot)
         time = self.earliest(slot, self.now)
@@ -195,7 +195,7 @@ class CoreLedger(Ledger):
 
     Between holds availability only grows, as running jobs end; so it is least at the holds' starts. Each hold keeps
     `held_spare`: the cores left over at its start. The list of running jobs by expected end is kept only once
-    somebody has asked about the future.
+    the future has been asked about.
     """
 
     def __init__(self, jobs: JobTable, capacity, index=0) -> None:
@@ -466,7 +466,7 @@ class CoreLedger(Ledger):
         """The scalar bounds, from the first hold."""
         i: cython.Py_ssize_t
         first: cython.longlong = NEVER
-        own: cython.longlong = 0  # whoever holds something for good is not in its own way
+        own: cython.longlong = 0  # a job that holds something for good is not in its own way
         self.extra = self.free
         self.longest = self.closing = NEVER
         for i in range(self.holds if self.pins > 0 else 0):
@@ -494,7 +494,7 @@ class CoreLedger(Ledger):
 
     def profile(self):
         """Begin to keep the running jobs by expected end. Of several ledgers of a cluster each has to do it before
-        anybody runs: later it could not tell whose they are."""
+        any job runs: later it could not tell whose they are."""
         s: cython.Py_ssize_t
         self.profiled = True
         for s in self.jobs.slots():

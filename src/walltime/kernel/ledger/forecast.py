@@ -1,4 +1,4 @@
-"""When jobs would start if everybody ran for as long as estimated: a plan of those who run and wait."""
+"""When jobs would start if every job ran for as long as estimated: a plan of running and waiting jobs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 @cython.final
 @cython.cclass
 class Forecast:
-    """The cores of one queue over time, with everybody who runs and, in queue order, everybody who waits, each as
+    """The cores of one queue over time, with all running jobs and, in queue order, all waiting jobs, each as
     early as the cores are free for its estimate.
 
-    `strict` is for a queue in which nobody overtakes: none begins before the one ahead. `promised` is for one that
+    `strict` is for a queue in which no job overtakes: none begins before the one ahead. `promised` is for one that
     keeps promises: these stand. Where the ledger counts nodes, a promise is the earliest that is possible, for the
-    cores alone do not tell. The plan stays as it is until something changes; one who joins at the end is added to it.
+    cores alone do not tell. The plan stays as it is until something changes; one that joins at the end is added to it.
     """
 
     def __init__(self, jobs: JobTable, ledger: Ledger, cores, strict, promised, noded) -> None:
@@ -39,13 +39,13 @@ class Forecast:
         self.stale = True
         self.made = -1
         self.capacity = -1
-        self.shut = []  # what nobody can use, as (start, end, cores); set before a plan is made
-        self.main = Availability(0)  # with everybody who waits
+        self.shut = []  # what no job can use, as (start, end, cores); set before a plan is made
+        self.main = Availability(0)  # with all waiting jobs
         self.line = []
         self.starts = {}
         self.first = NEVER
         self.floor = 0
-        self.draft = Availability(0)  # with those who wait before one who is asked about
+        self.draft = Availability(0)  # with the jobs that wait before the one asked about
         self.drafted = -1
         self.draft_floor = 0
 
@@ -86,7 +86,7 @@ class Forecast:
         return 0
 
     def joined(self, slot, last):
-        """The job waits; `last` tells that it does so behind everybody else."""
+        """The job waits; `last` tells that it does so behind all others."""
         if self.stale or not last or not self.holds_at(self.ledger.now):
             self.stale = True
             return 0
@@ -101,7 +101,7 @@ class Forecast:
         return not self.stale and (self.made == now or self.first >= now) and self.capacity == self.ledger.capacity
 
     def make(self, waiting, now):
-        """Plan everybody: `waiting` are the slots in queue order; promises that stand come first."""
+        """Plan all jobs: `waiting` are the slots in queue order; promises that stand come first."""
         slot: cython.Py_ssize_t
         self.line = waiting
         self.starts = {}
@@ -122,7 +122,7 @@ class Forecast:
         return 0
 
     def begin(self, plan: Availability, now):
-        """A plan of those who run, and of what is shut."""
+        """A plan of running jobs, and of what is shut."""
         i: cython.Py_ssize_t
         total: cython.longlong = self.ledger.capacity
         if 0 <= self.cores < total:
@@ -149,7 +149,7 @@ class Forecast:
         return 0 if start >= NEVER else plan.add(start, start + self.duration(slot), -self.ledger.need(slot))
 
     def search(self, plan: Availability, slot, now, floor):
-        """When the job would start, behind everybody who is in the plan."""
+        """When the job would start, behind all jobs in the plan."""
         after: cython.longlong = now
         if self.strict and floor > after:
             after = floor
@@ -163,7 +163,7 @@ class Forecast:
     # ---- asking
 
     def behind(self, count, slot, now):
-        """When a job that is not in the plan would start behind the first `count` of those who are, and beside every
+        """When a job that is not in the plan would start behind the first `count` of those that are, and beside every
         promise that stands."""
         other: cython.Py_ssize_t
         if count == len(self.line):

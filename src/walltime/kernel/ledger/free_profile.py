@@ -1,4 +1,4 @@
-"""What will be free when, as one number: a step function that is written anew for each pass."""
+"""What will be free when, as one number: a step function that is written again for each pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FreeProfile:
     def release(self, time, units):
         """So many become free at that time, which is not before any earlier one that was told."""
         last: cython.Py_ssize_t = self.steps - 1
-        if time <= self.time[0]:  # whoever ends at this very instant still has what it has
+        if time <= self.time[0]:  # a job that ends at this very instant still has what it has
             time = self.time[0] + 1
         if self.time[last] == time and last > 0:
             self.free[last] += units

@@ -301,7 +301,7 @@ class Future(CountedHolds):
             licensed = self.when_licensed(slot, x, time, length)
             if licensed > next:
                 next = licensed
-            if next <= time or next == NEVER or self.holds == 0:  # without holds, nobody who has room will lose it
+            if next <= time or next == NEVER or self.holds == 0:  # without holds, no job that has room will lose it
                 return next
             time = next
 

@@ -50,7 +50,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] range_last
     cdef long long[::1] sets_from
     cdef long long[::1] sets_at
-    # running jobs of a set by expected end, for the sets where somebody has asked
+    # running jobs of a set by expected end, for the sets that were asked about
     cdef list profiles
     cdef long long[::1] followed
     cdef Py_ssize_t follows
@@ -84,7 +84,7 @@ cdef class Inventory(Ledger):
     # free now if that is still true
     cdef list plans
     cdef long long[::1] planned_free
-    cdef list ends  # by set: the cores of its running jobs by expected end, where somebody has asked
+    cdef list ends  # by set: the cores of its running jobs by expected end, where it was asked for
     cdef long long glance
     cdef long long[::1] glanced
     cdef long long[::1] crosses  # whether two sets have a node in common
@@ -93,7 +93,7 @@ cdef class Inventory(Ledger):
     cdef readonly Py_ssize_t drained
     cdef long long[::1] set_cores
     # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
-    # measured anew when holds have changed
+    # measured again when holds have changed
     cdef long long version
     cdef long long[::1] measured
     cdef long long[::1] first_hold

@@ -1,4 +1,4 @@
-"""What a cluster has, and who asks for what: nodes with several resources, node sets, requests as shapes, bounds."""
+"""What a cluster has, and what jobs ask for: nodes with several resources, node sets, requests as shapes, bounds."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ class Inventory(Ledger):
         return 0
 
     def update(self, i):
-        """The node's running jobs have changed: tell whoever keeps an account of it."""
+        """The node's running jobs have changed: tell what keeps an account of it."""
         k: cython.Py_ssize_t
         s: cython.Py_ssize_t
         e: cython.longlong
@@ -382,7 +382,7 @@ class Inventory(Ledger):
         return self.bound()
 
     def drain(self, nodes, empty) -> None:
-        """Nothing new starts on the nodes any more (or again); whoever is there stays."""
+        """Nothing new starts on the nodes any more (or again); what runs there stays."""
         i: cython.Py_ssize_t
         r: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds

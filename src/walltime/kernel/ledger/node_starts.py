@@ -134,7 +134,7 @@ class NodeStarts:
         return at
 
     def fresh(self, d):
-        """A row for the demand: a new one, or that of the one that nobody has asked about for longest."""
+        """A row for the demand: a new one, or that of the one not asked about for longest."""
         row: cython.Py_ssize_t
         k: cython.Py_ssize_t
         if self.kept < self.most:

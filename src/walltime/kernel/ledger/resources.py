@@ -416,7 +416,7 @@ class ResourceLedger(Future):
     def advance(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
         time: cython.longlong
-        if start <= self.now and not self.fits(slot):  # amid an instant: some who end at it are still in its place
+        if start <= self.now and not self.fits(slot):  # amid an instant: some jobs ending at it are still in its place
             return start
         if start > self.now and self.is_settled(slot, start):
             return start
@@ -670,7 +670,7 @@ class ResourceLedger(Future):
         return 0
 
     def keep(self, slot, d, i, start, end, cores, times):
-        """One more entry of the hold that is being made; whoever wants a node alone keeps all of it."""
+        """One more entry of the hold that is being made; a job that wants a node alone keeps all of it."""
         h: cython.Py_ssize_t = self.made
         if self.lines.alone[d]:
             cores = self.lines.full[i * self.lines.kinds]
@@ -719,7 +719,7 @@ class ResourceLedger(Future):
         for j in range(self.holds):
             h = self.by_start[j]
             if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
-                self.jobs.at[self.held_slot[h]].promise = -1  # also of one who has come to a limit since
+                self.jobs.at[self.held_slot[h]].promise = -1  # also of one that has come to a limit since
                 self.forget_hold(h)
             else:
                 self.by_start[k] = h

@@ -22,7 +22,7 @@ cdef class Timelines:
     cdef long long[::1] tasks
     cdef Py_ssize_t end
     cdef long long[::1] spare
-    # what is kept for whom: entries in a list for each hold and a list for each node
+    # what is kept for which job: entries in a list for each hold and a list for each node
     cdef bint blind
     cdef long long[::1] kept_on
     cdef long long[::1] kept_by

@@ -1,4 +1,4 @@
-"""What runs on each node until when, and what is kept there for whom: several resources over time."""
+"""What runs on each node until when, and what is kept there for which job: several resources over time."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Timelines:
     A *demand* is what one node must have: an amount of each kind, perhaps on a node where nothing else is (`alone`).
     A job without a shape has a demand for each of its cores. What a cluster has as a whole is a node with one kind.
 
-    A running job counts until its expected end, and `now` as long as it is there: who is to end at this very instant,
-    or should have ended before, is taken to be gone a microsecond later. A question names a slot whose own hold does
-    not count; while `blind` no hold does.
+    A running job counts until its expected end, and `now` as long as it is there: one that is to end at this very
+    instant, or should have ended before, is taken to be gone a microsecond later. A question names a slot whose own
+    hold does not count; while `blind` no hold does.
     """
 
     def __init__(self, capacity) -> None:
@@ -181,7 +181,7 @@ class Timelines:
         raise EngineError(f"no job {slot} on node {i} that is to end at {end}")
 
     def slots_on(self, i) -> list:
-        """Everybody who is on the node."""
+        """All jobs on the node."""
         out = []
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t = i

@@ -50,7 +50,7 @@ class Entries:
         self.at = integers(64 * ENTRY)
 
     def make_room(self, n):
-        """Nobody, and room for so many."""
+        """No jobs, and room for so many."""
         self.size = 0
         if len(self.at) < n * ENTRY:
             self.at = integers(2 * n * ENTRY)
@@ -99,7 +99,7 @@ class QueueIndex:
         i: cython.Py_ssize_t
         if leaf < self.used and self.count[leaf] == LEAF:
             self.spread(leaf)
-            leaf = self.locate(key, seq)  # maybe the end: where all was built anew, separators are those who are there
+            leaf = self.locate(key, seq)  # maybe the end: where all was rebuilt, separators are present jobs
         if leaf == self.used:  # beyond every separator: at the end
             if self.used > 0 and self.count[self.used - 1] < LEAF:
                 leaf = self.used - 1
@@ -286,7 +286,7 @@ class QueueIndex:
         return 0
 
     def refill(self, order, n, entries: Entries):
-        """Have n jobs and nobody else: the i-th is the entry of number order[i]."""
+        """Have n jobs and no others: the i-th is the entry of number order[i]."""
         i: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t

@@ -38,7 +38,7 @@ cdef class LinesQueue(Queue):
     cdef list tiers
     cdef dict lane_line
     cdef long long[::1] tier_of
-    cdef dict lots
+    cdef dict limit_lines
     cdef dict at_counter
     cdef bint dynamic
     cdef readonly long long opening
@@ -60,7 +60,7 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
     cpdef long long counted_as(self, Py_ssize_t slot) except *
     cdef int stand(self, Py_ssize_t slot, Line line) except -1
-    cdef Line lot(self, Py_ssize_t lane, Py_ssize_t counter)
+    cdef Line limit_line(self, Py_ssize_t lane, Py_ssize_t counter)
     cdef int park(self, Py_ssize_t slot, Py_ssize_t counter) except -1
     cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1

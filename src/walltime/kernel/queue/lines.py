@@ -83,11 +83,11 @@ class LinesQueue(Queue):
     """Lines merged by (tier, key, seq), jobs at a limit left out.
 
     A *lane* is a line for jobs of one tier, one order and one set of nodes, in which those stand that no limit refuses
-    as far as is known. A job that is found to be refused goes to the lot of that counter, a line of its own, which is
-    looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`, `next`,
-    `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those who have been
-    promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the closed ones.
-    Jobs with a choice of queues are never parked: they are asked about each time.
+    as far as is known. A job that is found to be refused goes to the limit line of that counter, a line of its own,
+    which is looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`,
+    `next`, `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those that
+    have been promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the
+    closed ones. Jobs with a choice of queues are never parked: they are asked about each time.
     """
 
     def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
@@ -100,7 +100,7 @@ class LinesQueue(Queue):
         self.tiers = []
         self.lane_line = {}
         self.tier_of = integers(8)
-        self.lots = {}
+        self.limit_lines = {}
         self.at_counter = {}
         self.dynamic = False
         self.opening = NEVER  # what `next_opening` said last
@@ -138,7 +138,7 @@ class LinesQueue(Queue):
         counter: cython.Py_ssize_t = self.refuser(slot) if self.jobs.at[slot].choice < 0 else -1
         line: Line = self.lane_line[self.jobs.at[slot].lane]
         if counter >= 0:
-            line = self.lot(line.lane, counter)
+            line = self.limit_line(line.lane, counter)
         self.stand(slot, line)
         if self.jobs.at[slot].choice >= 0:
             self.choosers[slot] = None
@@ -208,18 +208,18 @@ class LinesQueue(Queue):
         return self.jobs.at[slot].rules if choice < 0 else self.choices.counted[choice]
 
     def lane_tier(self, lane) -> int:
-        """The tier of a lane, for whoever watches."""
+        """The tier of a lane, for a watcher."""
         i: cython.Py_ssize_t = lane
         return self.tier_of[i]
 
-    def lot(self, lane, counter):
+    def limit_line(self, lane, counter):
         """The line of a lane's jobs that wait at the counter."""
-        line: Line = self.lots.get((lane, counter))
+        line: Line = self.limit_lines.get((lane, counter))
         home: Line
         if line is None:
             home = self.lane_line[lane]
             line = self.make(home.tier, lane, home.node_set, home.local, counter, home.dynamic)
-            self.lots[lane, counter] = line
+            self.limit_lines[lane, counter] = line
             self.at_counter.setdefault(counter, []).append(line)
         return line
 
@@ -229,7 +229,7 @@ class LinesQueue(Queue):
         if line.counter == counter or self.jobs.at[slot].choice >= 0:
             return 0
         self.remove(slot)
-        return self.stand(slot, self.lot(line.lane, counter))
+        return self.stand(slot, self.limit_line(line.lane, counter))
 
     def bring_home(self, slot):
         """A job that is promised a start stands in its lane, whatever a limit says until then."""
@@ -240,7 +240,7 @@ class LinesQueue(Queue):
         return 0
 
     def shut(self, line: Line):
-        """Whether the counter can admit none of those who wait there."""
+        """Whether the counter can admit none of the jobs that wait there."""
         return not self.quotas.admits(line.counter, line.cores, line.gpus, line.memory, line.work)
 
     def close(self, line: Line):
@@ -282,7 +282,7 @@ class LinesQueue(Queue):
         raise KeyError(line.tier)
 
     def unpark(self, slot):
-        """The job has given back what it counted for: open the lots that can admit somebody now; whether one was."""
+        """The job has given back what it counted for: open the limit lines that admit a job now; whether one was."""
         k: cython.Py_ssize_t
         kind: cython.longlong = self.jobs.at[slot].rules
         line: Line
@@ -317,13 +317,13 @@ class LinesQueue(Queue):
         line: Line
         opened: cython.bint = False
         if self.parked > 0 and self.quotas.timed:
-            for line in list(self.lots.values()):
+            for line in list(self.limit_lines.values()):
                 if not line.open and line.queue.size > 0 and not self.shut(line):
                     opened |= self.open(line)
         return opened
 
     def waits_for_time(self):
-        """Whether somebody may wait at a limit that the passing of time moves."""
+        """Whether a job may wait at a limit that the passing of time moves."""
         return self.parked > 0 and self.quotas.timed
 
     def next_opening(self):
@@ -409,7 +409,7 @@ class LinesQueue(Queue):
         )
 
     def seek(self, line: Line, free, extra, window, after, longest):
-        """The same within bounds; of a lot, only those that its counter has cores for."""
+        """The same within bounds; of a limit line, only those that its counter has cores for."""
         room: cython.longlong
         slot: cython.Py_ssize_t
         next: cython.Py_ssize_t
@@ -471,7 +471,7 @@ class LinesQueue(Queue):
         return best
 
     def pass_over(self, lane):
-        """Nobody of this lane is told any more, until `pass_nobody`."""
+        """No job of this lane is told any more, until `pass_nobody`."""
         self.passing = True
         self.passed[lane] = 1
         return 0
@@ -483,7 +483,7 @@ class LinesQueue(Queue):
         return 0
 
     def ahead(self, slot):
-        """Also those count who are passed over."""
+        """Jobs that are passed over count too."""
         passing: cython.bint = self.passing
         first: cython.Py_ssize_t
         self.passing = False

@@ -42,7 +42,7 @@ cdef class OrderedQueue(Queue):
     cdef Py_ssize_t end
     cdef long long last_key
     cdef long long last_seq
-    # for sorting anew
+    # for re-sorting
     cdef readonly Sorter sorter
     cdef Entries entries
 

@@ -59,7 +59,7 @@ class Queue:
         raise NotImplementedError(f"{type(self).__name__}.find")
 
     def reorder(self):
-        """The keys have changed: sort everything anew."""
+        """The keys have changed: sort everything again."""
         raise NotImplementedError(f"{type(self).__name__}.reorder")
 
     def room(self):
@@ -334,7 +334,7 @@ class OrderedQueue(Queue):
         return self.buffer
 
     def reorder(self):
-        """The keys have changed: sort everything anew."""
+        """The keys have changed: sort everything again."""
         i: cython.Py_ssize_t
         slots: cython.longlong[::1] = self.ordered()
         keys: cython.longlong[::1] = self.room()

@@ -34,7 +34,7 @@ class Candidates:
         self.order = order
 
     def start_waiting(self, p: Pass):
-        """Try everybody who fits now. Whoever does not fit now will not after others have started either."""
+        """Try all jobs that fit now. One that does not fit now will not after others have started either."""
         slot: cython.Py_ssize_t = p.candidate(-1)
         fitting: list = []
         while slot >= 0:
@@ -43,7 +43,7 @@ class Candidates:
         return self.start(p, fitting)
 
     def start_fresh(self, p: Pass):
-        """Try those who joined at the end of the queue since the last pass."""
+        """Try the jobs that joined at the end of the queue since the last pass."""
         i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t = p.raw_queue.fresh(0)
         fitting: list = []

@@ -1,7 +1,8 @@
-"""Backfilling with several reservations: between EASY, which has one, and having one for everybody.
+"""Backfilling with several reservations: between EASY, which has one, and having one for every job.
 
 S.-H. Chiang, A. Arpaci-Dusseau, M. Vernon, "The impact of more accurate requested runtimes on production job scheduling
-performance", JSSPP 2002, compare numbers of reservations. Nothing is promised beyond the pass: each one plans anew.
+performance", JSSPP 2002, compare numbers of reservations. Nothing is promised beyond the pass: each one plans from
+scratch.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if not cython.compiled:
 class Depth(Policy):
     """Go through the queue in order: what fits starts, the first `depth` that do not get a reservation each.
 
-    A job fits if it delays none of the reservations made before it. Behind the last reservation whoever fits beside
+    A job fits if it delays none of the reservations made before it. Behind the last reservation a job that fits beside
     all of them starts, in queue order, or in that of `candidates`, which names one. A depth of 1 is EASY.
     """
 
@@ -39,8 +40,8 @@ class Depth(Policy):
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
         require_open(p)
-        # As in EASY: after arrivals behind those who have a reservation all of these stand, unless one has come to a
-        # limit, and only the new jobs count; unless one was for the very instant of its pass, which has gone by.
+        # As in EASY: after arrivals behind the jobs that have a reservation all of these stand, unless one has come to
+        # a limit, and only the new jobs count; unless one was for the very instant of its pass, which has gone by.
         if self.stands and p.causes == ARRIVAL and p.raw_queue.quiet(self.last) and p.stand():
             if self.candidates is None:
                 return self.consider_arrivals(p)
@@ -58,7 +59,7 @@ class Depth(Policy):
             return 0
         if self.candidates is not None:
             return self.candidates.start_waiting(p)
-        slot = p.candidate(self.last)  # whoever is before it has had its turn
+        slot = p.candidate(self.last)  # the jobs before it have had their turn
         while slot >= 0:
             p.start(slot)
             slot = p.candidate(self.last)

@@ -50,7 +50,7 @@ class Easy(Policy):
         slot: cython.Py_ssize_t
         require_open(p)
         # Nothing but arrivals behind the head since the pass that blocked it: its reservation stands, unless it has
-        # come to a limit, and whoever did not fit beside it then does not fit now. Only the new ones need a look. This
+        # come to a limit, and what did not fit beside it then does not fit now. Only the new ones need a look. This
         # holds for every order of the candidates and every alpha, as neither moves a reservation unless something is
         # released; and under the cause ARRIVAL alone. Where keys change with time the queue is never quiet.
         if self.blocked >= 0 and p.causes == ARRIVAL and p.raw_queue.quiet(self.blocked) and p.admits(self.blocked):

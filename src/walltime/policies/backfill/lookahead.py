@@ -2,7 +2,7 @@
 
 E. Shmueli, D. Feitelson, "Backfilling with lookahead to optimize the packing of parallel jobs", Journal of Parallel and
 Distributed Computing 65(9), 2005. They bound the work by looking at the first 50 jobs of the queue; here the bound is
-on those that could start now, so that a long queue of jobs that cannot hides nobody.
+on those that could start now, so that a long queue of jobs that cannot hides none that can.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Lookahead(Policy):
 
     None of them may delay the head. The first `depth` jobs in queue order that could start now are considered. Of
     several best sets the one that has the first of them is taken; where all have it, or none, the one that has the
-    second; and so on. On nodes the set is chosen by numbers of cores: who of it does not find its nodes, once those
-    before it have theirs, is left out, and the best set of those who still fit is started next, until nobody fits.
+    second; and so on. On nodes the set is chosen by numbers of cores: a job of it that does not find its nodes, once
+    those before it have theirs, is left out, and the best set of those that still fit is started next, until none fits.
     """
 
     def __init__(self, depth=50) -> None:
@@ -32,7 +32,7 @@ class Lookahead(Policy):
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= 1_000_000:
             raise InputError("depth must be a whole number from 1", value=depth)
         self.depth = depth
-        self.blocked = -1  # the head that holds a reservation since an earlier pass which considered everybody, or -1
+        self.blocked = -1  # the head that holds a reservation since an earlier pass which considered all jobs, or -1
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
@@ -63,7 +63,7 @@ class Lookahead(Policy):
         return found
 
     def find_fresh(self, p: Pass):
-        """The same among those who joined at the end of the queue since the last pass."""
+        """The same among the jobs that joined at the end of the queue since the last pass."""
         found: list = []
         i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t = p.raw_queue.fresh(0)
@@ -77,7 +77,7 @@ class Lookahead(Policy):
     def start_best(self, p: Pass, found):
         """Start the best set of those found; then that of the others, while some still fit.
 
-        Where cores are just a number, nobody does. On nodes some of the set may find their cores on the wrong ones.
+        Where cores are just a number, none does. On nodes some of the set may find their cores on the wrong ones.
         """
         slot: cython.Py_ssize_t
         sizes: list

@@ -9,7 +9,7 @@ from walltime.policy.api import InOrder, Pass, Policy, require_open
 
 @cython.cclass
 class NoBackfill(Policy):
-    """Start the head of the queue while it fits; nobody overtakes."""
+    """Start the head of the queue while it fits; no job overtakes."""
 
     def __init__(self) -> None:
         Policy.__init__(self)

@@ -10,7 +10,7 @@ from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
 
 @cython.cclass
 class LeastLoaded(Broker):
-    """The lowest load: cores in use and asked for by those who wait there, over the cluster's cores."""
+    """The lowest load: cores in use and asked for by jobs that wait there, over the cluster's cores."""
 
     def route(self, slot, clusters):
         i: cython.Py_ssize_t

@@ -1,4 +1,4 @@
-"""Random: any of the clusters, drawn anew for each job."""
+"""Random: any of the clusters, drawn again for each job."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
 
 @cython.cclass
 class EarliestStart(Broker):
-    """The earliest start that a cluster predicts, those planned first who wait there before the job; of equals the
+    """The earliest start that a cluster predicts, with the jobs that wait there before it planned first; of equals the
     lowest load."""
 
     def route(self, slot, clusters):

@@ -1,4 +1,4 @@
-"""The actual run time as the estimate: what could be gained if everybody knew."""
+"""The actual run time as the estimate: what could be gained if all run times were known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When usage begins anew: at the calendar's edges, at midnight of the site's time zone."""
+"""When usage begins at zero again: at the calendar's edges, at midnight of the site's time zone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fair share of one cluster: who is charged for a job, at which rate, and what factor follows; renewed every so often.
 
 Associations come from the scenario's accounts and from the jobs: whom an account lists exists from the beginning,
-everybody else from the first job on.
+all others from their first job on.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FairShare:
         """Get to know the cluster, its accounts and its size; nothing has been used yet."""
         self.renewals = 0
         self.time = -1  # of the state that the factors follow
-        self.grown = 0  # when somebody joined since; -1 if nobody did
+        self.grown = 0  # when a user joined since; -1 if none did
         self.next_reset = NEVER
         self.found = {}
         amounts = self.settings.amounts(surroundings.cluster)
@@ -75,7 +75,7 @@ class FairShare:
         return 0
 
     def load(self, name, seconds):
-        """Put down what somebody has used before the beginning, in core-seconds: a user, or `account/user`."""
+        """Put down what a user has used before the beginning, in core-seconds: a user, or `account/user`."""
         self.usage.load(self.tree.charged[self.people.named(name)], 0, seconds)
 
     def who(self, jobs: JobTable, slot, now):
@@ -97,7 +97,7 @@ class FairShare:
         return found
 
     def renew(self, now):
-        """How often the factors have been renewed; they are, if an interval has passed or somebody is new."""
+        """How often the factors have been renewed; they are, if an interval has passed or a user is new."""
         due: cython.longlong = self.due(now)
         if due > self.time or self.grown >= 0:
             self.calculate(due)
@@ -122,7 +122,7 @@ class FairShare:
         return 0
 
     def forget(self, time):
-        """Usage begins anew where a reset was due by then."""
+        """Usage begins at zero again where a reset was due by then."""
         while self.next_reset <= time:
             self.half.reset_at(self.next_reset)
             self.next_reset = next_reset(self.settings.reset, self.next_reset, self.origin)

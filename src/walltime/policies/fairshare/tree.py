@@ -146,7 +146,7 @@ class Tree:
         return 0
 
     def ratio(self, use, share):
-        """Use over share; nobody has a worse one than who has no share."""
+        """Use over share; the worst is that of a user without a share."""
         if share > 0:
             return use / share
         return INFINITY
@@ -186,7 +186,7 @@ class Tree:
         return self.visit(nodes, self.first[1] - self.first[0], False)
 
     def visit(self, nodes, n, tied):
-        """Give ranks to the leaves among the first n nodes and below them, the best first; whoever is first shares the
+        """Give ranks to the leaves among the first n nodes and below them, the best first; the first one shares the
         rank of the last leaf where `tied`."""
         i: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t

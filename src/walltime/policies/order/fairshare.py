@@ -1,4 +1,4 @@
-"""Fair share as an order: whoever has had the least of what is due to them comes first.
+"""Fair share as an order: jobs of the user with the least of what is due come first.
 
 D. Klusacek, H. Rudova, "Multi-resource aware fairsharing for heterogeneous systems", JSSPP 2014; Slurm's documentation
 of the classic fair-share algorithm and of Fair Tree.
@@ -23,7 +23,7 @@ SECOND = cython.declare(cython.longlong, _SECOND)
 class FairShareOrder(Order):
     """Lowest use against share first, by one of the formulas `alea`, `classic` and `fair-tree`; ties by order of entry.
 
-    The queue is put in order anew every `interval` (60 s for alea, 5 min for the others; 0: before each pass). `by`:
+    The queue is put in order again every `interval` (60 s for alea, 5 min for the others; 0: before each pass). `by`:
     user, group or account. `charge`: cpu, max, root, product or dominant. Of alea: `decay` (0.75) every
     `decay_interval` (48 h), `temporary` charges of running jobs (true, false, or for how long). Of the others:
     `half_life` (7 d), `reset` (none, daily, weekly, monthly, quarterly, yearly), `dampening` (1). `usage`: earlier use

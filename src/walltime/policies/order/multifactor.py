@@ -20,7 +20,7 @@ MOST = cython.declare(cython.double, (1 << 32) - 1)
 
 @cython.cclass
 class Multifactor(Order):
-    """Highest weighted sum of factors first, calculated when a job joins and again for everybody every `interval`.
+    """Highest weighted sum of factors first, calculated when a job joins and again for all every `interval`.
 
     `weights`: of age, fairshare, job_size, partition, qos and association (0 where not given). `max_age` (7 d): from
     then on the age counts in full; `accrue_always` counts it from submission. `favor_small`, `relative_to_time`: job

@@ -6,7 +6,7 @@ cdef class Random(Place):
     cdef JobTable jobs
     cdef unsigned long long key
     cdef unsigned long long state
-    cdef long long[::1] lot
+    cdef long long[::1] fitting
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1

@@ -1,4 +1,4 @@
-"""Random: any nodes on which the job fits, drawn anew for each job."""
+"""Random: any nodes on which the job fits, drawn again for each job."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Random(Place):
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         self.jobs = jobs
         self.key = int(stream(seed, "place").integers(0, 1 << 62))
-        self.lot = integers(len(sizes))
+        self.fitting = integers(len(sizes))
         return 0
 
     def pick(self, pool: NodePool, nodes, least, slot):
@@ -66,7 +66,7 @@ class Random(Place):
         seq: cython.ulonglong = self.jobs.at[slot].seq
         for i in range(pool.size):
             if pool.value[i] >= least:
-                self.lot[found] = i
+                self.fitting[found] = i
                 found += 1
         self.state = wrap(self.key + seq * STEP)
         return found
@@ -83,7 +83,7 @@ class Random(Place):
         z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
         z ^= z >> 31
         j = k + cython.cast(cython.Py_ssize_t, (z >> 11) % (found - k))
-        i = self.lot[j]
-        self.lot[j] = self.lot[k]
-        self.lot[k] = i
+        i = self.fitting[j]
+        self.fitting[j] = self.fitting[k]
+        self.fitting[k] = i
         return i

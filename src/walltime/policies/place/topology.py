@@ -20,7 +20,7 @@ class Topology(Place):
     """
 
     def prepare(self, jobs: JobTable, sizes, whole, seed):
-        if self.switches == 0:  # nobody has told: all nodes are on one
+        if self.switches == 0:  # none are told: all nodes are on one
             self.connect(np.zeros(len(sizes), np.int64))
         return 0
 

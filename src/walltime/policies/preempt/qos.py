@@ -12,7 +12,7 @@ from walltime.policy.surroundings import Surroundings
 
 @cython.cclass
 class ByQos(Preempt):
-    """By `ranks` of the qualities of service; whoever has none, or one that is not named, has the rank 0."""
+    """By `ranks` of the qualities of service; a job with none, or one that is not named, has the rank 0."""
 
     def attach(self, around: Surroundings) -> None:
         if not self.ranks:

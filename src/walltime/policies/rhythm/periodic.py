@@ -45,8 +45,8 @@ class Periodic(Rhythm):
     order, of each user at most `bf_max_job_user` (0: any number), those at a limit not counted. A job that delays no
     reservation starts; of the others as many as the scheduler's `backfill` part says get a reservation (easy one,
     depth so many, conservative all of them, aggressive none), unless it would begin more than `bf_window` minutes
-    ahead. Every pass plans anew. Ends in a plan are rounded up to multiples of `bf_resolution` seconds. A pass takes
-    no simulated time, so nothing changes under it: `bf_continue` is true.
+    ahead. Every pass plans from scratch. Ends in a plan are rounded up to multiples of `bf_resolution` seconds. A pass
+    takes no simulated time, so nothing changes under it: `bf_continue` is true.
 
     Intervals are counted from the time zero of the simulation.
     """
@@ -101,12 +101,12 @@ class Periodic(Rhythm):
         self.free_profile = FreeProfile()
         self.counted = False
         self.chosen = integers(64)
-        self.before = integers(64)  # whom the last backfill pass looked at, by order of entry
+        self.before = integers(64)  # the jobs that the last backfill pass looked at, by order of entry
         self.befores = -1
         self.users = {}
         self.reserved = 0
         self.started = False
-        self.watched = -1  # a job that somebody wants to know about: when a backfill pass last looked at it
+        self.watched = -1  # a job that is watched: when a backfill pass last looked at it
         self.seen = -1
         self.planned = -1  # when the last backfill pass took place that was not left out
         self.skipped = 0  # backfill passes that would have found everything as it was
@@ -122,11 +122,11 @@ class Periodic(Rhythm):
         if not rule.overtakes:
             self.depth = NOBODY
             if self.sched_interval < 0:
-                raise InputError("sched_interval: -1 (no main pass), and backfill: none; nobody would ever start")
+                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
             return
         if rule.lasting:
             what = f"{type(policy).__name__.lower()} with {rule.lasting}"
-            raise InputError(f"backfill {what}, and the periodic rhythm, which plans anew at each pass")
+            raise InputError(f"backfill {what}, and the periodic rhythm, which plans again at each pass")
         self.depth = rule.reservations
         self.candidates = rule.candidates
         if self.candidates is not None and self.candidates.order.dynamic:
@@ -253,11 +253,11 @@ class Periodic(Rhythm):
         return self.run_listed(p) if p.lines is None else self.run_lines(p)
 
     def run_listed(self, p: Pass):
-        """Nobody's place in the list changes during the pass, as there are no limits."""
+        """No job's place in the list changes during the pass, as there are no limits."""
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = self.collect(p)
         if self.repeats(p, n) and not self.missed:
-            self.skipped += 1  # the same jobs in the same order, and nothing happened: time alone lets nobody start
+            self.skipped += 1  # the same jobs in the same order, and nothing happened: time alone lets no job start
             return 0
         p.release()
         self.planned = p.now
@@ -269,7 +269,7 @@ class Periodic(Rhythm):
         return self.start_ranked(p, list(self.chosen[i:n])) if i < n else 0
 
     def collect(self, p: Pass):
-        """Whom the pass looks at, in order; how many."""
+        """The jobs that the pass looks at, in order; how many."""
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0

@@ -1,4 +1,4 @@
-"""Who is first: the priority of a site as a scenario's order."""
+"""Which job is first: the priority of a site as a scenario's order."""
 
 from __future__ import annotations
 

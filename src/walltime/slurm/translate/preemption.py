@@ -18,7 +18,7 @@ _KEY = "cluster.scheduler.preempt"
 
 
 def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, str]]:
-    """What of the preemption a controller cannot honour, by key; `told`: settings say who has to go first there."""
+    """What of the preemption a controller cannot honour, by key; `told`: settings say which job goes first there."""
     part = cluster.scheduler.preempt
     if part is None:
         return

@@ -45,7 +45,7 @@ static int wait_for_files(struct pollfd *files, nfds_t count, int milliseconds) 
         pipe |= !connected && is_pipe(files[i].fd);
         if (files[i].events & POLLOUT) { /* log files and answers being written: done at once, nothing to yield for */
             int ready = REAL(poll)(files, count, milliseconds);
-            touched |= connected && !(files[i].revents & (POLLERR | POLLHUP)); /* a refused connection told nobody */
+            touched |= connected && !(files[i].revents & (POLLERR | POLLHUP)); /* a refused connection told no peer */
             return ready;
         }
     }

@@ -1,4 +1,4 @@
-/* Threads, the baton, and what happens when nobody can run: the heart of the library. */
+/* Threads, the baton, and what happens when no thread can run: the heart of the library. */
 #include "vtime.h"
 
 #include <errno.h>
@@ -289,7 +289,7 @@ static void finish(void *unused) {
     int detached = me->detached;
     if (detached) strike(me);
     struct thread *t = pick();
-    if (detached) free(me); /* while nobody else runs */
+    if (detached) free(me); /* while no other thread runs */
     self = 0;
     give_baton(t);
 }

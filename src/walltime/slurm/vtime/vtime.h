@@ -31,13 +31,13 @@ struct thread {
     struct pollfd *files;
     nfds_t file_count;
     int pipe; /* polls a pipe, to which this process may write itself */
-    int peer; /* polls a connected socket: somebody owes an answer, and no virtual time passes meanwhile */
+    int peer; /* polls a connected socket: the peer owes an answer, and no virtual time passes meanwhile */
     pthread_t handle;
     void *(*body)(void *);
     void *argument;
 };
 
-/* The page shared with the manager and with the clients: the clock, then counters for whoever measures. */
+/* The page shared with the manager and with the clients: the clock, then counters to measure with. */
 struct page {
     int64_t now; /* virtual microseconds since 1970 */
     int64_t idles, messages, switches, advances, threads;
