@@ -1,4 +1,4 @@
-"""A started job runs as a program: how long it takes emerges from what it does and with whom it shares.
+"""A started job runs as a program: how long it takes emerges from what it does and what it shares with others.
 
 Its profile, the workload's column of that name, tells what it does; a job without one runs for as long as its trace
 says. The programs' clock counts parts of a microsecond, the engine's whole ones: a program that ends between two is

@@ -324,7 +324,7 @@ class Timed(Pending):
 class Program:
     """One job that runs. `nodes` are (node, cores) of its processes; `on_end(program)` is called once it is over.
 
-    `label` and `profile` are for messages: the job, and the name of its profile; `slot` is for whom it runs.
+    `label` and `profile` are for messages: the job, and the name of its profile; `slot` is the job that it runs for.
     """
 
     def __init__(self, platform: Platform, nodes, speedup, label=None, profile=None, on_end=None) -> None:
