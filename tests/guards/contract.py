@@ -42,6 +42,8 @@ TAUGHT = {
     "walltime.experiments.grouping": (
         *("compare_workflows", "group_jobs", "group_workflows", "merge_distributions", "read_kept"),
     ),
+    "walltime.experiments.answers.points": ("Points",),
+    "walltime.experiments.answers.solve": ("solve",),
     "walltime.kernel.jobs": ("State",),
     "walltime.programs": (
         *("Process", "Profile", "ProfileError", "StorageError"),

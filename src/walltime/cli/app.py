@@ -11,6 +11,7 @@ from walltime.cli.audit import audit
 from walltime.cli.check_plugin import check_plugin
 from walltime.cli.compare import compare
 from walltime.cli.demo import demo
+from walltime.cli.experiments.solve import solve
 from walltime.cli.experiments.store import app as store_app
 from walltime.cli.experiments.sweep import sweep
 from walltime.cli.explain import explain
@@ -37,7 +38,22 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, sweep, compare, explain, predict, report, plot, workflows, steady, policies, analyse, audit, demo):
+for command in (
+    run,
+    sweep,
+    solve,
+    compare,
+    explain,
+    predict,
+    report,
+    plot,
+    workflows,
+    steady,
+    policies,
+    analyse,
+    audit,
+    demo,
+):
     app.command()(command)
 for modelling in (fit, generate, tune, recipe, anonymise):
     workload_app.command()(modelling)

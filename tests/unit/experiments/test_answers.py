@@ -1,0 +1,100 @@
+"""Conditions, who loses, and a search in a store that goes on where it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from walltime.core.errors import InputError
+from walltime.experiments.answers.losers import Nobody, judge_groups, tell_losers
+from walltime.experiments.answers.points import Points
+from walltime.experiments.answers.sides import Side, find_sides, judge
+from walltime.experiments.answers.solve import Condition, make_values, solve
+from walltime.experiments.store import Store
+
+
+def test_conditions_as_people_write_them():
+    one = Condition.parse("p95_wait of queue gpu < 4h")
+    assert (one.figure, one.group, one.below, one.bound) == ("p95_wait", ("queue", "gpu"), True, 14_400.0)
+    assert Condition.parse("utilization_window>=80%").bound == 0.8
+    assert not Condition.parse("utilization_window>=80%").below
+    share = Condition.parse("core_seconds > 99% of present")
+    assert (share.relative, share.bound) == (True, 0.99)
+    for text in ("mean_wait", "mean_wait of quee gpu < 4h", "mean_wait < 4x", "mean_wait < 90% of then"):
+        with pytest.raises(InputError):
+            Condition.parse(text)
+
+
+def test_values_are_exact():
+    assert make_values("1", "4", None) == [1, 2, 3, 4]
+    assert make_values("0.7", "0.9", "0.1") == [0.7, 0.8, 0.9]
+    for given in (("0.5", "1", None), ("4", "1", None), ("a", "2", None), ("1", "2", "0")):
+        with pytest.raises(InputError):
+            make_values(*given)
+
+
+def tables(*waits, started=100):
+    return [{name: {"p95_wait": wait, "started": started} for name, wait in own.items()} for own in waits]
+
+
+def test_nobody_may_lose_too_much():
+    rule = Nobody.parse("p95_wait by user 10%")
+    assert (rule.metric, rule.key, rule.worse) == ("p95_wait", "user", 0.1)
+    before = tables({"ann": 100.0, "bo": 200.0}, {"ann": 100.0, "bo": 220.0})
+    after = tables({"ann": 105.0, "bo": 260.0}, {"ann": 107.0, "bo": 260.0})
+    excess, who = rule.find_excess(before, after)
+    assert (round(excess, 4), who) == (round(520 / 420 - 1.1, 4), "bo")
+    assert rule.find_excess(before, before) == (-0.1, None) or rule.find_excess(before, before)[0] < 0
+    few = tables({"ann": 1.0}, started=3), tables({"ann": 9.0}, started=3)
+    assert rule.find_excess(*few)[1] is None  # too few jobs to say
+    with pytest.raises(InputError, match="FIGURE by KEY PERCENT"):
+        Nobody.parse("nobody loses")
+
+
+def test_losers_are_judged_together():
+    before = tables(*({"ann": 100.0 + seed, "bo": 50.0 - seed} for seed in range(8)))
+    after = tables(*({"ann": 150.0 + 2 * seed, "bo": 50.0 - seed} for seed in range(8)))
+    verdicts = judge_groups(("present", before), ("new", after), "user")
+    assert {one.metric: one.outcome for one in verdicts} == {
+        "p95_wait of user ann": "more",
+        "p95_wait of user bo": "the same",
+    }
+    assert verdicts[0].sentence.startswith("new loses to present in 95 % wait of user ann by")
+    assert tell_losers(verdicts, "user")[0] == "1 of 2 users lose."
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "site.yaml"
+    path.write_text("workload: {generate: {jobs: 60, cores: 16, load: 0.9}}\ncluster: {cores: 24}\n")
+    return path
+
+
+def test_a_search_in_a_store_finds_its_value_and_runs_nothing_twice(scenario, tmp_path):
+    wanted = {"zone": 0.5, "most": 6, "error": 0.2}
+    with Store(tmp_path / "store", create=True) as store:
+        points = Points(store, "solve-site", scenario, groups=["size"], workers=1)
+        found = solve(points, "cluster.cores", [16, 20, 24, 28, 64], "mean_wait < 1h", **wanted)
+        waits = {found.values[one.place]: one.figure.mean for one in found.solution.trials}
+        assert waits[64] == 0.0
+        assert found.value is not None
+        assert waits[found.value] < 3600 <= waits[[16, 20, 24, 28, 64][found.solution.place - 1]]
+        assert found.sentences[0].startswith("the smallest cluster.cores with mean_wait < 1h is")
+        assert found.sentences[-1].startswith("What a replay cannot know")
+        assert any("sizes lose" in text for text in found.sentences)
+        runs = store.find("solve-site").runs
+        again = solve(
+            Points(store, "solve-site", scenario, groups=["size"]),
+            "cluster.cores",
+            found.values,
+            "mean_wait < 1h",
+            **wanted,
+        )
+        assert (again.value, store.find("solve-site").runs) == (found.value, runs)
+        with pytest.raises(InputError, match="did you mean 'mean_wait'"):
+            solve(points, "cluster.cores", [16, 20], "mean_wiat < 1h")
+        sides = find_sides(store, "solve-site:point=16")
+        assert [side.label for side in sides] == ["point=16"]
+        (verdict,) = judge("solve-site:point=16", "solve-site:point=64", store=store, metrics=["mean_wait"])
+        assert verdict.outcome in ("less", "no difference")
+        with pytest.raises(InputError, match="no seed in common"):
+            judge(sides[0], Side("other", {99: {"mean_wait": 1.0}}), metrics=["mean_wait"])
