@@ -9,7 +9,12 @@ from typing import Any
 
 from walltime.core.errors import WalltimeError
 
-_OURS = (str(Path(__file__).parents[1]), "src/walltime", str(Path(traceback.__file__).with_name("asyncio")))
+_OURS = (
+    str(Path(__file__).parents[1]),
+    "src/walltime/",
+    "walltime/",
+    str(Path(traceback.__file__).with_name("asyncio")),
+)
 """Whose lines are never to blame; compiled modules know their names as they stand in the sources."""
 
 
