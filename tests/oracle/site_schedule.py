@@ -54,7 +54,9 @@ def schedule_slowly(cluster: Mapping[str, Any], *jobs: dict[str, Any]) -> Schedu
         scheduler.backfill.name,
         scheduler.order.short(),
         scheduler.backfill.parameters.get("depth", 1),
-        rhythm=scheduler.rhythm.parameters if scheduler.rhythm.name == "periodic" else None,
+        rhythm={"name": scheduler.rhythm.name} | dict(scheduler.rhythm.parameters)
+        if scheduler.rhythm.name in ("periodic", "slurm")
+        else None,
     )
     return Schedule(
         [None if outcome.start is None else outcome.start / SECOND for outcome in outcomes],

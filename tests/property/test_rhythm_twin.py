@@ -84,7 +84,7 @@ def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
         parts.order.short(),
         parts.backfill.parameters.get("depth", 1),
         scenario.seed,
-        rhythm=parts.rhythm.parameters,
+        rhythm={"name": parts.rhythm.name} | dict(parts.rhythm.parameters),
         candidates=parts.backfill.parameters.get("candidates"),
     )
     rows = []

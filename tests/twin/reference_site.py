@@ -32,6 +32,7 @@ from twin.reference_site_jobs import Job, write_shares
 from twin.reference_site_outages import Outages, read_failing
 from twin.reference_site_passes import RULES, Domain
 from twin.reference_site_rhythm import Periodic
+from twin.reference_site_slurm import SlurmPasses
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
@@ -78,7 +79,8 @@ def simulate(
 
     `backfill` is none (or fcfs), aggressive, easy, depth (with `depth` reservations) or conservative; `order` one of
     those that `reference_parts` knows, or a part as a scenario has it. The placement is the cluster's own. `rhythm` are
-    the parameters of the periodic rhythm; without them there is a pass whenever something happened. `candidates` is
+    the parameters of the periodic rhythm, or, with the name slurm among them, of that one; without them there is a pass
+    whenever something happened. `candidates` is
     the order of those behind the last reservation, in that rhythm. `never`, `preceding` and `deadlines` are the
     scenario's keys of dependencies and deadlines.
     """
@@ -129,7 +131,9 @@ def simulate_disrupted(workload: Workload, cluster: Cluster, options: Options) -
     if options.rhythm is not None:
         part = {"name": rule, "depth": options.depth}
         part |= {} if options.candidates is None else {"candidates": options.candidates}
-        site.domains = [Periodic(site, number, part, options.rhythm) for number in range(count)]
+        given = {name: value for name, value in options.rhythm.items() if name != "name"}
+        kind = SlurmPasses if options.rhythm.get("name") == "slurm" else Periodic
+        site.domains = [kind(site, number, part, given) for number in range(count)]
     else:
         site.domains = [Domain(site, number, rule, depth) for number in range(count)]
     site.run()

@@ -434,7 +434,8 @@ def _make_ledger(site: Site, cluster: Cluster, jobs: list[Job], seed: int) -> An
         if cluster.cores is None:
             raise InputError("the cluster has no size", value=cluster.name)
         return Pool(site, cluster.cores)
-    name = "best-fit" if cluster.scheduler.place is None else cluster.scheduler.place.name
+    usual = "consecutive" if cluster.scheduler.rhythm.name == "slurm" else "best-fit"
+    name = usual if cluster.scheduler.place is None else cluster.scheduler.place.name
     if name not in PLACES:
         raise InputError("unknown placement", value=name, choices=PLACES)
     place = Place(name, layout.switches().tolist(), seed)

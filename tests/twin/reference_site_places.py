@@ -12,7 +12,7 @@ from typing import Any
 from twin.reference_site_jobs import Shares
 from walltime.core.random import stream
 
-PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous", "random")
+PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous", "consecutive", "random")
 
 
 class Place:
@@ -40,6 +40,8 @@ class Place:
             order = self.shuffle(order, row)
         elif self.name == "contiguous":
             order = find_run(suitable, count) or []
+        elif self.name == "consecutive":
+            order = by_runs(dict.fromkeys(suitable, 1), count)
         return sorted(order[:count])
 
     def spread(self, offers: list[int], cores: int, row: int) -> Shares:
@@ -55,6 +57,8 @@ class Place:
             order = self.shuffle(order, row)
         elif self.name == "contiguous":
             order = _find_stretch(offers, cores) or order
+        elif self.name == "consecutive":
+            return sorted(_fill_runs(offers, cores))
         return sorted(fill(offers, cores, order))
 
     def by_switch(self, weights: dict[int, int], wanted: int) -> list[int]:
@@ -88,6 +92,45 @@ def find_run(suitable: list[int], count: int) -> list[int] | None:
         if set(run) <= set(suitable):
             return run
     return None
+
+
+def _find_runs(nodes: list[int]) -> list[list[int]]:
+    """The nodes in groups of neighbours."""
+    starts = [node for node in nodes if node - 1 not in nodes]
+    return [[node for node in nodes if set(range(first, node + 1)) <= set(nodes) and node >= first] for first in starts]
+
+
+def _best_run(runs: list[list[int]], weights: dict[int, int], wanted: int) -> list[int]:
+    """The smallest run that suffices, else the largest; of equal ones the first."""
+    size = {run[0]: sum(weights[node] for node in run) for run in runs}
+    enough = [run for run in runs if size[run[0]] >= wanted]
+    return min(enough, key=lambda run: size[run[0]]) if enough else max(runs, key=lambda run: size[run[0]])
+
+
+def by_runs(weights: dict[int, int], wanted: int) -> list[int]:
+    """Run after run, each the best for what is still wanted."""
+    runs, order = _find_runs(sorted(weights)), []
+    while runs and wanted > 0:
+        best = _best_run(runs, weights, wanted)
+        runs.remove(best)
+        order += best
+        wanted -= sum(weights[node] for node in best)
+    return order
+
+
+def _fill_runs(offers: list[int], cores: int) -> Shares:
+    """Run after run; what is left goes to one node of its run where it can, the one with the least that suffices."""
+    weights = {node: offer for node, offer in enumerate(offers) if offer > 0}
+    chosen: Shares = []
+    while cores > 0 and weights:
+        best = _best_run(_find_runs(sorted(weights)), weights, cores)
+        enough = [node for node in best if weights[node] >= cores]
+        order = [min(enough, key=lambda node: weights[node])] if enough else best
+        got = fill(offers, cores, order)
+        chosen += got
+        cores -= sum(share for _, share in got)
+        weights = {node: weight for node, weight in weights.items() if node not in best}
+    return chosen
 
 
 def fill(offers: list[int], cores: int, order: list[int]) -> Shares:

@@ -72,6 +72,7 @@ class Vectors:
         self.holds: list[Hold] = []
         self.requests: dict[tuple[int, str | None], Request] = {}
         self.had: dict[Any, set[str]] = {}  # by reservation: what a job has had so far, beside cores
+        self.usable: set[int] | None = None  # the nodes that a pass has left open; None: all
 
     def request(self, job: Job, queue: str | None) -> Request:
         key = job.row, queue
@@ -117,7 +118,7 @@ class Vectors:
 
     def room(self, node: int, request: Request, moments: list[list[Any]]) -> dict[str, int] | None:
         """What the job may have on the node for all of its time; None where it may have nothing."""
-        if node not in request.node_set:
+        if node not in request.node_set or (self.usable is not None and node not in self.usable):
             return None
         everybody = [other for others in moments for other in others]
         if any(isinstance(other, Block) and node in other.nodes for other in everybody):

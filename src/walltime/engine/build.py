@@ -47,6 +47,7 @@ from walltime.scenario.start import with_usage
 from walltime.workload.aware import Flows, find_flows
 
 DEFAULT_PLACE = Part(name="best-fit")
+SLURMS_PLACE = Part(name="consecutive")
 
 
 def is_ruled(cluster: Cluster) -> bool:
@@ -58,7 +59,7 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
     """The ledger of a cluster's nodes."""
     nodes = Hardware(
         np.stack([layout.amounts(name) for name in layout.resources()], axis=1),
-        as_place(registry.build("place", cluster.scheduler.place or DEFAULT_PLACE)),
+        as_place(registry.build("place", cluster.scheduler.place or _usual_place(cluster))),
         layout.whole,
         layout.pace(),
         layout.switches(),
@@ -66,6 +67,11 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
         seed,
     )
     return ResourceLedger(jobs, nodes, index)
+
+
+def _usual_place(cluster: Cluster) -> Part:
+    """Where nothing is said of places; Slurm's planner goes with Slurm's own choice of nodes."""
+    return SLURMS_PLACE if cluster.scheduler.rhythm.name == "slurm" else DEFAULT_PLACE
 
 
 def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
@@ -198,7 +204,10 @@ def add_pieces(
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = registry.build("backfill", cluster.scheduler.backfill)
-        target.add_domain(queue, policy, own, build_rhythm(cluster, opening_of(first)), _shared_nodes(site))
+        rhythm = build_rhythm(cluster, opening_of(first))
+        if rhythm is not None:
+            rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
+        target.add_domain(queue, policy, own, rhythm, _shared_nodes(site))
         target.domains[-1].mask = mask = _domain_mask(site, domain) if own is None else None
         target.domains[-1].cores = _count_cores(cluster, mask) if own is None else own.size
     if cluster.scheduler.preempt is not None:

@@ -85,7 +85,13 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     problems = []
     scheduler = cluster.scheduler
     if scheduler.rhythm.name == "periodic" and (cluster.reservations or cluster.failures or scheduler.preempt):
-        problems.append((f"{prefix}.rhythm", "periodic, together with reservations, failures or preemption"))
+        what = "periodic, together with reservations, failures or preemption; the rhythm slurm has them"
+        problems.append((f"{prefix}.rhythm", what))
+    if scheduler.rhythm.name == "slurm" and cluster.nodes is None:
+        problems.append((f"{prefix}.rhythm", "slurm plans with nodes; give the cluster nodes"))
+    by_priority = scheduler.rhythm.name == "slurm" and scheduler.rhythm.parameters.get("bf_min_prio_reserve")
+    if by_priority and scheduler.order.name != "multifactor":
+        problems.append((f"{prefix}.rhythm.bf_min_prio_reserve", "a priority, which only multifactor tells"))
     execution = scenario.execution
     if execution.checkpoint is not None and execution.model.name != "trace":
         problems.append(("execution.checkpoint", f"only the model trace writes them, not {execution.model.name}"))

@@ -31,6 +31,10 @@ class WarmStart(Rhythm):
     def keeps_promises(self, policy: Policy) -> bool:
         return policy.plans if self.inner is None else self.inner.keeps_promises(policy)
 
+    def set_partitions(self, masks: Any) -> None:
+        if self.inner is not None:
+            self.inner.set_partitions(masks)
+
     def due(self, now: int, causes: int) -> bool:
         if now < self.time:
             return False

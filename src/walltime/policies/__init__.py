@@ -180,6 +180,13 @@ PARTS = (
         "walltime.policies.place.contiguous:Contiguous",
         "A run of consecutive nodes; a job that asks for nodes waits for one.",
     ),
+    Entry(
+        "place",
+        "consecutive",
+        "walltime.policies.place.consecutive:Consecutive",
+        "The first nodes of the smallest run of neighbours that suffices, as Slurm chooses.",
+        "Slurm's sources, release 22.05",
+    ),
     Entry("place", "random", "walltime.policies.place.random:Random", "Any nodes on which the job fits, by the seed."),
     Entry(
         "place",
@@ -233,6 +240,13 @@ PARTS = (
         "walltime.policies.rhythm.periodic:Periodic",
         "A main pass on events and every so often, a backfill pass every so often, as Slurm has them.",
         "Slurm's documentation of SchedulerParameters",
+    ),
+    Entry(
+        "rhythm",
+        "slurm",
+        "walltime.policies.rhythm.slurm:Slurm",
+        "The main pass and the backfill cycle of Slurm's controller, with its own rules and keywords, on nodes.",
+        "Slurm's documentation of SchedulerParameters; its sources, release 22.05",
     ),
     Entry(
         "execution", "trace", "walltime.execution.trace:TraceExecution", "A job runs for as long as the workload says."

@@ -110,6 +110,7 @@ cdef class Pass:
     cdef int pass_over_none(self) except -1
     cdef int set_causes(self, int causes) noexcept
     cpdef int start(self, Py_ssize_t slot) except -1
+    cdef int start_here(self, Py_ssize_t slot) except -1
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *
     cpdef int release(self) except -1

@@ -130,6 +130,10 @@ class Rhythm:
         """Whether the policy's promises outlast a pass; asked once, after `attach`."""
         return policy.plans
 
+    def set_partitions(self, masks):
+        """Called before the first pass where there are queues: the nodes of each, by number; None for all."""
+        return None
+
     def due(self, now, causes):
         """Whether a pass takes place now (microseconds); `causes` is what has happened since the last one. Asking
         changes nothing."""
@@ -582,6 +586,10 @@ class Pass:
         self.check(slot)
         if not self.fits(slot):
             raise self.refusal(slot)
+        return self.start_here(slot)
+
+    def start_here(self, slot):
+        """The same in the queue that it is in, where it is known to fit."""
         self.jobs.at[slot].backfilled = self.raw_queue.ahead(slot)
         self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
         self.raw_ledger.take(slot)

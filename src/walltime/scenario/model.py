@@ -77,7 +77,7 @@ class Scheduler(Model):
         default=Part(name="instant"),
         description="When to think: `instant`, one pass after everything that happens at an instant; "
         "`event`, a pass after every single event; `periodic`, a main pass on events and a backfill pass "
-        "every so often, as Slurm has them.",
+        "every so often; `slurm`, the two passes of Slurm's controller with its own rules, on nodes.",
     )
 
 

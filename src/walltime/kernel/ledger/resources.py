@@ -18,6 +18,7 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.future import Future
 from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.node_space import has_node
 from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -32,17 +33,55 @@ A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 class ResourceLedger(Future):
     """The ledger of vectors of resources on nodes; exact for any number of holds.
 
-    A job's own hold never stands in its way. `extra` counts on a job that has none.
+    A job's own hold never stands in its way. `extra` counts on a job that has none. While it is `restricted`, jobs fit
+    and are placed on some of the nodes only.
     """
 
     def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
         Future.__init__(self, jobs, nodes, index)
         self.before_node = integers(self.n)
         self.before_cores = integers(self.n)
+        self.restricted = False
+        self.usable = integers(1)
 
     # ---- now
 
+    def restrict(self, nodes):
+        """Until `lift`, jobs fit and are placed on these nodes only, a set as in `NodeSpace`."""
+        self.restricted = True
+        self.usable = nodes
+        return 0
+
+    def lift(self):
+        self.restricted = False
+        return 0
+
+    def leave_out(self, x, pool: NodePool):
+        """Assume in the pool that the other nodes have nothing."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        if not self.restricted:
+            return 0
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if not has_node(self.usable, i):
+                    pool.assume(i, 0)
+        return 0
+
     def fits(self, slot):
+        if not self.restricted:
+            return self.fits_among(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        pool: NodePool = self.pools[self.set_of[x]]
+        self.leave_out(x, pool)
+        try:
+            return self.fits_among(slot)
+        finally:
+            pool.undo(0)
+
+    def fits_among(self, slot):
+        """The same on what the pool shows."""
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
@@ -73,9 +112,10 @@ class ResourceLedger(Future):
         if not self.licensed(slot, x, self.now, end):
             return False
         if nodes > 0 and not self.place.plain:
+            mark: cython.Py_ssize_t = pool.assumed
             self.narrow(slot, x, pool, end)
             suits: cython.bint = self.suits(x, pool)
-            pool.undo(0)
+            pool.undo(mark)
             return suits
         if self.named == 0 and (self.any_serve(x) or self.lines.simple[d]):
             return True
@@ -101,7 +141,7 @@ class ResourceLedger(Future):
             have = pool.total
             for k in range(self.meets):
                 i = self.met[k]
-                have -= pool.value[i] - self.lines.offer(i, d, slot, self.now, end)
+                have -= max(pool.value[i] - self.lines.offer(i, d, slot, self.now, end), 0)
             return have >= self.cores_of[x]
         if pool.enough(least, nodes + self.meets):
             return True
@@ -163,6 +203,10 @@ class ResourceLedger(Future):
 
     def narrow(self, slot, x, pool: NodePool, end):
         """Assume in the pool what the job may take on each node from now to `end`."""
+        self.narrow_by_holds(slot, x, pool, end)
+        return self.leave_out(x, pool)
+
+    def narrow_by_holds(self, slot, x, pool: NodePool, end):
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t = -1
         d: cython.Py_ssize_t = self.demand_of[x]

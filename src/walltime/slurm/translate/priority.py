@@ -32,6 +32,18 @@ PERIODIC = {
     *("bf_resolution", "bf_max_job_test", "bf_max_job_user", "bf_continue"),
 }
 """Parameters of the rhythm `periodic`; they have the controller's own names and units."""
+MAIN = {
+    *("sched_interval", "sched_min_interval", "batch_sched_delay", "default_queue_depth", "partition_job_depth"),
+    *("sched_max_job_start", "defer"),
+}
+"""Of the rhythm `slurm`, those of the main pass, which there is without a backfill scheduler, too."""
+SLURM = MAIN | {
+    *("bf_interval", "bf_window", "bf_window_linear", "bf_resolution", "bf_continue", "bf_max_job_test"),
+    *("bf_max_job_start", "bf_max_job_user", "bf_max_job_part", "bf_max_job_user_part", "bf_max_job_assoc"),
+    *("bf_job_part_count_reserve", "bf_min_age_reserve", "bf_min_prio_reserve"),
+}
+"""All of its parameters."""
+RHYTHMS = {"instant": set[str](), "periodic": PERIODIC, "slurm": SLURM}
 INSTANT = {"bf_max_job_test": 1000, "bf_window": 10_080}
 """Where a scenario looks at all jobs at every instant, the controller looks at very many, far ahead."""
 BY_AGE = (
@@ -56,9 +68,9 @@ def find_problems(cluster: Cluster) -> Iterator[tuple[str, str]]:
     elif order.name != FCFS:
         yield from _in_weights(order.parameters)
         yield from _in_shares(_share_parameters(cluster))
-    if rhythm.name not in ("instant", "periodic"):
-        yield "cluster.scheduler.rhythm", f"{rhythm.name}: only instant and periodic"
-    elif strange := sorted(set(rhythm.parameters) - PERIODIC):
+    if rhythm.name not in RHYTHMS:
+        yield "cluster.scheduler.rhythm", f"{rhythm.name}: only {', '.join(RHYTHMS)}"
+    elif strange := sorted(set(rhythm.parameters) - RHYTHMS[rhythm.name]):
         yield f"cluster.scheduler.rhythm.{strange[0]}", "not a parameter of the controller's"
 
 
@@ -121,18 +133,25 @@ def _minutes(duration: Any) -> int:
     return int(length // 60)
 
 
-def write_rhythm(cluster: Cluster, places: int, others: list[str]) -> str:
-    """SchedulerParameters: how often and how far it looks, for how many jobs it keeps a place (0: all), and others."""
+def write_rhythm(cluster: Cluster, places: int) -> list[str]:
+    """The words of SchedulerParameters: how often and how far it looks, for how many jobs it keeps a place (0: all)."""
     rhythm = cluster.scheduler.rhythm
-    given = dict(INSTANT) if rhythm.name == "instant" else dict(rhythm.parameters)
-    words = ["bf_continue"]
-    for name, value in given.items():
-        if name == "defer":
-            words += ["defer"] if value else []
-        elif name != "bf_continue":
-            words.append(f"{name}={value}")
-    words += [f"bf_job_part_count_reserve={places}"] if places else []
-    return f"SchedulerParameters={','.join([*words, *others])}"
+    given = {"bf_continue": rhythm.name != "slurm"} | dict(INSTANT if rhythm.name == "instant" else rhythm.parameters)
+    places = given.pop("bf_job_part_count_reserve", 0) or places
+    return [*_spell(given), *([f"bf_job_part_count_reserve={places}"] if places else [])]
+
+
+def write_main(cluster: Cluster) -> list[str]:
+    """The words of SchedulerParameters about the main pass, which there is without a backfill scheduler, too."""
+    rhythm = cluster.scheduler.rhythm
+    given = rhythm.parameters if rhythm.name == "slurm" else {}
+    return _spell({name: value for name, value in given.items() if name in MAIN})
+
+
+def _spell(given: Mapping[str, Any]) -> list[str]:
+    """Parameters as words; those that are true or false are there or not."""
+    words = {name: name if isinstance(value, bool) else f"{name}={value}" for name, value in given.items()}
+    return [word for name, word in words.items() if given[name] is not False]
 
 
 def qos_priorities(cluster: Cluster) -> dict[str, int]:

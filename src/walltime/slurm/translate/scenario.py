@@ -18,7 +18,7 @@ from walltime.site.nodes import Node
 from walltime.slurm.site import Site
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.outages import find_guests, spell
-from walltime.slurm.translate.priority import is_weighted, write_order, write_rhythm
+from walltime.slurm.translate.priority import is_weighted, write_main, write_order, write_rhythm
 from walltime.slurm.translate.quotas import Quotas, has_quotas, name_quality
 from walltime.slurm.translate.refusals import RESERVATIONS, TOPOLOGY
 from walltime.slurm.translate.submission import MEGABYTE, People
@@ -212,14 +212,15 @@ def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
     """The order, with or without a backfill scheduler that keeps so many places."""
     backfill = cluster.scheduler.backfill
     order = write_order(cluster, counts_minutes)
-    others = preemption.parameters(cluster)
-    if backfill.name == "none":
-        said = [f"SchedulerParameters={','.join(others)}"] if others else []
-        return [*order, "SchedulerType=sched/builtin", *said]
-    places = RESERVATIONS[backfill.name]
-    if places is None:
-        places = int(backfill.parameters.get("depth", 1))
-    return [*order, "SchedulerType=sched/backfill", write_rhythm(cluster, places, others)]
+    kind, words = "builtin", write_main(cluster)
+    if backfill.name != "none":
+        places = RESERVATIONS[backfill.name]
+        if places is None:
+            places = int(backfill.parameters.get("depth", 1))
+        kind, words = "backfill", write_rhythm(cluster, places)
+    words += preemption.parameters(cluster)
+    said = [f"SchedulerParameters={','.join(words)}"] if words else []
+    return [*order, f"SchedulerType=sched/{kind}", *said]
 
 
 def write_nodes(nodes: tuple[Node, ...]) -> list[str]:

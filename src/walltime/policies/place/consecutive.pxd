@@ -1,0 +1,13 @@
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.ledger.node_pool cimport NodePool
+
+cdef class Consecutive(Place):
+    cdef long long[::1] first
+    cdef long long[::1] last
+    cdef long long[::1] room
+    cdef Py_ssize_t runs
+    cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
+    cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
+    cdef int find_runs(self, NodePool pool, long long least, bint nodes) except -1
+    cdef Py_ssize_t best(self, long long want) noexcept
+    cdef Py_ssize_t single(self, NodePool pool, Py_ssize_t r, long long cores) noexcept

@@ -1,0 +1,107 @@
+"""Consecutive: the smallest run of nodes that suffices, as Slurm chooses where nothing else is configured."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.kernel.arrays import integers
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.place import Place
+
+
+@cython.cclass
+class Consecutive(Place):
+    """Nodes with room that are neighbours by number form a run. The job is on the first nodes of the smallest run that
+    suffices; where none does, on all of the largest, and its rest on the others in the same way.
+
+    A request without a shape goes to one node of its run where it can: the one with the fewest free cores that suffice.
+    """
+
+    def __init__(self) -> None:
+        Place.__init__(self)
+        self.first = integers(1)
+        self.last = integers(1)
+        self.room = integers(1)
+        self.runs = 0
+
+    def pick(self, pool: NodePool, nodes, least, slot):
+        r: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        self.find_runs(pool, max(least, 1), True)
+        while pool.chosen < nodes:
+            r = self.best(nodes - pool.chosen)
+            if r < 0:
+                break
+            for i in range(self.first[r], self.last[r]):
+                if pool.chosen < nodes:
+                    pool.put(i, 0)
+            self.room[r] = 0
+        return 0
+
+    def spread(self, pool: NodePool, cores, slot):
+        r: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        got: cython.longlong
+        self.find_runs(pool, 1, False)
+        while cores > 0:
+            r = self.best(cores)
+            if r < 0:
+                break
+            i = self.single(pool, r, cores)
+            if i >= 0:
+                pool.put(i, cores)
+                break
+            for i in range(self.first[r], self.last[r]):
+                if cores > 0:
+                    got = pool.value[i] if pool.value[i] < cores else cores
+                    pool.put(i, got)
+                    cores -= got
+            self.room[r] = 0
+        return 0
+
+    def find_runs(self, pool: NodePool, least, nodes):
+        """Nodes with at least so many free cores in runs; `room` of a run is its nodes, or its free cores."""
+        i: cython.Py_ssize_t
+        open: cython.bint = False
+        if len(self.first) <= pool.size // 2:
+            self.first = integers(pool.size // 2 + 1)
+            self.last = integers(pool.size // 2 + 1)
+            self.room = integers(pool.size // 2 + 1)
+        self.runs = 0
+        for i in range(pool.size):
+            if pool.value[i] < least:
+                open = False
+                continue
+            if not open:
+                open = True
+                self.first[self.runs] = i
+                self.room[self.runs] = 0
+                self.runs += 1
+            self.last[self.runs - 1] = i + 1
+            self.room[self.runs - 1] += 1 if nodes else pool.value[i]
+        return 0
+
+    def best(self, want):
+        """The run with the least room that suffices, or, where none does, with the most; the first of equals."""
+        r: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        for r in range(self.runs):
+            if self.room[r] == 0:
+                continue
+            if best < 0:
+                best = r
+            elif self.room[best] >= want:
+                if want <= self.room[r] < self.room[best]:
+                    best = r
+            elif self.room[r] > self.room[best]:
+                best = r
+        return best
+
+    def single(self, pool: NodePool, r, cores):
+        """The node of the run with the fewest free cores that suffice, or -1."""
+        i: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        for i in range(self.first[r], self.last[r]):
+            if pool.value[i] >= cores and (best < 0 or pool.value[i] < pool.value[best]):
+                best = i
+        return best

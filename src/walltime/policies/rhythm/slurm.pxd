@@ -1,0 +1,51 @@
+from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
+from walltime.kernel.ledger.resources cimport ResourceLedger
+from walltime.policies.rhythm.slurm_cycle cimport Cycle, Partitions
+from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
+
+cdef class Slurm(Rhythm):
+    # parameters, in microseconds
+    cdef long long sched_interval
+    cdef long long sched_min_interval
+    cdef long long batch_sched_delay
+    cdef long long default_queue_depth
+    cdef long long partition_job_depth
+    cdef long long sched_max_job_start
+    cdef bint defer
+    cdef long long bf_interval
+    cdef readonly long long depth
+    # since when
+    cdef long long last_main
+    cdef long long last_full
+    cdef long long last_called
+    cdef readonly long long last_backfill
+    cdef public Py_ssize_t watched
+    cdef readonly long long seen
+    cdef readonly long long planned
+    cdef int missed
+    cdef int pending
+    cdef bint cut
+    # the passes
+    cdef Partitions parts
+    cdef Cycle cycle
+    cdef list masks
+    cdef long long[::1] stopped
+    cdef long long[::1] looked
+    cdef long long[::1] open
+    cdef long long[::1] clear
+    cdef Py_ssize_t begun
+
+    cdef int kinds(self, long long now, int causes) noexcept
+    cdef long long called(self, long long now) noexcept
+    cdef bint is_at_once(self, long long now, int happened) noexcept
+    cdef bint is_queued(self, long long now, int happened) noexcept
+    cdef int queued(self, int happened) noexcept
+    cpdef bint due(self, long long now, int causes) except? -1
+    cpdef schedule(self, Pass p)
+    cpdef long long next(self, long long now, int causes) except *
+    cdef int settle(self, Pass p) except -1
+    cdef int run_main(self, Pass p, bint full) except -1
+    cdef int try_main(self, Pass p, Py_ssize_t slot) except -1
+    cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
+    cdef bint spares(self, Pass p, Py_ssize_t slot) noexcept
+    cdef int stop(self, Py_ssize_t queue) noexcept

@@ -1,0 +1,347 @@
+"""Slurm's own planner: the main scheduling pass, and when it and the backfill cycle take place.
+
+The parameters have the names and units of Slurm's `SchedulerParameters`
+(https://slurm.schedmd.com/slurm.conf.html, sched_config.html); the rules are those of release 22.05.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.errors import InputError
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND as _SECOND
+from walltime.kernel.arrays import integers
+from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
+from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.policies.backfill.conservative import Conservative
+from walltime.policies.backfill.depth import Depth
+from walltime.policies.backfill.easy import Easy
+from walltime.policies.backfill.none import NoBackfill
+from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
+from walltime.policy.api import Cause, Pass, Policy, Rhythm, require_open
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+SECOND = cython.declare(cython.longlong, _SECOND)
+MAIN = cython.declare(cython.int, 1)  # kinds of passes
+FULL = cython.declare(cython.int, 2)
+BACKFILL = cython.declare(cython.int, 4)
+NOBODY = cython.declare(cython.longlong, -2)
+MOST = 1_000_000_000
+NUMBERS = {
+    "batch_sched_delay": (0, "seconds"),
+    "sched_min_interval": (0, "microseconds"),
+    "default_queue_depth": (0, "jobs"),
+    "partition_job_depth": (0, "jobs, 0 for any number"),
+    "sched_max_job_start": (0, "jobs, 0 for any number"),
+    "bf_interval": (1, "seconds"),
+    "bf_window": (1, "minutes"),
+    "bf_window_linear": (0, "seconds, 0 for windows that double"),
+    "bf_resolution": (1, "seconds"),
+    "bf_max_job_test": (1, "jobs"),
+    "bf_max_job_start": (0, "jobs, 0 for any number"),
+    "bf_max_job_user": (0, "jobs, 0 for any number"),
+    "bf_max_job_part": (0, "jobs, 0 for any number"),
+    "bf_max_job_user_part": (0, "jobs, 0 for any number"),
+    "bf_max_job_assoc": (0, "jobs, 0 for any number"),
+    "bf_job_part_count_reserve": (0, "jobs, 0 for any number"),
+    "bf_min_age_reserve": (0, "seconds"),
+    "bf_min_prio_reserve": (0, "a priority"),
+}
+"""The parameters that are whole numbers: the least, and of what."""
+
+if not cython.compiled:
+    ARRIVAL, ESTIMATE, ORDER = Cause.ARRIVAL, Cause.ESTIMATE, Cause.ORDER
+    RELEASE, TIMER = Cause.RELEASE, Cause.TIMER
+
+
+@cython.cclass
+class Slurm(Rhythm):
+    """The passes of Slurm's controller on a cluster with nodes.
+
+    The **main pass** goes through the waiting jobs in order and starts what fits now. The first job of a queue that
+    does not fit stops its queue, and takes that queue's nodes out of the pass: jobs of other queues go on with their
+    other nodes. It does not stop it where it waits for licences, where reservations of the machine leave it too few
+    nodes, or where it has waited for less than `bf_min_age_reserve` seconds or has a priority below
+    `bf_min_prio_reserve`. On a job's end it comes at once; on submissions and all else at the next whole second, at
+    least `batch_sched_delay` seconds after the last of these; every `sched_interval` seconds it looks at all jobs,
+    else at the first `default_queue_depth`.
+
+    The **backfill cycle** is in `slurm_cycle`. It comes at a whole second, at least `bf_interval` seconds after the
+    last one, once something has happened since then, or where the order of the jobs changes with time. For how many
+    jobs of a queue it keeps nodes says `bf_job_part_count_reserve`, or, where that is not given, the scheduler's
+    `backfill` part: `conservative` for all, `depth` for so many, `easy` for one; with `none` there is no cycle.
+
+    Both take no simulated time. Intervals are counted from time zero.
+    """
+
+    def __init__(
+        self,
+        sched_interval=60,
+        sched_min_interval=2,
+        batch_sched_delay=3,
+        default_queue_depth=100,
+        partition_job_depth=0,
+        sched_max_job_start=0,
+        defer=False,
+        bf_interval=30,
+        bf_window=1440,
+        bf_window_linear=0,
+        bf_resolution=60,
+        bf_continue=False,
+        bf_max_job_test=500,
+        bf_max_job_start=0,
+        bf_max_job_user=0,
+        bf_max_job_part=0,
+        bf_max_job_user_part=0,
+        bf_max_job_assoc=0,
+        bf_job_part_count_reserve=0,
+        bf_min_age_reserve=0,
+        bf_min_prio_reserve=0,
+    ) -> None:
+        Rhythm.__init__(self)
+        given = dict(locals())
+        for name, (least, unit) in NUMBERS.items():
+            _check(name, given[name], least, unit)
+        if sched_interval != -1:
+            _check("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+        for name in ("defer", "bf_continue"):
+            if not isinstance(given[name], bool):
+                raise InputError(f"{name} is true or false", value=given[name])
+        self.forgets = self.replans = True
+        self.sched_interval = sched_interval * SECOND if sched_interval > 0 else -1
+        self.sched_min_interval = sched_min_interval
+        self.batch_sched_delay = batch_sched_delay * SECOND
+        self.default_queue_depth = default_queue_depth
+        self.partition_job_depth = partition_job_depth
+        self.sched_max_job_start = sched_max_job_start
+        self.defer = defer
+        self.bf_interval = bf_interval * SECOND
+        self.cycle = Cycle(given)
+        self.parts = None
+        self.masks = []
+        self.depth = NOBODY
+        self.last_main = self.last_called = self.last_backfill = -NEVER
+        self.last_full = -1
+        self.missed = 0  # what has happened since the last backfill cycle,
+        self.pending = 0  # and since the last main pass
+        self.cut = False  # whether that has left out jobs for their number
+        self.begun = 0
+        self.watched = self.seen = self.planned = -1  # as in `Periodic`
+
+    def attach(self, policy: Policy, ageing, lanes=None):
+        Rhythm.attach(self, policy, ageing, lanes)
+        self.depth = 0
+        if isinstance(policy, NoBackfill):
+            self.depth = NOBODY
+            if self.sched_interval < 0:
+                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
+        elif isinstance(policy, Conservative):
+            self.depth = 0
+        elif isinstance(policy, Depth):
+            self.depth = policy.depth
+        elif isinstance(policy, Easy) and policy.alpha == 0:
+            self.depth = 1
+        else:
+            raise InputError(
+                "the slurm rhythm plans itself; of the backfill part it takes how many jobs of a queue get a place",
+                value=type(policy).__name__,
+                choices=["none", "easy", "depth", "conservative"],
+            )
+        if getattr(policy, "candidates", None) is not None:
+            raise InputError("candidates: the slurm rhythm looks at jobs in their order")
+        self.cycle.places = self.cycle.places or max(self.depth, 0)
+
+    def keeps_promises(self, policy: Policy) -> bool:
+        return False  # every cycle plans afresh
+
+    def set_partitions(self, masks):
+        self.masks = masks
+
+    # ---- when
+
+    def queued(self, happened):
+        """Of what has happened, that which waits for the controller's own beat."""
+        return happened & ~ESTIMATE & (~RELEASE if not self.defer else -1)
+
+    def called(self, now):
+        """When the last pass took place that was not at once; every so often there is one, of interest or not."""
+        return max(self.last_called, now - now % self.sched_interval)
+
+    def kinds(self, now, causes):
+        """Which passes take place now."""
+        kinds: cython.int = 0
+        happened: cython.int = (causes | self.pending) & ~TIMER
+        if self.sched_interval > 0:
+            if now % self.sched_interval == 0 and self.last_full != now and (self.cut or happened or self.ageing):
+                kinds |= FULL
+            elif self.is_at_once(now, happened) or self.is_queued(now, happened):
+                kinds |= MAIN
+        if self.depth != NOBODY and now % SECOND == 0 and (self.missed or causes & ~TIMER or self.ageing):
+            kinds |= BACKFILL if now >= self.last_backfill + self.bf_interval else 0
+        return kinds
+
+    def is_at_once(self, now, happened):
+        """Whether a job has ended, and the pause since the last pass of this kind is over."""
+        return happened & RELEASE and not self.defer and now >= self.last_main + self.sched_min_interval
+
+    def is_queued(self, now, happened):
+        """Whether it is time for what waits for the controller's beat."""
+        return self.queued(happened) and now % SECOND == 0 and now >= self.called(now) + self.batch_sched_delay
+
+    def due(self, now, causes):
+        self.require_attached()
+        return self.kinds(now, causes) != 0
+
+    def next(self, now, causes):
+        self.require_attached()
+        time: cython.longlong = NEVER
+        soon: cython.longlong
+        happened: cython.int = (causes | self.pending) & ~TIMER
+        if self.sched_interval > 0:
+            if self.cut or happened or self.ageing:
+                time = now - now % self.sched_interval + self.sched_interval
+            if self.queued(happened):
+                soon = max(now + 1, self.called(now) + self.batch_sched_delay)
+                time = min(time, (soon + SECOND - 1) // SECOND * SECOND)
+            soon = self.last_main + self.sched_min_interval
+            if happened & RELEASE and not self.defer and now < soon < time:
+                time = soon
+        if self.depth != NOBODY and (self.missed or causes & ~TIMER or self.ageing):
+            soon = max(now + 1, self.last_backfill + self.bf_interval)
+            time = min(time, (soon + SECOND - 1) // SECOND * SECOND)
+        return time
+
+    def schedule(self, p: Pass):
+        self.require_attached()
+        kinds: cython.int = self.kinds(require_open(p).now, p.causes)
+        self.missed |= p.causes & ~TIMER
+        self.pending |= p.causes & ~TIMER
+        self.settle(p)
+        if kinds & FULL:
+            self.last_full = self.last_called = p.now
+            self.run_main(p, True)
+        elif kinds & MAIN:
+            if self.is_at_once(p.now, self.pending):
+                self.last_main = p.now
+            else:
+                self.last_called = p.now
+            self.run_main(p, False)
+        if kinds & BACKFILL:
+            self.last_backfill = self.planned = p.now
+            self.cycle.watched = self.watched
+            self.missed = 0
+            if self.cycle.run(p, self.parts) > 0:
+                self.missed = ORDER  # then others are among the first now
+            self.seen = self.cycle.seen
+        return 0
+
+    def settle(self, p: Pass):
+        """Get to know the nodes, at the first pass."""
+        if self.parts is None:
+            if not isinstance(p.raw_ledger, ResourceLedger):
+                raise InputError("rhythm: slurm plans with nodes; give the cluster nodes")
+            self.parts = Partitions(p.raw_ledger, self.masks)
+            self.stopped = integers(len(self.parts.nodes))
+            self.looked = integers(len(self.parts.nodes))
+            self.open = no_nodes(self.parts.ledger.n)
+            self.clear = no_nodes(self.parts.ledger.n)
+        return 0
+
+    # ---- the main pass
+
+    def run_main(self, p: Pass, full):
+        """Start what fits in order; a queue stops at its first job that does not, and its nodes are left out."""
+        slot: cython.Py_ssize_t
+        tested: cython.longlong = 0
+        decided: cython.Py_ssize_t = p.decided
+        self.pending = 0
+        self.cut = False
+        self.begun = 0
+        p.release()
+        self.stopped[:] = 0
+        self.looked[:] = 0
+        self.open[:] = -1
+        self.parts.map_reservations(p.now, NEVER)
+        self.parts.ledger.restrict(self.open)
+        slot = p.raw_queue.head()
+        while slot >= 0 and (full or tested <= self.default_queue_depth):
+            if self.sched_max_job_start > 0 and self.begun == self.sched_max_job_start:
+                break
+            tested += self.try_main(p, slot)
+            slot = p.raw_queue.behind(slot)
+        self.parts.ledger.lift()
+        self.cut |= slot >= 0
+        if p.decided > decided:
+            self.missed |= ORDER
+        return 0
+
+    def try_main(self, p: Pass, slot):
+        """Try the job in its queue, or in one after the other of several; how many times it counts for the depth."""
+        k: cython.Py_ssize_t
+        queue: cython.Py_ssize_t
+        tested: cython.int = 0
+        first: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = 1
+        choice: cython.longlong = p.jobs.at[slot].choice
+        if choice >= 0:
+            first, last = p.lines.choices.first[choice], p.lines.choices.first[choice + 1]
+        for k in range(first, last):
+            if choice >= 0:
+                p.choose(slot, k)
+            queue = self.parts.partition(p.jobs.at[slot].queue)
+            if self.partition_job_depth > 0:
+                self.looked[queue] += 1
+                if self.looked[queue] > self.partition_job_depth:
+                    self.cut = True
+                    continue
+            tested += 1
+            if not self.stopped[queue] and self.try_here(p, slot):
+                return tested
+        return tested
+
+    def try_here(self, p: Pass, slot):
+        """Start the job in its queue if it fits there now; else stop the queue, unless the job is none that does."""
+        ledger: ResourceLedger = self.parts.ledger
+        x: cython.Py_ssize_t = p.jobs.at[slot].shape
+        w: cython.Py_ssize_t
+        queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
+        end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
+        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+            return False
+        if ledger.fits(slot):
+            p.start_here(slot)
+            self.begun += 1
+            return True
+        if not ledger.licensed(slot, x, p.now, end):
+            return False
+        least: cython.Py_ssize_t = max(ledger.nodes_of[x], 1)
+        nodes: cython.longlong[::1] = self.parts.nodes[queue]
+        self.parts.space.span(nodes, p.now, end, self.clear)
+        if self.parts.reserved and count_nodes(self.clear) < least:
+            return False
+        for w in range(len(self.clear)):
+            self.clear[w] = nodes[w] & self.open[w]
+        if count_nodes(self.clear) < least or (self.parts.holds_idle(x, self.clear) and not self.spares(p, slot)):
+            self.stop(queue)
+        return False
+
+    def spares(self, p: Pass, slot):
+        """Whether others may go before the job though it does not fit."""
+        cycle: Cycle = self.cycle
+        if cycle.min_age > 0 and p.now - p.jobs.at[slot].eligible < cycle.min_age:
+            return True
+        return cycle.min_prio > 0 and -p.jobs.at[slot].key < cycle.min_prio
+
+    def stop(self, queue):
+        w: cython.Py_ssize_t
+        nodes: cython.longlong[::1] = self.parts.nodes[queue]
+        self.stopped[queue] = 1
+        for w in range(len(self.open)):
+            self.open[w] &= ~nodes[w]
+        return 0
+
+
+def _check(name, value, least, unit) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise InputError(f"{name} must be a whole number from {least} ({unit})", value=value)

@@ -1,0 +1,48 @@
+from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, has_node, no_nodes, put_node
+from walltime.kernel.ledger.resources cimport ResourceLedger
+from walltime.kernel.ledger.will_run cimport WillRun
+from walltime.policy.api cimport RESERVE, Pass
+
+cdef class Partitions:
+    cdef readonly ResourceLedger ledger
+    cdef readonly NodeSpace space
+    cdef list nodes
+    cdef bint reserved
+    cdef long long[::1] shut
+    cdef Py_ssize_t partition(self, long long queue) noexcept
+    cdef bint holds_idle(self, Py_ssize_t x, long long[::1] nodes) noexcept
+    cdef int map_reservations(self, long long begin, long long close) except -1
+
+cdef class Cycle:
+    # parameters, times in microseconds
+    cdef readonly long long window
+    cdef readonly long long step
+    cdef readonly long long resolution
+    cdef readonly long long tests
+    cdef readonly long long starts
+    cdef readonly long long per_user
+    cdef readonly long long per_part
+    cdef readonly long long per_user_part
+    cdef readonly long long per_assoc
+    cdef public long long places
+    cdef readonly long long min_age
+    cdef readonly long long min_prio
+    # one cycle
+    cdef public Py_ssize_t watched
+    cdef readonly long long seen
+    cdef Partitions parts
+    cdef WillRun willrun
+    cdef dict counts
+    cdef dict planned
+    cdef long long[::1] usable
+    cdef long long tested
+    cdef long long started
+
+    cdef long long run(self, Pass p, Partitions parts) except *
+    cdef int consider(self, Pass p, Py_ssize_t slot) except -1
+    cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
+    cdef bint place(self, Pass p, Py_ssize_t slot, bint now_only) except? -1
+    cdef bint start(self, Pass p, Py_ssize_t slot) except? -1
+    cdef bint keep(self, Pass p, Py_ssize_t slot, long long time) except? -1
+    cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
+    cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

@@ -1,0 +1,265 @@
+"""Slurm's backfill cycle: jobs in order, each with a place on whole nodes of a plan that is made afresh every time."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND as _SECOND
+from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, has_node, no_nodes, put_node
+from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.ledger.will_run import WillRun
+from walltime.policy.api import Decision, Pass
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+SECOND = cython.declare(cython.longlong, _SECOND)
+
+if not cython.compiled:
+    RESERVE = Decision.RESERVE
+
+
+@cython.final
+@cython.cclass
+class Partitions:
+    """The nodes of each queue, as sets, and in `space` what is kept on them in the pass that is under way.
+
+    Without queues there is one partition of all nodes. `reserved` tells whether reservations of the machine are to
+    come: they are in `space` from the beginning of a pass.
+    """
+
+    def __init__(self, ledger: ResourceLedger, masks) -> None:
+        self.ledger = ledger
+        self.space = NodeSpace(ledger.n)
+        self.reserved = False
+        self.shut = no_nodes(ledger.n)
+        self.nodes = []
+        i: cython.Py_ssize_t
+        for mask in masks or [None]:
+            nodes = no_nodes(ledger.n)
+            for i in range(ledger.n):
+                if mask is None or mask[i]:
+                    put_node(nodes, i)
+            self.nodes.append(nodes)
+
+    def partition(self, queue):
+        """Which of them the queue is."""
+        return queue if 0 <= queue < len(self.nodes) else 0
+
+    def holds_idle(self, x, nodes):
+        """Whether these nodes, were they idle, would have room for the request."""
+        i: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        ledger: ResourceLedger = self.ledger
+        d: cython.Py_ssize_t = ledger.demand_of[x]
+        s: cython.Py_ssize_t = ledger.set_of[x]
+        kinds: cython.Py_ssize_t = ledger.lines.kinds
+        want: cython.longlong = ledger.nodes_of[x] if ledger.nodes_of[x] > 0 else ledger.cores_of[x]
+        room: cython.longlong
+        for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
+            for i in range(ledger.range_first[k], ledger.range_last[k]):
+                if has_node(nodes, i) and ledger.lines.large(i, d):
+                    room = 1 if ledger.nodes_of[x] > 0 else NEVER
+                    for r in range(kinds if ledger.nodes_of[x] == 0 else 0):
+                        if ledger.lines.each[d * kinds + r] > 0:
+                            room = min(room, ledger.lines.cap[i * kinds + r] // ledger.lines.each[d * kinds + r])
+                    want -= room
+        return want <= 0
+
+    def map_reservations(self, begin, close):
+        """An empty plan from `begin` to `close` but for what will be shut. A job may end when that begins."""
+        h: cython.Py_ssize_t
+        e: cython.longlong
+        w: cython.Py_ssize_t
+        ledger: ResourceLedger = self.ledger
+        self.space.clear(begin, close)
+        self.reserved = False
+        for h in range(ledger.holds if ledger.pins > 0 else 0):
+            if not ledger.is_pinned(h):
+                continue
+            self.reserved = True
+            for w in range(len(self.shut)):
+                self.shut[w] = -1 if ledger.held_all[h] else 0
+            e = ledger.held_first[h]
+            while e >= 0:
+                put_node(self.shut, ledger.lines.kept_node[e])
+                e = ledger.lines.kept_next[e]
+            self.space.reserve(self.shut, ledger.held_start[h] + 1, ledger.held_end[h])
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Cycle:
+    """One walk through the waiting jobs in order, every time with an empty plan.
+
+    A job is tried on the nodes of its queue that are kept for no other job before it would end; it starts if these
+    have room now. Else it gets whole nodes from the first time on at which `WillRun` finds room, where that is within
+    `bf_window`; starts and ends of what is kept are rounded down to `bf_resolution`. Where what it would get is kept
+    for others, it is tried again from the next time on at which nodes come free of the plan.
+
+    Only tried for now, and given no place: jobs with a priority below `bf_min_prio_reserve`, those that have waited
+    for less than `bf_min_age_reserve`, and those of a queue that has `bf_job_part_count_reserve` places already. At
+    most `bf_max_job_test` jobs are tried, and `bf_max_job_start` started; of a user, a queue, a user in a queue, an
+    account's user at most `bf_max_job_user`, `_part`, `_user_part`, `_assoc` are looked at (0: any number).
+    """
+
+    def __init__(self, given) -> None:
+        self.window = given["bf_window"] * 60 * SECOND
+        self.step = given["bf_window_linear"] * SECOND
+        self.resolution = given["bf_resolution"] * SECOND
+        self.tests = given["bf_max_job_test"]
+        self.starts = given["bf_max_job_start"]
+        self.per_user = given["bf_max_job_user"]
+        self.per_part = given["bf_max_job_part"]
+        self.per_user_part = given["bf_max_job_user_part"]
+        self.per_assoc = given["bf_max_job_assoc"]
+        self.places = given["bf_job_part_count_reserve"]
+        self.min_age = given["bf_min_age_reserve"] * SECOND
+        self.min_prio = given["bf_min_prio_reserve"]
+        self.parts = None
+        self.willrun = None
+        self.counts = {}  # jobs looked at, by what limits them
+        self.planned = {}  # places given, by queue
+        self.tested = self.started = 0
+        self.watched = self.seen = -1
+
+    def run(self, p: Pass, parts: Partitions):
+        """The cycle; how many jobs it has started."""
+        slot: cython.Py_ssize_t
+        close: cython.longlong = p.now + self.window
+        if self.willrun is None:
+            self.parts = parts
+            self.willrun = WillRun(parts.ledger, self.step)
+            self.usable = no_nodes(parts.ledger.n)
+        p.release()
+        self.counts.clear()
+        self.planned.clear()
+        self.tested = self.started = 0
+        parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
+        slot = p.raw_queue.head()
+        while slot >= 0 and self.tested < self.tests and (self.starts == 0 or self.started < self.starts):
+            self.consider(p, slot)
+            slot = p.raw_queue.behind(slot)
+        parts.ledger.lift()
+        return self.started
+
+    def consider(self, p: Pass, slot):
+        """Try the job in its queue, or in one after the other of several."""
+        k: cython.Py_ssize_t
+        choice: cython.longlong = p.jobs.at[slot].choice
+        if slot == self.watched:
+            self.seen = p.now
+        if choice < 0:
+            self.try_here(p, slot)
+            return 0
+        for k in range(p.lines.choices.first[choice], p.lines.choices.first[choice + 1]):
+            p.choose(slot, k)
+            if self.try_here(p, slot):
+                break
+        return 0
+
+    def try_here(self, p: Pass, slot):
+        """Start the job in its queue, or give it a place; whether it has started."""
+        ledger: ResourceLedger = self.parts.ledger
+        queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
+        end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
+        now_only: cython.bint
+        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+            return False
+        now_only = self.now_only(p, slot, queue)
+        if self.too_many(p, slot, queue):
+            return False
+        if not ledger.licensed(slot, p.jobs.at[slot].shape, p.now, end):
+            return False
+        return self.place(p, slot, now_only)
+
+    def place(self, p: Pass, slot, now_only):
+        """Time after time: from `start` on the nodes that are kept for nobody, and when they have room."""
+        ledger: ResourceLedger = self.parts.ledger
+        length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
+        least: cython.Py_ssize_t = max(ledger.nodes_of[p.jobs.at[slot].shape], 1)
+        nodes: cython.longlong[::1] = self.parts.nodes[self.parts.partition(p.jobs.at[slot].queue)]
+        counted: cython.bint = False
+        start: cython.longlong = p.now
+        later: cython.longlong
+        time: cython.longlong
+        while True:
+            later = self.parts.space.span(nodes, start, start + length, self.usable)
+            time = NEVER
+            if count_nodes(self.usable) >= least:
+                if not counted:
+                    self.tested += 1
+                    counted = True
+                time = self.willrun.when(slot, self.usable, now_only)
+            if time >= NEVER:
+                if later < 0 or now_only:
+                    return False
+                start = later
+                continue
+            time = max(time, start)
+            if time <= p.now:
+                return self.start(p, slot)
+            if now_only:
+                return False
+            if later >= 0 and time > later:
+                start = later
+                continue
+            if time > p.now + self.window:
+                return False
+            if self.keep(p, slot, time):
+                return False
+            start = time
+
+    def start(self, p: Pass, slot):
+        """Start the job on the usable nodes; where it does not fit there beside reservations, it waits."""
+        ledger: ResourceLedger = self.parts.ledger
+        ledger.restrict(self.usable)
+        fits: cython.bint = ledger.fits(slot)
+        if fits:
+            p.start_here(slot)
+            self.started += 1
+        ledger.lift()
+        return fits
+
+    def keep(self, p: Pass, slot, time):
+        """Keep whole nodes for the job from `time` on; whether nobody else's are among them."""
+        start: cython.longlong = time - time % self.resolution
+        end: cython.longlong = time + max(p.jobs.at[slot].estimate, 1)
+        queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
+        end -= end % self.resolution
+        if self.parts.space.overlaps(self.willrun.nodes, time, end):  # what is planned ends at no time between
+            return False
+        self.planned[queue] = self.planned.get(queue, 0) + 1
+        self.parts.space.reserve(self.willrun.nodes, start, max(end, start + self.resolution))
+        if p.jobs.at[slot].promise < 0 or time < p.jobs.at[slot].promise:
+            p.jobs.at[slot].promise = time
+            p.decide(RESERVE, slot, time)
+        return True
+
+    def now_only(self, p: Pass, slot, queue):
+        """Whether the job gets no place if it cannot start now."""
+        if self.min_prio > 0 and -p.jobs.at[slot].key < self.min_prio:
+            return True
+        if self.min_age > 0 and p.now - p.jobs.at[slot].eligible < self.min_age:
+            return True
+        return self.places > 0 and self.planned.get(queue, 0) >= self.places
+
+    def too_many(self, p: Pass, slot, queue):
+        """Whether so many like this one have been looked at already; else it is counted."""
+        user: cython.longlong = p.jobs.at[slot].user
+        kinds: list = []
+        if self.per_user_part > 0:
+            kinds.append((("user part", user, queue), self.per_user_part))
+        if self.per_part > 0:
+            kinds.append((("part", queue), self.per_part))
+        if self.per_assoc > 0:
+            kinds.append((("assoc", p.jobs.at[slot].account, user), self.per_assoc))
+        if self.per_user > 0:
+            kinds.append((("user", user), self.per_user))
+        for kind, most in kinds:
+            if self.counts.get(kind, 0) >= most:
+                return True
+        for kind, _ in kinds:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+        return False
