@@ -1,6 +1,6 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
-from walltime.kernel.ledger.will_run cimport WillRun
+from walltime.policies.rhythm.will_run cimport WillRun
 from walltime.policy.api cimport RESERVE, Pass
 
 cdef class Partitions:

@@ -8,7 +8,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.kernel.ledger.will_run import WillRun
+from walltime.policies.rhythm.will_run import WillRun
 from walltime.policy.api import Decision, Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
