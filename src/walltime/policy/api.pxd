@@ -105,6 +105,7 @@ cdef class Pass:
     cdef bint fits_for(self, Py_ssize_t slot, long long length) except? -1
     cdef long long plan_for(self, Py_ssize_t slot, long long length) except *
     cdef int promise(self, Py_ssize_t slot, long long time, long long length) except -1
+    cdef int expect(self, Py_ssize_t slot, long long time) except -1
     cdef int withdraw(self, Py_ssize_t slot, Py_ssize_t counter) except -1
     cdef int pass_over(self, Py_ssize_t lane) except -1
     cdef int pass_over_none(self) except -1

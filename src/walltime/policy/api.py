@@ -626,6 +626,13 @@ class Pass:
         self.jobs.at[slot].promise = time
         return self.decide(RESERVE, slot, time)
 
+    def expect(self, slot, time):
+        """Note that a plan which lasts no longer than this pass has the job start then, if it never had it earlier."""
+        if 0 <= self.jobs.at[slot].promise <= time:
+            return 0
+        self.jobs.at[slot].promise = time
+        return self.decide(RESERVE, slot, time)
+
     def withdraw(self, slot, counter):
         """The job has come to a limit, told by its counter: it has no promise any more, and waits there."""
         self.raw_ledger.unhold(slot)

@@ -14,10 +14,6 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.policies.backfill.conservative import Conservative
-from walltime.policies.backfill.depth import Depth
-from walltime.policies.backfill.easy import Easy
-from walltime.policies.backfill.none import NoBackfill
 from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
 from walltime.policy.api import Cause, Pass, Policy, Rhythm, require_open
 
@@ -131,24 +127,20 @@ class Slurm(Rhythm):
 
     def attach(self, policy: Policy, ageing, lanes=None):
         Rhythm.attach(self, policy, ageing, lanes)
-        self.depth = 0
-        if isinstance(policy, NoBackfill):
-            self.depth = NOBODY
-            if self.sched_interval < 0:
-                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
-        elif isinstance(policy, Conservative):
-            self.depth = 0
-        elif isinstance(policy, Depth):
-            self.depth = policy.depth
-        elif isinstance(policy, Easy) and policy.alpha == 0:
-            self.depth = 1
-        else:
+        rule = policy.rule
+        if rule is None or rule.lasting or (rule.overtakes and rule.reservations == 0):
             raise InputError(
                 "the slurm rhythm plans itself; of the backfill part it takes how many jobs of a queue get a place",
                 value=type(policy).__name__,
                 choices=["none", "easy", "depth", "conservative"],
             )
-        if getattr(policy, "candidates", None) is not None:
+        if not rule.overtakes:
+            self.depth = NOBODY
+            if self.sched_interval < 0:
+                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
+        else:
+            self.depth = rule.reservations if rule.reservations < NEVER else 0
+        if rule.candidates is not None:
             raise InputError("candidates: the slurm rhythm looks at jobs in their order")
         self.cycle.places = self.cycle.places or max(self.depth, 0)
 

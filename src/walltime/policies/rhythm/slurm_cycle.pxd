@@ -1,7 +1,7 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.will_run cimport WillRun
-from walltime.policy.api cimport RESERVE, Pass
+from walltime.policy.api cimport Pass
 
 cdef class Partitions:
     cdef readonly ResourceLedger ledger

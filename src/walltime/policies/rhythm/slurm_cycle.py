@@ -9,13 +9,10 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.rhythm.will_run import WillRun
-from walltime.policy.api import Decision, Pass
+from walltime.policy.api import Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
-
-if not cython.compiled:
-    RESERVE = Decision.RESERVE
 
 
 @cython.final
@@ -232,9 +229,7 @@ class Cycle:
             return False
         self.planned[queue] = self.planned.get(queue, 0) + 1
         self.parts.space.reserve(self.willrun.nodes, start, max(end, start + self.resolution))
-        if p.jobs.at[slot].promise < 0 or time < p.jobs.at[slot].promise:
-            p.jobs.at[slot].promise = time
-            p.decide(RESERVE, slot, time)
+        p.expect(slot, time)
         return True
 
     def now_only(self, p: Pass, slot, queue):
