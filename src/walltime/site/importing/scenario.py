@@ -58,8 +58,7 @@ def import_site(
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}
         tree |= _write_execution(settings, findings)
-        disturbed = any(key in cluster for key in ("reservations", "failures")) or "preempt" in cluster["scheduler"]
-        controller = write_controller(settings, findings, disturbed)
+        controller = write_controller(settings, findings)
         tree |= {"slurm": controller} if controller else {}
         _tell_rest(settings, findings)
         head = _describe(given, findings)
@@ -129,7 +128,7 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
     )
     scheduler: dict[str, Any] = {"order": write_order(settings, people, qualities, findings)}
     preempt = write_preemption(settings, people, qualities, findings)
-    scheduler |= write_rhythm(settings, findings, bool(preempt or windows or failures))
+    scheduler |= write_rhythm(settings, findings)
     if "tree" in settings.get("TopologyPlugin"):
         scheduler["place"] = Said("topology", settings.source("TopologyPlugin"))
     cluster["scheduler"] = scheduler | preempt

@@ -14,7 +14,7 @@ from walltime.site.options import RENAMED
 
 LIST = "SchedulerParameters"
 YOUNGEST = "preempt_youngest_first"
-RHYTHM = "slurm" if any(entry.name == "slurm" for entry in entries("rhythm")) else "periodic"
+RHYTHM = "slurm"
 MODES = {"requeue": "requeue", "cancel": "kill", "suspend": "suspend"}
 PASSED_ON = (
     *("CompleteWait", "DependencyParameters", "EnforcePartLimits", "KillWait", "PreemptExemptTime", "ResvOverRun"),
@@ -23,12 +23,12 @@ PASSED_ON = (
 ALSO = "; the slurm engine honours it"
 
 
-def write_rhythm(settings: Settings, findings: Findings, disturbed: bool) -> dict[str, Any]:
+def write_rhythm(settings: Settings, findings: Findings) -> dict[str, Any]:
     """The keys `backfill` and `rhythm`: the words of SchedulerParameters that the native planner knows."""
     builtin = settings.get("SchedulerType").endswith("builtin")
     if settings.given("SchedulerType"):
         findings.tell("SchedulerType")
-    known = find_parameters(disturbed)
+    known = find_parameters()
     rhythm: dict[str, Any] = {"name": Said(RHYTHM, "Slurm's main pass and backfill cycle")}
     given = read_words(settings)
     for word, default in known.items():
@@ -48,13 +48,11 @@ def write_rhythm(settings: Settings, findings: Findings, disturbed: bool) -> dic
     if builtin:
         rhythm = {key: value for key, value in rhythm.items() if not key.startswith("bf_")}
     backfill = Said("none" if builtin else "conservative", settings.source("SchedulerType"))
-    return {"backfill": backfill, "rhythm": rhythm if known else Said("instant", "the only one here")}
+    return {"backfill": backfill, "rhythm": rhythm}
 
 
-def find_parameters(disturbed: bool) -> dict[str, Any]:
-    """The words that the native planner takes, with their defaults; none where preemption or outages disturb it."""
-    if RHYTHM != "slurm" and disturbed:
-        return {}
+def find_parameters() -> dict[str, Any]:
+    """The words that the native planner takes, with their defaults."""
     (part,) = [entry for entry in entries("rhythm") if entry.name == RHYTHM]
     return {name: one.default for name, one in part.parameters().items()}
 
@@ -79,9 +77,9 @@ def _number(settings: Settings, word: str, value: str) -> int:
     return int(value)
 
 
-def write_controller(settings: Settings, findings: Findings, disturbed: bool) -> dict[str, Any]:
+def write_controller(settings: Settings, findings: Findings) -> dict[str, Any]:
     """What the slurm engine is told beside the scenario's own words: `slurm.settings`."""
-    known, told = find_parameters(disturbed), {}
+    known, told = find_parameters(), {}
     for word, value in read_words(settings).items():
         effect = find_effect(f"{LIST}.{word}")
         if effect.verdict == EXACTLY and word not in known:
