@@ -154,18 +154,18 @@ def find_exceeded(
 
 
 def count_present(
-    counted: Counted, submit: np.ndarray, start: np.ndarray, leave: np.ndarray, at: np.ndarray, entity: np.ndarray
+    counted: Counted, submit: np.ndarray, late: np.ndarray, leave: np.ndarray, at: np.ndarray, entity: np.ndarray
 ) -> np.ndarray:
     """How many of those that count are, at most, in the system at each time `at`, for each of the entities there.
 
-    A job that ends at that very time is gone, unless it started or came at that instant.
+    A job that ends at that very time is gone, unless it came at that instant, or left `late` in it.
     """
     moments = np.unique(np.concatenate((submit, leave, at)))
     width = 2 * len(moments) + 2
     came, left = submit[counted.places], leave[counted.places]
     whose, base = counted.entity * width, entity * width
     arrivals = np.sort(whose + 2 * np.searchsorted(moments, came))
-    lingers = (left <= came) | (left == start[counted.places])
+    lingers = (left <= came) | late[counted.places]
     departures = np.sort(whose + 2 * np.searchsorted(moments, left) + lingers)
     now, ones = base + 2 * np.searchsorted(moments, at) + 1, np.ones(len(came), np.int64)
     return np.asarray(sum_between(arrivals, ones, base, now) - sum_between(departures, ones, base, now))

@@ -28,7 +28,7 @@ from walltime.analysis.audit.resources import Held, find_misused
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, codes_of
 from walltime.analysis.audit.waiting import Watch, is_judged
 from walltime.analysis.intervals import ABSENT
-from walltime.core.tables import workload_columns
+from walltime.core.tables import OUTCOMES, workload_columns
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
 from walltime.scenario import Scenario
@@ -301,6 +301,7 @@ class _Site:
     def _find_full(self, rows: np.ndarray) -> np.ndarray:
         """Which of the rows may have been one too many in the system, when they were submitted."""
         submit, leave = self._stay()
+        late = (leave == self.tables.time["start"]) | self._find_preempted()
         full = np.zeros(len(rows), np.bool_)
         inside = np.flatnonzero(~self.rejected)
         ways = [(inside[places], queue) for places, queue in self._options(inside)]
@@ -310,9 +311,16 @@ class _Site:
             jobs = rows[places]
             for counted, there in zip(self.limits.count(jobs, wanted, (SUBMITTED,)), others, strict=True):
                 at = submit[jobs[counted.places]]
-                count = count_present(there, submit, self.tables.time["start"], leave, at, counted.entity)
+                count = count_present(there, submit, late, leave, at, counted.entity)
                 full[places[counted.places[count >= counted.most]]] = True
         return full
+
+    def _find_preempted(self) -> np.ndarray:
+        """The jobs that left because others took their places: a pass, after the arrivals of the instant, made them."""
+        known = self.tables.order[self.tables.row[self.tables.order] >= 0]
+        last = np.full(len(self.tables.job_id), -1)
+        last[self.tables.row[known]] = self.tables.outcome[known]  # in order of time, so that the last remains
+        return np.asarray(last == OUTCOMES.index("preempted"))
 
 
 def _without_repeats(counted: Counted, jobs: np.ndarray) -> Counted:

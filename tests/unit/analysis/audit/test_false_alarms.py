@@ -123,3 +123,14 @@ def test_a_core_that_is_taken_at_the_cut_off():
     result = api.simulate({"workload": jobs(3), "cluster": {"cores": 1, "scheduler": scheduler}, "until": 10})
     assert result.jobs["state"].to_list() == ["completed", "running", "waiting"]
     assert result.audit() == []
+
+
+def test_a_job_that_is_preempted_as_others_arrive():
+    """At 5 job 2 comes and kills job 1 in the pass that follows; job 3 comes before that pass, and finds both there."""
+    table = jobs(3, submit=[0, 5, 5], queue=["idle", "urgent", "urgent"])
+    scheduler = {"preempt": {"name": "queue", "ranks": {"urgent": 1, "idle": 0}, "mode": "kill"}}
+    queues = {"urgent": {"priority": 1}, "idle": {}}
+    cluster = {"cores": 1, "queues": queues, "scheduler": scheduler, "limits": [{"submitted_jobs": 2}]}
+    result = api.simulate({"workload": table, "cluster": cluster})
+    assert result.jobs["state"].to_list() == ["cancelled", "completed", "rejected"]
+    assert result.audit() == []
