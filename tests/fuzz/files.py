@@ -276,7 +276,7 @@ def _programs() -> dict[str, Kind]:
 
     return {
         "profiles": Kind("p.json", json.dumps(PROFILES).encode(), read_profiles, tree=True),
-        "profiles text": Kind("p.yaml", yaml.safe_dump(PROFILES).encode(), read_profiles),
+        "profiles text": Kind("p.yaml", yaml.safe_dump(PROFILES, sort_keys=False).encode(), read_profiles),
         "links": Kind("l.json", json.dumps(LINKS).encode(), connect, tree=True),
     }
 
