@@ -10,7 +10,7 @@ import pytest
 from site_schedule import job
 
 from twin import reference_site_outages
-from walltime.engine.disruptions import outages
+from walltime.scenario import outages
 
 DAY = 86_400
 TWO_NODES = [{"count": 2, "cores": 4, "name": "n"}]
