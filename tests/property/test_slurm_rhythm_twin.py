@@ -1,4 +1,4 @@
-"""Slurm's planner, compiled and in its slow twin, gives the same schedules on nodes with any rules."""
+"""Slurm's planner, compiled and in its slow twin, gives the same schedules on nodes, where there are no limits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 from site_scenarios import draw_site
-from test_rhythm_twin import slow_rows
-from test_site_twin import fast_rows
+from test_rhythm_twin import compare_with_twin
 
-from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.scenario import Scenario, parse
 
@@ -71,20 +69,4 @@ def drop_limits(cluster: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", ["plain", "vectors"])
 @pytest.mark.parametrize("part", range(2))
 def test_the_planner_agrees_with_its_twin(kind, part):
-    refused: list[InputError] = []
-    for seed in range(part * 60, part * 60 + 60):
-        scenario = draw_scenario(seed, kind)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            refused.append(error)
-            continue
-        slow = slow_rows(scenario)
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            site = scenario.clusters[0].model_dump(exclude_defaults=True)
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_scenario({seed}, {kind!r}): {site}", pytrace=False)
-    if refused:
-        pytest.skip(f"{len(refused)} of 40 scenarios are not supported; the first: {refused[0]}")
+    compare_with_twin(draw_scenario, kind, range(part * 60, part * 60 + 60))

@@ -190,6 +190,12 @@ def _workflows(store: Store, name: str, where: Mapping[str, str] | None) -> tupl
     return table.with_columns(pl.col(own).alias("workflow_id"), pl.col(kind).alias("type")), axes, "type"
 
 
+def read_tables(store: Store, digests: Sequence[str], table: str) -> list[pl.DataFrame]:
+    """A kept table of each of these runs; raises InputError where one is missing or damaged."""
+    known = _checksums(store, table)
+    return [_read(store, digest, f"{table}.parquet", known.get(digest, "")) for digest in digests]
+
+
 def _checksums(store: Store, table: str) -> dict[str, str]:
     asked = (
         sa.select(runs.c.digest, files.c.checksum)

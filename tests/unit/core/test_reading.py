@@ -137,7 +137,7 @@ OWN = {  # what is ours to read: the boundary itself, the system's and the contr
     *("core/reading.py", "slurm/controller.py", "slurm/paused.py", "slurm/warden.py", "slurm/controller_log.py"),
     *("analysis/report/page.py", "cli/main.py", "experiments/execution.py", "experiments/identity.py"),
     *("experiments/leases.py", "experiments/pool.py", "experiments/results.py", "experiments/worker.py"),
-    *("experiments/grouping.py", "experiments/answers/points.py"),
+    "experiments/grouping.py",
 }
 
 

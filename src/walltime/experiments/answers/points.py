@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from walltime.core.errors import InputError
 from walltime.experiments.answers.sides import Side
 from walltime.experiments.definition import parse_experiment
+from walltime.experiments.grouping import read_tables
 from walltime.experiments.planning import Plan
 from walltime.experiments.schema import WAITING
 
@@ -96,13 +97,8 @@ class Points:
 
     def tables(self, label: str, key: str) -> list[dict[str, dict[str, Any]]]:
         """The figures of each group in each run, by the group's name."""
-        import polars as pl
-
-        found = []
-        for row in self._rows(label):
-            table = pl.read_parquet(self.store.results.place(row["run"]) / f"by_{key}.parquet")
-            found.append({str(one[key]): one for one in table.iter_rows(named=True) if one[key] is not None})
-        return found
+        kept = read_tables(self.store, [row["run"] for row in self._rows(label)], f"by_{key}")
+        return [{str(one[key]): one for one in table.iter_rows(named=True) if one[key] is not None} for table in kept]
 
     @property
     def table(self) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""How much is kept on each node over time, as steps: what all holds together take, whoever they are for."""
+"""How much is kept on each node over time, as steps: what all holds together take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes are not kept for planned jobs, interval by interval: the table that a backfill cycle writes anew.
+"""Which nodes are not kept for planned jobs, interval by interval: each backfill cycle begins with an empty table.
 
 Slurm calls it the node space map. A planned job keeps whole nodes, from its start to its end; what runs is not in it.
 A set of nodes is a row of words, a bit for each node.
@@ -56,7 +56,7 @@ class NodeSpace:
         return self.begin[k + 1] if k + 1 < self.count else self.close
 
     def span(self, nodes, start, end, out):
-        """`out` are those of the nodes that are kept for nobody in any interval from `start` on that begins at or
+        """`out` are those of the nodes that are kept for no job in any interval from `start` on that begins at or
         before `end`. The next time worth trying: the end of the first interval behind which there are others, or -1.
         """
         k: cython.Py_ssize_t
@@ -88,7 +88,7 @@ class NodeSpace:
         return False
 
     def overlaps(self, nodes, start, end):
-        """Whether one of the nodes is kept for somebody between these times."""
+        """Whether one of the nodes is kept for a job between these times."""
         k: cython.Py_ssize_t
         w: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -165,7 +165,7 @@ class NodeSpace:
     # ---- for Python
 
     def entries(self) -> list:
-        """(begin, end, the nodes that are kept for nobody) of each interval: for checks and for a person."""
+        """(begin, end, the nodes that are kept for no job) of each interval: for checks and for a person."""
         found = []
         k: cython.Py_ssize_t
         for k in range(self.count):

@@ -17,7 +17,7 @@ AMOUNTS = cython.declare(cython.Py_ssize_t, 2)
 THERE = cython.declare(cython.Py_ssize_t, 2)  # of a step of what is kept: how many entries, and their amounts
 KEPT = cython.declare(cython.Py_ssize_t, 3)
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # so many changes are remembered: a power of two
-NOBODY = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
+NO_SLOT = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
 
 @cython.final
@@ -69,7 +69,7 @@ class Timelines:
         self.eased = integers(EASED)
         self.eases = 0
         self.quiet = False
-        self.aside = NOBODY
+        self.aside = NO_SLOT
         self.asides = 0
         self.aside_mark = integers(self.n)
         self.aside_entry = integers(self.n)
@@ -247,7 +247,7 @@ class Timelines:
             self.kept_first = np.concatenate([self.kept_first, integers(len(self.kept_first), -1)])
         self.kept_first[slot] = e
         if slot == self.aside:
-            self.aside = NOBODY
+            self.aside = NO_SLOT
         self.kept.add(i, start, end, self.kept_amounts, e * self.kinds)
         return e
 
@@ -259,7 +259,7 @@ class Timelines:
         if e != stop and e >= 0:
             self.kept_first[self.kept_by[e]] = stop
             if self.kept_by[e] == self.aside:
-                self.aside = NOBODY
+                self.aside = NO_SLOT
         while e != stop and e >= 0:
             next = self.kept_next[e]
             i = self.kept_node[e]

@@ -15,6 +15,7 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
+from walltime.policies.rhythm.parameters import check_flag, check_number
 from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -22,9 +23,8 @@ MAIN = cython.declare(cython.int, 1)  # kinds of passes
 FULL = cython.declare(cython.int, 2)
 BACKFILL = cython.declare(cython.int, 4)
 OTHERS = cython.declare(cython.longlong, -1)  # a policy of its own ways
-NOBODY = cython.declare(cython.longlong, -2)
+NO_BACKFILL = cython.declare(cython.longlong, -2)
 LAST = cython.declare(cython.longlong, (1 << 62))
-MOST = 1_000_000_000
 
 if not cython.compiled:
     ARRIVAL, ESTIMATE, ORDER, TIMER = Cause.ARRIVAL, Cause.ESTIMATE, Cause.ORDER, Cause.TIMER
@@ -67,16 +67,15 @@ class Periodic(Rhythm):
         Rhythm.__init__(self)
         self.forgets = self.replans = True
         if sched_interval != -1:
-            _check("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
-        _check("sched_min_interval", sched_min_interval, 0, "microseconds")
-        _check("default_queue_depth", default_queue_depth, 1, "jobs")
-        _check("bf_interval", bf_interval, 1, "seconds")
-        _check("bf_window", bf_window, 1, "minutes")
-        _check("bf_resolution", bf_resolution, 1, "seconds")
-        _check("bf_max_job_test", bf_max_job_test, 1, "jobs")
-        _check("bf_max_job_user", bf_max_job_user, 0, "jobs, 0 for any number")
-        if not isinstance(defer, bool):
-            raise InputError("defer is true or false", value=defer)
+            check_number("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+        check_number("sched_min_interval", sched_min_interval, 0, "microseconds")
+        check_number("default_queue_depth", default_queue_depth, 1, "jobs")
+        check_number("bf_interval", bf_interval, 1, "seconds")
+        check_number("bf_window", bf_window, 1, "minutes")
+        check_number("bf_resolution", bf_resolution, 1, "seconds")
+        check_number("bf_max_job_test", bf_max_job_test, 1, "jobs")
+        check_number("bf_max_job_user", bf_max_job_user, 0, "jobs, 0 for any number")
+        check_flag("defer", defer)
         if bf_continue is not True:
             raise InputError(
                 "bf_continue can only be true: a backfill pass takes no simulated time, so nothing changes under it",
@@ -91,7 +90,7 @@ class Periodic(Rhythm):
         self.bf_resolution = bf_resolution * SECOND
         self.bf_max_job_test = bf_max_job_test
         self.bf_max_job_user = bf_max_job_user
-        self.depth = NOBODY
+        self.depth = NO_BACKFILL
         self.candidates = None
         self.last_main = -NEVER
         self.last_full = self.last_backfill = -1
@@ -120,7 +119,7 @@ class Periodic(Rhythm):
             self.depth = OTHERS
             return
         if not rule.overtakes:
-            self.depth = NOBODY
+            self.depth = NO_BACKFILL
             if self.sched_interval < 0:
                 raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
             return
@@ -133,7 +132,7 @@ class Periodic(Rhythm):
             self.ageing = True
 
     def keeps_promises(self, policy: Policy) -> bool:
-        return policy.plans and self.depth == OTHERS  # else each of its own passes plans anew
+        return policy.plans and self.depth == OTHERS  # else each of its own passes plans from scratch
 
     # ---- when
 
@@ -150,7 +149,7 @@ class Periodic(Rhythm):
                 kinds |= FULL
             elif events and now >= self.last_main + self.sched_min_interval:
                 kinds |= MAIN
-        due = self.depth != NOBODY and now % self.bf_interval == 0 and self.last_backfill != now
+        due = self.depth != NO_BACKFILL and now % self.bf_interval == 0 and self.last_backfill != now
         if due and (self.missed or causes & ~TIMER or self.ageing):
             kinds |= BACKFILL
         return kinds
@@ -173,7 +172,7 @@ class Periodic(Rhythm):
             soon = self.last_main + self.sched_min_interval
             if events and now < soon < time:
                 time = soon
-        if self.depth != NOBODY and (self.missed or causes & ~TIMER or self.ageing):
+        if self.depth != NO_BACKFILL and (self.missed or causes & ~TIMER or self.ageing):
             soon = now - now % self.bf_interval + self.bf_interval
             if soon < time:
                 time = soon
@@ -392,8 +391,3 @@ class Periodic(Rhythm):
     def up(self, time):
         """The time, rounded up to the resolution."""
         return (time + self.bf_resolution - 1) // self.bf_resolution * self.bf_resolution
-
-
-def _check(name, value, least, unit) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-        raise InputError(f"{name} must be a whole number from {least} ({unit})", value=value)

@@ -14,6 +14,7 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.policies.rhythm.parameters import check_flag, check_number
 from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
 from walltime.policy.api import Cause, Pass, Policy, Rhythm, require_open
 
@@ -22,8 +23,7 @@ SECOND = cython.declare(cython.longlong, _SECOND)
 MAIN = cython.declare(cython.int, 1)  # kinds of passes
 FULL = cython.declare(cython.int, 2)
 BACKFILL = cython.declare(cython.int, 4)
-NOBODY = cython.declare(cython.longlong, -2)
-MOST = 1_000_000_000
+NO_BACKFILL = cython.declare(cython.longlong, -2)
 NUMBERS = {
     "batch_sched_delay": (0, "seconds"),
     "sched_min_interval": (0, "microseconds"),
@@ -98,12 +98,11 @@ class Slurm(Rhythm):
         Rhythm.__init__(self)
         given = dict(locals())
         for name, (least, unit) in NUMBERS.items():
-            _check(name, given[name], least, unit)
+            check_number(name, given[name], least, unit)
         if sched_interval != -1:
-            _check("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+            check_number("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
         for name in ("defer", "bf_continue"):
-            if not isinstance(given[name], bool):
-                raise InputError(f"{name} is true or false", value=given[name])
+            check_flag(name, given[name])
         self.forgets = self.replans = True
         self.sched_interval = sched_interval * SECOND if sched_interval > 0 else -1
         self.sched_min_interval = sched_min_interval
@@ -116,7 +115,7 @@ class Slurm(Rhythm):
         self.cycle = Cycle(given)
         self.parts = None
         self.masks = []
-        self.depth = NOBODY
+        self.depth = NO_BACKFILL
         self.last_main = self.last_called = self.last_backfill = -NEVER
         self.last_full = -1
         self.missed = 0  # what has happened since the last backfill cycle,
@@ -135,7 +134,7 @@ class Slurm(Rhythm):
                 choices=["none", "easy", "depth", "conservative"],
             )
         if not rule.overtakes:
-            self.depth = NOBODY
+            self.depth = NO_BACKFILL
             if self.sched_interval < 0:
                 raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
         else:
@@ -145,7 +144,7 @@ class Slurm(Rhythm):
         self.cycle.places = self.cycle.places or max(self.depth, 0)
 
     def keeps_promises(self, policy: Policy) -> bool:
-        return False  # every cycle plans afresh
+        return False  # every cycle plans from scratch
 
     def set_partitions(self, masks):
         self.masks = masks
@@ -169,7 +168,7 @@ class Slurm(Rhythm):
                 kinds |= FULL
             elif self.is_at_once(now, happened) or self.is_queued(now, happened):
                 kinds |= MAIN
-        if self.depth != NOBODY and now % SECOND == 0 and (self.missed or causes & ~TIMER or self.ageing):
+        if self.depth != NO_BACKFILL and now % SECOND == 0 and (self.missed or causes & ~TIMER or self.ageing):
             kinds |= BACKFILL if now >= self.last_backfill + self.bf_interval else 0
         return kinds
 
@@ -199,7 +198,7 @@ class Slurm(Rhythm):
             soon = self.last_main + self.sched_min_interval
             if happened & RELEASE and not self.defer and now < soon < time:
                 time = soon
-        if self.depth != NOBODY and (self.missed or causes & ~TIMER or self.ageing):
+        if self.depth != NO_BACKFILL and (self.missed or causes & ~TIMER or self.ageing):
             soon = max(now + 1, self.last_backfill + self.bf_interval)
             time = min(time, (soon + SECOND - 1) // SECOND * SECOND)
         return time
@@ -332,8 +331,3 @@ class Slurm(Rhythm):
         for w in range(len(self.open)):
             self.open[w] &= ~nodes[w]
         return 0
-
-
-def _check(name, value, least, unit) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-        raise InputError(f"{name} must be a whole number from {least} ({unit})", value=value)

@@ -1,4 +1,4 @@
-"""Slurm's backfill cycle: jobs in order, each with a place on whole nodes of a plan that is made afresh every time."""
+"""Slurm's backfill cycle: jobs in order, each with a place on whole nodes; every cycle plans from scratch."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Cycle:
         return self.place(p, slot, now_only)
 
     def place(self, p: Pass, slot, now_only):
-        """Time after time: from `start` on the nodes that are kept for nobody, and when they have room."""
+        """Time after time: from `start` on the nodes that are kept for no job, and when they have room."""
         ledger: ResourceLedger = self.parts.ledger
         length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
         least: cython.Py_ssize_t = max(ledger.nodes_of[p.jobs.at[slot].shape], 1)
@@ -220,7 +220,7 @@ class Cycle:
         return fits
 
     def keep(self, p: Pass, slot, time):
-        """Keep whole nodes for the job from `time` on; whether nobody else's are among them."""
+        """Keep whole nodes for the job from `time` on; False where some are kept for another job."""
         start: cython.longlong = time - time % self.resolution
         end: cython.longlong = time + max(p.jobs.at[slot].estimate, 1)
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)

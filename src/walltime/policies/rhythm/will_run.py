@@ -151,7 +151,7 @@ class WillRun:
         return 0
 
     def enough(self, time):
-        """Whether the job has room at that time, which those without whom it was looked at have left by then."""
+        """Whether the job has room at that time, when the running jobs that were left out of the look are gone."""
         ledger: ResourceLedger = self.ledger
         suits: cython.bint = self.have >= self.want
         if not suits or ledger.place.plain or ledger.nodes_of[self.shape] == 0:
