@@ -144,6 +144,7 @@ DIRECTIVES = {
     "language_level": 3,
     "infer_types": True,
     "embedsignature": True,
+    "auto_pickle": False,  # no compiled object leaves its process; a third of the C code was for that
     "show_performance_hints": False,
     "binding": False,  # a method that is called with a wrong self is refused, and not believed
     "boundscheck": CHECKED,

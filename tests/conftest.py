@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 SERVICES = {"slurm", "browser", "postgres"}
 MEMORY = 6 << 30  # of one process of a test; more is a fault, and must not end the whole run
 OUTCOMES = ("passed", "failed", "error", "skipped")
+ELSEWHERE = []  # functions that tell CPU seconds of processes which others start for a test
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's business
 settings.load_profile("untimed")
@@ -79,7 +80,7 @@ def _limited(memory):
 
 def _used():
     parts = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(part.ru_utime + part.ru_stime for part in parts)
+    return sum(part.ru_utime + part.ru_stime for part in parts) + sum(used() for used in ELSEWHERE)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -89,6 +90,12 @@ def pytest_terminal_summary(terminalreporter):
         f"{ran} cases ran, {count['failed'] + count['error']} failed, {count['skipped']} were skipped for want of "
         f"something (-rs tells the reasons)"
     )
+
+
+@pytest.fixture(scope="session")
+def elsewhere():
+    """Functions that tell CPU seconds of processes which others start for a test."""
+    return ELSEWHERE
 
 
 @pytest.fixture(scope="session")

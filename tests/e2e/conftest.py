@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Command, Outcome, crowd, start, swf
+from command_line import Command, Outcome, crowd, environment, swf
+from warm import Warm
 
 from walltime.core.errors import InputError
 from walltime.slurm.packages import find_installation
@@ -20,14 +23,25 @@ def slurm() -> None:
         pytest.skip(str(error))
 
 
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory, elsewhere: list[object]) -> Iterator[Warm]:
+    """Python with Walltime imported already."""
+    process = Warm(tmp_path_factory.mktemp("warm"), environment())
+    elsewhere.append(process.used)
+    yield process
+    process.close()
+    spent = process.used()
+    elsewhere.append(lambda: -2 * spent)  # it is among our own processes now
+
+
 @pytest.fixture
-def command(tmp_path: Path) -> Command:
+def command(tmp_path: Path, warm: Warm) -> Command:
     """Run `walltime ...` in the test's folder."""
 
     def run(*arguments: object) -> Outcome:
-        process = start(tmp_path, *arguments)
-        out, err = process.communicate()
-        return Outcome(process.returncode, out, err)
+        words = [*warm.words(), "-m", "walltime", *map(str, arguments)]
+        done = subprocess.run(words, cwd=tmp_path, env=environment(), text=True, capture_output=True)
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
 

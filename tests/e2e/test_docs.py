@@ -19,13 +19,13 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from command_line import SOURCE, environment
+from warm import Warm
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -78,14 +78,15 @@ def skip_without_slurm(document: Path) -> None:
 class Reader:
     """Somebody who types what a document says, in an empty folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, warm: Warm) -> None:
+        self.python = warm.words()
         self.folder = folder / "work"
         self.folder.mkdir()
         commands = folder / "bin"
         commands.mkdir()
         for command, arguments in (("walltime", " -m walltime"), ("python", "")):
             script = commands / command
-            script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{arguments} "$@"\n')
+            script.write_text(f'#!/bin/sh\nexec {shlex.join(self.python)}{arguments} "$@"\n')
             script.chmod(0o755)
         path = f"{commands}{os.pathsep}{os.environ['PATH']}"
         self.environment = environment() | {"PATH": path, "EXAMPLES": str(ROOT / "examples")}
@@ -102,7 +103,7 @@ class Reader:
             self.compare(block.text)
         else:
             code = int(wish.removeprefix("fails=")) if wish.startswith("fails=") else 0
-            self.run([sys.executable, "-c", block.text] if kind == "python" else ["sh", "-ec", block.text], code)
+            self.run([*self.python, "-c", block.text] if kind == "python" else ["sh", "-ec", block.text], code)
 
     def run(self, command: list[str], code: int) -> None:
         done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True, capture_output=True)
@@ -136,10 +137,10 @@ def _text_to_run(document: Path) -> str:
         if any(map(is_checked, blocks(path)))
     ],
 )
-def test_code_in_a_document_does_what_it_shows(document: Path, tmp_path: Path) -> None:
+def test_code_in_a_document_does_what_it_shows(document: Path, tmp_path: Path, warm: Warm) -> None:
     if needs_slurm(document):
         skip_without_slurm(document)
-    reader = Reader(tmp_path)
+    reader = Reader(tmp_path, warm)
     for block in blocks(document):
         if is_checked(block):
             try:
@@ -170,10 +171,10 @@ def test_a_misspelt_wish_is_not_taken_for_a_plain_block() -> None:
         ("```text prints: walltime policies\nno such policy\n```\n", "not printed"),
     ],
 )
-def test_the_reader_sees_what_is_wrong(tmp_path: Path, text: str, problem: str | None) -> None:
+def test_the_reader_sees_what_is_wrong(tmp_path: Path, warm: Warm, text: str, problem: str | None) -> None:
     document = tmp_path / "page.md"
     document.write_text(text)
-    reader = Reader(tmp_path)
+    reader = Reader(tmp_path, warm)
     steps = list(blocks(document))
     assert all(map(is_checked, steps))
     if problem is None:

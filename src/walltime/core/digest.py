@@ -63,13 +63,20 @@ def _add_column(state: _Hash, series: pl.Series, kind: Any) -> None:
     if kind == pl.String:
         _add_labels(state, series)
     elif kind == pl.Boolean:
-        state.update(np.packbits(series.fill_null(False).to_numpy()).data)
+        state.update(np.packbits(_filled(series, kind, False)).data)
     elif kind == pl.Float64:
-        values = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0  # -0.0 + 0.0 is 0.0
+        values = _filled(series, kind, 0.0) + 0.0  # -0.0 + 0.0 is 0.0
         values[np.isnan(values)] = np.nan  # one of the many bit patterns
         state.update(np.ascontiguousarray(values, "<f8").data)
     else:
-        state.update(np.ascontiguousarray(series.cast(pl.Int64).fill_null(0).to_numpy(), "<i8").data)
+        state.update(np.ascontiguousarray(_filled(series, pl.Int64(), 0), "<i8").data)
+
+
+def _filled(series: pl.Series, kind: Any, value: Any) -> np.ndarray:
+    """The values, with this one in the empty cells; what is not needed is not asked for, as each costs a small run."""
+    if series.dtype != kind:
+        series = series.cast(kind)
+    return (series.fill_null(value) if series.null_count() else series).to_numpy()
 
 
 def _add_labels(state: _Hash, series: pl.Series) -> None:

@@ -31,6 +31,7 @@ cdef class Life(Engine):
     cdef readonly dict withdrawn
     cdef long long[::1] legal
     cdef bint watched
+    cdef bint told
     cdef readonly long long ended
 
     cdef int listen(self, list sources) except -1

@@ -69,6 +69,7 @@ class Life(Engine):
         self.counts = dict.fromkeys(("preemptions", "suspensions", "interruptions", "requeues", "failures"), 0)
         self.observers = list(observers)
         self.watched = bool(self.observers)
+        self.told = self.watched  # whether anything hears of each transition
         self.ended = 0
 
     def listen(self, sources):
@@ -80,6 +81,7 @@ class Life(Engine):
         self.on_interrupted = [one for one in sources if one.hears & INTERRUPTED]
         self.on_left = [one for one in sources if one.hears & LEFT]
         self.on_moved = [one for one in sources if one.hears & MOVED]
+        self.told = self.watched or bool(self.on_moved)
         return 0
 
     # ---- a job's way in
@@ -274,9 +276,9 @@ class Life(Engine):
                 f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}"
             )
         self.jobs.at[slot].state = state
-        for i in range(len(self.on_moved)):
-            cython.cast(Source, self.on_moved[i]).moved(slot, before, state)
-        if self.watched:
+        if self.told:
+            for i in range(len(self.on_moved)):
+                cython.cast(Source, self.on_moved[i]).moved(slot, before, state)
             for observer in self.observers:
                 observer.moved(self, slot, before, state)
         return 0

@@ -1,3 +1,4 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
 

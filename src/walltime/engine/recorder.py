@@ -21,6 +21,9 @@ NOWHERE = 0xFFFF
 PLACED = ("row", "ranges")
 """Which row of the allocations is on nodes, and how many of the next ranges tell on which."""
 
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+
 
 @cython.final
 @cython.cclass
@@ -74,7 +77,7 @@ class Recorder:
     def job(self, t: JobTable, slot, end):
         """The job has left (or the simulation has, `end` < 0)."""
         at: cython.Py_ssize_t = self.jobs.next()
-        c: cython.longlong[::1] = self.jobs.chunk
+        c: cython.p_longlong = words(self.jobs.chunk)
         c[at] = t.at[slot].seq
         c[at + 1] = t.at[slot].row
         c[at + 2] = t.at[slot].eligible
@@ -93,7 +96,7 @@ class Recorder:
         if found > 0:
             cores = self.place(self.allocations.size, ledger, found)
         at: cython.Py_ssize_t = self.allocations.next()
-        c: cython.longlong[::1] = self.allocations.chunk
+        c: cython.p_longlong = words(self.allocations.chunk)
         c[at] = t.at[slot].seq
         c[at + 1] = t.at[slot].start
         c[at + 2] = end
@@ -106,7 +109,7 @@ class Recorder:
         k: cython.Py_ssize_t
         held: cython.longlong = 0
         at: cython.Py_ssize_t = self.placed.next()
-        c: cython.longlong[::1] = self.placed.chunk
+        c: cython.p_longlong = words(self.placed.chunk)
         c[at] = row
         c[at + 1] = found
         for k in range(found):

@@ -18,6 +18,11 @@ def doubled(values: object) -> np.ndarray:
     return new
 
 
+def words(values: np.ndarray) -> np.ndarray:
+    """The array itself; compiled modules have its address by this name, which costs less than a view (arrays.pxd)."""
+    return values
+
+
 def doubles(size: int) -> np.ndarray:
     """A new array of floats, all zero."""
     return np.zeros(size, np.float64)

@@ -1,3 +1,5 @@
+from walltime.kernel.arrays cimport words
+
 cdef class EventHeap:
     cdef long long[::1] entries
     cdef readonly Py_ssize_t size

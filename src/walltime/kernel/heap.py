@@ -10,6 +10,9 @@ from walltime.kernel.arrays import doubled, integers
 NEVER = cython.declare(cython.longlong, _NEVER)
 WORDS = cython.declare(cython.Py_ssize_t, 4)  # an entry: time, seq, slot, stamp
 
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+
 
 @cython.final
 @cython.cclass
@@ -31,7 +34,7 @@ class EventHeap:
         p: cython.Py_ssize_t
         if WORDS * self.size == len(self.entries):
             self.grow()
-        a: cython.longlong[::1] = self.entries
+        a: cython.p_longlong = words(self.entries)
         i = self.size
         self.size += 1
         while i > 0:
@@ -63,7 +66,7 @@ class EventHeap:
         c: cython.Py_ssize_t
         m: cython.Py_ssize_t
         e: cython.Py_ssize_t
-        a: cython.longlong[::1] = self.entries
+        a: cython.p_longlong = words(self.entries)
         if self.size == 0:
             raise IndexError("pop from an empty heap")
         self.time = a[0]
