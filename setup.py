@@ -18,6 +18,7 @@ COMPILED = [
     "workload.formats.sacct_fields",
     "workload.formats.sacct_scan",
     "kernel.heap",
+    "kernel.closed_loop",
     "kernel.jobs",
     "kernel.ledger.free_profile",
     "kernel.ledger.running_profile",
@@ -132,6 +133,7 @@ COMPILED = [
     "engine.life",
     "engine.loop",
     "engine.arrivals",
+    "engine.users",
 ]
 LATER = os.environ.get("WALLTIME_COMPILE") == "0"  # the set-up of a clone: installed first, compiled by `make build`
 LIMITED = os.environ.get("WALLTIME_ABI3") == "1"  # one wheel for every Python from 3.11 on, a fifth slower

@@ -63,10 +63,11 @@ COMMANDS = (
     "workload fit demo/workload.swf --output model.json",
     "workload generate model.json --cores 256 --days 1 --output made.swf",
     "workload compare demo/workload.swf anonymous.swf",
+    "workload users demo/workload.swf --waits none",
 )
 BEFORE = {"workflows flows": "run flows.yaml --output flows"}
 NAMED = {"parts", "skipped", "left_out", "facts", "totals", "quantiles", "variables", "labels", "rhythm"}
-NAMED |= {"rank_correlations", "autocorrelations"}
+NAMED |= {"rank_correlations", "autocorrelations", "sessions_by_gap"}
 """Objects whose keys are names of what was found: of jobs' fields, causes, quantiles and the like."""
 WORDS = {str: "text", bool: "true or false", int: "number", float: "number", type(None): "null"}
 

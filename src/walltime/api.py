@@ -182,7 +182,8 @@ class Result:
         rules = ("nodes", "queues", "limits", "reservations")
         ruled = any(getattr(cluster, rule) for cluster in self.scenario.clusters for rule in rules)
         bound = self.scenario.broker is not None and bool(self.scenario.broker.bind)
-        if not ruled and not bound and not self.record.facts.get("conditions"):
+        closed = self.scenario.users is not None and self.scenario.users.reacts
+        if not ruled and not bound and not closed and not self.record.facts.get("conditions"):
             return None
         try:
             return self.scenario.read_workload()

@@ -22,6 +22,7 @@ from typing import Any
 from twin.reference_gates import Gates
 from twin.reference_parts import Estimate, Order
 from twin.reference_passes import Backfill
+from twin.reference_users import Users
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
@@ -80,24 +81,29 @@ def simulate(
     never: str = "cancel",
     preceding: bool = False,
     deadlines: str = "keep",
+    users: Mapping[str, Any] | None = None,
 ) -> list[Outcome]:
     """The schedule of the workload on a machine of so many cores: an Outcome for each row, in row order.
 
     `policy` is fcfs, easy or aggressive, or a mapping of a scheduler's parts (order, backfill, estimate) as a scenario
     has it. `overrun` says what happens to a job that runs longer than it asked: kill, or extend. `until` (microseconds)
     is the last instant that is simulated; jobs submitted after it are left out. `never`, `preceding` and `deadlines`
-    are the scenario's keys of dependencies and deadlines.
+    are the scenario's keys of dependencies and deadlines; `users` those of users who react, None where they do not.
+    Then jobs that are never submitted are left out, and the others come in order of entry.
     """
     if isinstance(policy, str) and policy not in POLICIES:
         raise InputError("unknown policy", value=policy, choices=POLICIES)
     if overrun not in ("kill", "extend"):
         raise InputError("unknown overrun", value=overrun, choices=("kill", "extend"))
-    jobs = _read_jobs(workload, until)
+    jobs = _read_jobs(workload, until if users is None else None)
     if overrun == "extend" and until is None:
         _refuse_endless(jobs)
     parts = POLICIES[policy] if isinstance(policy, str) else policy
     gates = Gates(workload, jobs, never, preceding)
-    _Simulation(jobs, cores, parts, overrun == "kill", gates, deadlines == "cancel").run(until)
+    people = None if users is None else Users(workload, jobs, users)
+    _Simulation(jobs, cores, parts, overrun == "kill", gates, deadlines == "cancel", people).run(until)
+    if people is not None:
+        jobs = sorted((job for job in jobs if job.row in people.came), key=lambda job: job.turn)
     return [_outcome(job, until) for job in jobs]
 
 
@@ -127,6 +133,7 @@ class _Job:
     expected_end: int = 0
     corrections: int = 0
     backfilled: bool = False
+    turn: int = 0  # in the order of entry
 
     @property
     def eligible(self) -> int:
@@ -142,9 +149,18 @@ class _Simulation:
     """The machine, its queue, and the clock."""
 
     def __init__(
-        self, jobs: list[_Job], cores: int, parts: Mapping[str, Any], kill: bool, gates: Gates, drop_late: bool
+        self,
+        jobs: list[_Job],
+        cores: int,
+        parts: Mapping[str, Any],
+        kill: bool,
+        gates: Gates,
+        drop_late: bool,
+        users: Users | None = None,
     ) -> None:
         self.jobs = jobs
+        self.users = users
+        self.entered = 0
         self.gates = gates
         self.held: list[_Job] = []
         self.drop_late = drop_late
@@ -162,22 +178,30 @@ class _Simulation:
         self.cancellations: dict[int, list[_Job]] = defaultdict(list)
         self.expiries: dict[int, list[_Job]] = defaultdict(list)
         self.arrivals: dict[int, list[_Job]] = defaultdict(list)
-        for job in jobs:
+        for job in jobs if users is None else ():
             self.arrivals[job.submit].append(job)
-            patience = gates.cards[job.row].patience
-            if patience is not None:
-                self.expiries[job.submit + patience].append(job)
-            if drop_late and job.deadline is not None and job.deadline >= job.submit + job.requested:
-                self.expiries[job.deadline - job.requested + 1].append(job)
-            if job.cancel is not None and job.cancel > job.submit:
-                self.cancellations[job.cancel].append(job)
+            self.foresee(job)
+
+    def foresee(self, job: _Job) -> None:
+        """What will happen to the job at times that are known when it is submitted."""
+        patience = self.gates.cards[job.row].patience
+        if patience is not None:
+            self.expiries[job.submit + patience].append(job)
+        if self.drop_late and job.deadline is not None and job.deadline >= job.submit + job.requested:
+            self.expiries[job.deadline - job.requested + 1].append(job)
+        if job.cancel is not None and job.cancel > job.submit:
+            self.cancellations[job.cancel].append(job)
 
     def run(self, until: int | None) -> None:
         """Go from instant to instant, in order of time, up to and including `until`."""
-        fixed = sorted(self.cancellations.keys() | self.expiries.keys() | self.arrivals.keys(), reverse=True)
-        while fixed or self.running or self.promises() or self.releases():
-            due = [self.due(job) for job in self.running] + self.releases()
-            self.now = min(due + fixed[-1:] + self.promises())
+        fixed = self.foreseen()
+        while True:
+            due = [self.due(job) for job in self.running] + self.releases() + self.promises() + fixed[-1:]
+            if self.users is not None:
+                due += self.foreseen()[-1:] + [time for time, _, _ in self.users.due()[:1]]
+            if not due:
+                return
+            self.now = min(due)
             if until is not None and self.now > until:
                 return
             if fixed and fixed[-1] == self.now:
@@ -186,6 +210,10 @@ class _Simulation:
             if self.changes or any(job.promise == self.now for job in self.queue):
                 self.schedule()
                 self.changes.clear()
+
+    def foreseen(self) -> list[int]:
+        """The instants that are known of the jobs so far, the last first."""
+        return sorted(self.cancellations.keys() | self.expiries.keys() | self.arrivals.keys(), reverse=True)
 
     def releases(self) -> list[int]:
         """When held jobs are let in, or cancelled because they never can be."""
@@ -216,10 +244,10 @@ class _Simulation:
 
     def fire(self) -> None:
         """Everything that is due now, in the order of the rules; `changes` collects what the scheduler must know."""
-        for job in sorted(self.running, key=lambda job: job.row):
+        for job in sorted(self.running, key=lambda job: job.turn):
             if job.own_end == self.now:
                 self.finish(job, "completed")
-        for job in sorted(self.running, key=lambda job: job.row):
+        for job in sorted(self.running, key=lambda job: job.turn):
             if self.limit(job) == self.now:
                 self.finish(job, "timeout")
             elif job.expected_end == self.now:
@@ -232,17 +260,33 @@ class _Simulation:
         self.release()
         for job in self.arrivals.pop(self.now, ()):
             self.arrive(job)
+        while self.users is not None and (coming := self.users.due()[:1]) and coming[0][0] <= self.now:
+            self.submit(coming[0][2])
+
+    def submit(self, job: _Job) -> None:
+        """A user submits the job now; its own times keep their distance from the submission."""
+        later = self.now - job.submit
+        job.submit = self.now
+        for name in ("begin", "cancel", "deadline"):
+            if getattr(job, name) is not None:
+                setattr(job, name, getattr(job, name) + later)
+        assert self.users is not None
+        self.users.came[job.row] = self.now
+        self.foresee(job)
+        self.arrive(job)
 
     def release(self) -> None:
         """Cancel the held jobs that never can be let in, and let in those whose time has come."""
         while doomed := [job for job in self.held if self.gates.opens(job, self.now) == NEVER and not self.gates.stay]:
             self.cancel(doomed[0])
-        for job in sorted(self.held, key=lambda job: job.row):
+        for job in sorted(self.held, key=lambda job: job.turn):
             time = self.gates.opens(job, self.now)
             if time is not None and time <= self.now:
                 self.enqueue(job)
 
     def arrive(self, job: _Job) -> None:
+        job.turn = self.entered
+        self.entered += 1
         if job.cores > self.cores:
             job.state = "rejected"
         elif (job.cancel is not None and job.cancel <= job.submit) or self.hopeless(job):

@@ -48,7 +48,8 @@ class Order:
         if self.origin is None:
             self.origin = job.eligible
         value = RANKS[self.name](self, job, now)
-        return (True, 0.0, job.row) if math.isnan(value) else (False, value, job.row)
+        turn = getattr(job, "turn", job.row)
+        return (True, 0.0, turn) if math.isnan(value) else (False, value, turn)
 
 
 def split(part: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -54,7 +54,7 @@ def test_the_size_comes_from_the_jobs_where_the_scenario_does_not_tell():
 def test_what_is_wrong_is_told_before_the_jobs_are_read():
     for keys, error, text in (
         ({"cluster": {"cores": 4, "scheduler": {"order": "nonsense"}}}, InputError, "nonsense"),
-        ({"users": "mine:Users"}, UnsupportedError, "users"),
+        ({"users": "feedback", "start": {"time": 1, "jobs": "queue.txt"}}, UnsupportedError, "users"),
         ({"engine": "slurm", "deadlines": "cancel"}, UnsupportedError, "deadlines"),
     ):
         wrong = parse({"workload": {"trace": "nowhere.swf"}, "cluster": {"cores": 4}} | keys)

@@ -230,6 +230,8 @@ def _find_apart(base: str, before: Comparable, label: str, after: Comparable) ->
         pairs = pair_jobs(before, after)
     except InputError:
         return [f"{base} and {label} have no job in common"]
+    if modes := _find_modes(before, after):
+        return [modes.format(base, label)]
     if not pairs.alike:
         return [f"jobs of the same number differ in submission or cores between {base} and {label}"]
     only = pairs.count_only()
@@ -239,6 +241,17 @@ def _find_apart(base: str, before: Comparable, label: str, after: Comparable) ->
         f"{count_jobs(only[0])} started under {base} alone and {only[1]:,} under {label} alone; "
         "changes job by job are over the others"
     ]
+
+
+def _find_modes(before: Comparable, after: Comparable) -> str | None:
+    """What to say of two results of which users react in at least one; None where they react in none."""
+    one, other = ((result.record.facts.get("users") or {}).get("mode") for result in (before, after))
+    if one is None and other is None:
+        return None
+    if one is not None and other is not None:
+        return "users react to {} and to {}: their jobs are not submitted at the same times"
+    opened, closed = ("{}", "{}") if one is None else ("{1}", "{0}")
+    return f"{opened} is open and {closed} closed: users react in one of them alone, so waits are not of the same jobs"
 
 
 def count_jobs(count: int) -> str:

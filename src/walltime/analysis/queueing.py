@@ -55,6 +55,16 @@ def response_mmck(rate: float, service: float, servers: int, places: int) -> flo
     return sum(jobs * share for jobs, share in enumerate(states)) / (rate * (1 - states[-1]))
 
 
+def response_repairman(users: int, think: float, service: float, servers: int = 1) -> float:
+    """The mean response in a closed system: so many users, each of whom thinks for a while and then waits for one job;
+    thinking and service exponential with these means, first come first served. The machine-repairman model."""
+    shares = [1.0]  # of time with so many jobs in the system
+    for jobs in range(1, users + 1):
+        shares.append(shares[-1] * (users - jobs + 1) * service / (think * min(jobs, servers)))
+    busy = math.fsum(min(jobs, servers) * share for jobs, share in enumerate(shares)) / math.fsum(shares)
+    return users * service / busy - think
+
+
 def responses_priority(rates: list[float], service: float, preemptive: bool) -> list[float]:
     """M/M/1 with classes of jobs that need the same mean service, the most urgent class first.
 

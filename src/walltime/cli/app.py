@@ -27,6 +27,7 @@ from walltime.cli.workflows import workflows
 from walltime.cli.workload.commands import app as workload_app
 from walltime.cli.workload.compare import compare as compare_workloads
 from walltime.cli.workload.model import anonymise, fit, generate, recipe, tune
+from walltime.cli.workload.users import users
 
 app = typer.Typer(
     name="walltime",
@@ -55,7 +56,7 @@ for command in (
     demo,
 ):
     app.command()(command)
-for modelling in (fit, generate, tune, recipe, anonymise):
+for modelling in (fit, generate, tune, recipe, anonymise, users):
     workload_app.command()(modelling)
 app.command("check-plugin")(check_plugin)
 workload_app.command("compare")(compare_workloads)

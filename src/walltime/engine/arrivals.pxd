@@ -38,7 +38,7 @@ cdef class Arrivals(Source):
     cdef const int[::1] qos
     cdef const long long[::1] lane
     cdef const long long[::1] domain
-    cdef const long long[::1] entered
+    cdef const long long[::1] ruled_queue
     cdef const long long[::1] rules
     cdef const long long[::1] shape
     cdef const long long[::1] choice
@@ -49,4 +49,7 @@ cdef class Arrivals(Source):
     cpdef fire(self, long long now)
     cdef int load(self) except -1
     cdef int take_rules(self, object ruled) except -1
+    cdef int enter(self, Py_ssize_t i, long long time) except -1
     cdef int describe(self, JobTable jobs, Py_ssize_t slot, Py_ssize_t i) except -1
+
+cdef long long shifted(const long long[::1] times, Py_ssize_t i, long long later) noexcept

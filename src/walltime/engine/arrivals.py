@@ -18,7 +18,6 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 LABELS = ("user", "group", "account", "queue", "qos", "profile")
 
 
-@cython.final
 @cython.cclass
 class Arrivals(Source):
     """`workloads` is an iterable of Workloads in order of submission; one batch is open at a time.
@@ -92,7 +91,7 @@ class Arrivals(Source):
     def take_rules(self, ruled):
         self.lane = ruled.lane
         self.domain = ruled.domain
-        self.entered = ruled.queue
+        self.ruled_queue = ruled.queue
         self.rules = ruled.rules
         self.shape = ruled.shape
         self.choice = ruled.choice
@@ -109,7 +108,7 @@ class Arrivals(Source):
             return 0
         jobs.at[slot].lane = self.lane[i]
         jobs.at[slot].domain = self.domain[i]
-        jobs.at[slot].queue = self.entered[i]
+        jobs.at[slot].queue = self.ruled_queue[i]
         jobs.at[slot].rules = self.rules[i]
         jobs.at[slot].choice = self.choice[i]
         jobs.at[slot].memory = self.memory[i]
@@ -179,42 +178,9 @@ class Arrivals(Source):
 
     def fire(self, now):
         sim: Simulation = self.engine
-        jobs: JobTable = sim.jobs
-        i: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
         while self.next <= now:
-            i = self.i
-            slot = jobs.enter(self.submit[i], self.run_time[i], self.requested[i], self.cores[i])
-            jobs.at[slot].row = self.first_row + i
-            jobs.at[slot].job_id = self.job_id[i]
-            if self.user is not None:
-                jobs.at[slot].user = self.user[i]
-            if self.group is not None:
-                jobs.at[slot].group = self.group[i]
-            if self.account is not None:
-                jobs.at[slot].account = self.account[i]
-            if self.queue is not None:
-                jobs.at[slot].queue = self.queue[i]
-            if self.priority is not None:
-                jobs.at[slot].priority = self.priority[i]
-            if self.nodes is not None:
-                jobs.at[slot].nodes = self.nodes[i]
-            if self.per_node is not None:
-                jobs.at[slot].per_node = self.per_node[i]
-            if self.deadline is not None:
-                jobs.at[slot].deadline = self.deadline[i]
-            if self.qos is not None:
-                jobs.at[slot].qos = self.qos[i]
-            if self.patience is not None and self.patience[i] >= 0:
-                self.impatience.plan(slot, self.submit[i] + self.patience[i])
-            if self.ruled:
-                self.describe(jobs, slot, i)
-            if self.ruled and self.refused[i] >= 0:
-                sim.reject(slot, self.site.reasons[self.refused[i]])
-            else:
-                self.cancellations.tell(self.cancel[i] if self.cancel is not None else -1)
-                sim.enter(slot, self.begin[i] if self.begin is not None else -1)
-            self.i = i + 1
+            self.enter(self.i, self.submit[self.i])
+            self.i += 1
             if self.i < self.n:
                 self.next = self.submit[self.i]
             else:
@@ -222,3 +188,51 @@ class Arrivals(Source):
             if sim.per_event:
                 break
         return 0
+
+    def enter(self, i, time):
+        """The batch's i-th job is submitted, at `time`; its own times keep their distance from the submission."""
+        sim: Simulation = self.engine
+        jobs: JobTable = sim.jobs
+        later: cython.longlong = time - self.submit[i]
+        slot: cython.Py_ssize_t = jobs.enter(time, self.run_time[i], self.requested[i], self.cores[i])
+        jobs.at[slot].row = self.first_row + i
+        jobs.at[slot].job_id = self.job_id[i]
+        if self.user is not None:
+            jobs.at[slot].user = self.user[i]
+        if self.group is not None:
+            jobs.at[slot].group = self.group[i]
+        if self.account is not None:
+            jobs.at[slot].account = self.account[i]
+        if self.queue is not None:
+            jobs.at[slot].queue = self.queue[i]
+        if self.priority is not None:
+            jobs.at[slot].priority = self.priority[i]
+        if self.nodes is not None:
+            jobs.at[slot].nodes = self.nodes[i]
+        if self.per_node is not None:
+            jobs.at[slot].per_node = self.per_node[i]
+        if self.deadline is not None:
+            jobs.at[slot].deadline = shifted(self.deadline, i, later)
+        if self.qos is not None:
+            jobs.at[slot].qos = self.qos[i]
+        if self.patience is not None and self.patience[i] >= 0:
+            self.impatience.plan(slot, time + self.patience[i])
+        if self.ruled:
+            self.describe(jobs, slot, i)
+        if self.ruled and self.refused[i] >= 0:
+            sim.reject(slot, self.site.reasons[self.refused[i]])
+        else:
+            self.cancellations.tell(shifted(self.cancel, i, later))
+            sim.enter(slot, shifted(self.begin, i, later))
+        return 0
+
+    def submissions(self):
+        """When each row of the workload was submitted, -1 where it was not; None: as the workload says."""
+        return None
+
+
+def shifted(times, i, later):
+    """The i-th of some times, so much later; a negative number where there is none."""
+    if times is None:
+        return -1
+    return times[i] + later if times[i] >= 0 else times[i]

@@ -22,6 +22,7 @@ from walltime.engine.cluster import Cluster as ClusterState
 from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.disruptions.preemption import Preemptor
 from walltime.engine.loop import Rank, Simulation
+from walltime.engine.users import Users
 from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
 from walltime.kernel.jobs import JobTable
@@ -45,6 +46,7 @@ from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes
 from walltime.scenario.start import with_usage
 from walltime.workload.aware import Flows, find_flows
+from walltime.workload.users.plan import Plan
 
 DEFAULT_PLACE = Part(name="best-fit")
 SLURMS_PLACE = Part(name="consecutive")
@@ -255,11 +257,22 @@ def add_outages(
     simulation.ending.patience = max(simulation.ending.patience, 2 * rhythm)
 
 
+def make_arrivals(
+    batches: Iterable[Workload], plan: Plan | None, site: Site | None = None, admission: Admission | None = None
+) -> Arrivals:
+    """The arrivals of jobs at their recorded times, or as their users' `plan` has it."""
+    return Arrivals(batches, site, admission) if plan is None else Users(batches, plan, site, admission)
+
+
 def build_simulation(
-    scenario: Scenario, first: Workload | None, batches: Iterable[Workload], options: dict[str, Any]
+    scenario: Scenario,
+    first: Workload | None,
+    batches: Iterable[Workload],
+    options: dict[str, Any],
+    plan: Plan | None = None,
 ) -> tuple[Simulation, Arrivals]:
     """A simulation of the scenario's clusters, and the arrivals that obey their rules; `first` of `batches` tells what
-    is asked for."""
+    is asked for, `plan` when users submit it."""
     jobs = JobTable()
     together = scenario.broker is not None and scenario.broker.shared_limits
     shared = make_counters(jobs, scenario.clusters[0]) if together else None
@@ -268,7 +281,7 @@ def build_simulation(
         for index, cluster in enumerate(scenario.clusters)
     ]
     if scenario.broker is None:
-        arrivals = Arrivals(batches, None if several[0] is None else several[0].site)
+        arrivals = make_arrivals(batches, plan, None if several[0] is None else several[0].site)
         simulation = make_simulation(arrivals, jobs=jobs, **options)
         _add_clusters(simulation, arrivals, scenario, several, first)
         return simulation, arrivals
@@ -284,7 +297,8 @@ def build_simulation(
     gate = Gate(scenario)
     used = gate if gate.needed else None
     sites = [None if pieces is None else pieces.site for pieces in several]
-    arrivals = Arrivals(batches, admission=Admission(used, sites, assignments) if used is not None or ruled else None)
+    admission = Admission(used, sites, assignments) if used is not None or ruled else None
+    arrivals = make_arrivals(batches, plan, admission=admission)
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
     dispatch = build_dispatch(scenario, used, around, _flows(first))
     simulation = make_simulation(arrivals, jobs=jobs, scheduling=dispatch, **options)

@@ -28,11 +28,13 @@ from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
 from walltime.policy import registry
 from walltime.rules.limits import collect_rules
+from walltime.rules.users import plan_users
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.model import PROGRAMS, SHARING
 from walltime.scenario.names import find_strangers
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
+from walltime.workload.users.plan import Plan
 
 NAME = "native"
 
@@ -75,8 +77,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems.append(("broker", "several clusters need one, such as least-loaded"))
     if scenario.slurm is not None and scenario.slurm.conf is not None:
         problems.append(("slurm.conf", "is for the slurm engine; `walltime site import` makes a scenario of it"))
-    if scenario.users is not None:
-        problems.append(("users", f"{scenario.users.name}: no model of users yet"))
+    if scenario.users is not None and scenario.users.reacts and scenario.start is not None:
+        problems.append(("users", f"{scenario.users.mode}, together with a system that is there already (start)"))
     return problems
 
 
@@ -135,7 +137,8 @@ def run(
     profiles = [] if first is None else first.label_names("profile")
     options["execution"].equip([cluster.layout() for cluster in scenario.clusters], scenario.seed, profiles)
     options["execution"].connect([cluster.machine() for cluster in scenario.clusters])
-    simulation, arrivals = build_simulation(scenario, first, batches, options)
+    plan = _plan_users(scenario, workload)
+    simulation, arrivals = build_simulation(scenario, first, batches, options, plan)
     if first is not None and first.has("started"):
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
@@ -191,6 +194,15 @@ def _with_total(batch: Workload) -> Workload:
     """The batch with the total of requests that are given by their shape alone."""
     nodes, each = batch.column("nodes"), batch.column("cores_per_node")
     return batch.replace(dict(batch.columns) | {"cores": np.where((nodes > 0) & (each > 0), nodes * each, 1)})
+
+
+def _plan_users(scenario: Scenario, workload: Workload | Iterable[Workload]) -> Plan | None:
+    """When users submit what, where they react; of a stream their past and future is not known."""
+    if scenario.users is None or not scenario.users.reacts:
+        return None
+    if not isinstance(workload, Workload):
+        raise UnsupportedError(NAME, [("users", "with a stream of jobs; give the whole workload at once")])
+    return plan_users(scenario, workload)
 
 
 def _placed_evenly(scenario: Scenario) -> Scenario:
@@ -265,7 +277,15 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
         "checkpoint_core_hours": simulation.execution.spent_aside / (3600 * SECOND),
         **_brokered(simulation),
+        **_users(scenario, simulation, workload),
     }
+
+
+def _users(scenario: Scenario, simulation: Simulation, workload: Any) -> dict[str, Any]:
+    """What only users who react have to tell."""
+    if scenario.users is None or not scenario.users.reacts:
+        return {}
+    return {"users": {"mode": scenario.users.mode, "not_submitted": len(workload) - simulation.jobs.entered}}
 
 
 def _programs(simulation: Simulation) -> dict[str, Any]:

@@ -42,6 +42,8 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     order[recorded["seq"]] = np.arange(len(order))  # every number of entry is recorded once
     recorded = {name: values[order] for name, values in recorded.items()}
     described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
+    if (moved := arrivals.submissions()) is not None:
+        described["submit"] = pl.Series("submit", moved[recorded["row"]])
     taken = simulation.recorder.allocations.columns(ALLOCATION)
     where = _placements(simulation.recorder, taken["seq"])
     jobs = _jobs(recorded, described, clusters, simulation.now)

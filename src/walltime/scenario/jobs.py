@@ -27,6 +27,10 @@ def read_workload(scenario: Scenario) -> Workload:
     workload, defaulted = _with_defaults(_source(scenario), scenario)
     if spec.workflows:
         workload = _with_workflows(workload, scenario)
+    if scenario.users is not None and scenario.users.population is not None:
+        from walltime.workload.users.population import resample
+
+        workload = resample(workload, scenario.users.population, scenario.seed)
     if scenario.cancellations is not None:
         from walltime.workload.cancellations import draw_cancellations
 

@@ -27,6 +27,7 @@ from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.start import Start
 from walltime.scenario.synthetic import Synthetic
+from walltime.scenario.users import Users
 from walltime.scenario.values import (
     FILE,
     Amount,
@@ -433,7 +434,9 @@ class Scenario(Model):
     )
     broker: Brokering | None = Field(default=None, description="Which cluster a job goes to, where there are several.")
     execution: Execution = Field(default_factory=lambda: Execution(), description="How a started job unfolds.")
-    users: Part | None = Field(default=None, description="A model of users who react to the system.")
+    users: Users | None = Field(
+        default=None, description="Users who react to the system; a plain text is the mode. By default they do not."
+    )
     dependencies: Dependencies = Field(
         default_factory=lambda: Dependencies(), description="Jobs that wait for other jobs."
     )
@@ -518,8 +521,6 @@ class Scenario(Model):
                     if getattr(queue, kind) is not None:
                         found.append((f"broker.queues.{name}.{kind}", kind, getattr(queue, kind)))
         found.append(("execution.model", "execution", self.execution.model))
-        if self.users is not None:
-            found.append(("users", "users", self.users))
         return found
 
     def place(self, key: str) -> dict[str, Any]:

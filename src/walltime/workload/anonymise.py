@@ -17,7 +17,7 @@ import numpy as np
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload
-from walltime.workload.models.fit import hour_of_week
+from walltime.workload.calendar import hour_of_week
 
 _NAMES = {
     "user": "user",

@@ -16,7 +16,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.workload.models.fit import hour_of_week
+from walltime.workload.calendar import hour_of_week
 from walltime.workload.totals import with_totals
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

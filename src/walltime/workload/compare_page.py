@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +47,23 @@ def check_page(path: str | Path) -> None:
 
 def write_page(comparison: Comparison, path: str | Path) -> None:
     """Writes the page, all or nothing, in the format of the suffix."""
-    check_page(path)
     import matplotlib as mpl
 
+    check_page(path)
+    with mpl.rc_context(style()):
+        write_figure(draw(comparison), path, lambda svg: _page(comparison, svg))
+
+
+def write_figure(figure: Figure, path: str | Path, page: Callable[[str], str]) -> None:
+    """Writes a figure, all or nothing, in the format of the suffix; as HTML the `page` that is made of its SVG."""
+    check_page(path)
     kind = Path(path).suffix.lower()[1:]
     buffer = io.BytesIO()
-    with mpl.rc_context(_style()):
-        figure = draw(comparison)
-        figure.savefig(buffer, format="svg" if kind == "html" else kind, dpi=110, metadata=_metadata(kind))
+    figure.savefig(buffer, format="svg" if kind == "html" else kind, dpi=110, metadata=_metadata(kind))
     data = buffer.getvalue()
     if kind == "html":
         svg = data.decode("utf-8")
-        data = _page(comparison, svg[svg.index("<svg") :]).encode("utf-8")
+        data = page(svg[svg.index("<svg") :]).encode("utf-8")
     with replacing(path) as draft:
         draft.write_bytes(data)
 
@@ -73,7 +79,7 @@ def draw(comparison: Comparison) -> Figure:
     from matplotlib.figure import Figure
 
     rows = len(comparison.variables) + 2
-    with mpl.rc_context(_style()):
+    with mpl.rc_context(style()):
         figure = Figure(figsize=(11, 2.9 * rows))
         # Fixed margins: a layout engine would take longer than all the drawing.
         figure.subplots_adjust(
@@ -96,7 +102,8 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
-def _style() -> Any:
+def style() -> Any:
+    """How all pages of workloads look."""
     return {
         "font.size": 9,
         "axes.titlesize": 10,

@@ -6,8 +6,8 @@ import numpy as np
 
 from walltime.core.workload import Origin, Workload
 from walltime.workload.anonymise import anonymise
+from walltime.workload.calendar import hour_of_week
 from walltime.workload.formats import read, write
-from walltime.workload.models.fit import hour_of_week
 
 SECOND = 1_000_000
 

@@ -26,6 +26,7 @@ from walltime.analysis.audit.outages import find_disturbed
 from walltime.analysis.audit.promise import find_broken_promises
 from walltime.analysis.audit.rules import find_broken_rules, find_rows
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, report
+from walltime.analysis.audit.users import follow_users
 from walltime.analysis.audit.waiting import find_left_waiting
 from walltime.analysis.intervals import ABSENT
 from walltime.core.errors import InputError
@@ -56,6 +57,8 @@ def audit(
     """
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
+    if workload is not None and scenario is not None and scenario.users is not None and scenario.users.reacts:
+        found, workload = follow_users(tables, scenario, workload, find_rows(tables.job_id, workload))
     if scenario is not None and scenario.execution.checkpoint is not None:
         _allow_checkpoints(tables, scenario.execution.checkpoint)
     if workload is not None and tables.nodes:

@@ -18,6 +18,7 @@ from walltime.core.time import parse_duration, seconds
 from walltime.experiments.answers.losers import REPLAY, judge_groups, tell_losers
 from walltime.experiments.answers.points import PRESENT, Points
 from walltime.experiments.grid import Range, write_label
+from walltime.scenario import load
 
 if TYPE_CHECKING:
     from walltime.analysis.charts.chart import Chart
@@ -70,6 +71,8 @@ class Answer:
     bound: float
     group: str
     losers: Sequence[Verdict] = ()
+    closed: bool = False
+    """Whether users react in it."""
 
     @property
     def sentences(self) -> list[str]:
@@ -81,7 +84,8 @@ class Answer:
             else f"the {side} {self.key} with {self.condition.text} is {write_label(self.value)}{self._figure()}"
         )
         warnings = [f"Careful: {text}." for text in self.solution.warnings]
-        return [f"{first}.", *warnings, *(tell_losers(self.losers, self.group) if self.losers else []), REPLAY]
+        told = tell_losers(self.losers, self.group) if self.losers else []
+        return [f"{first}.", *warnings, *told, *([] if self.closed else [REPLAY])]
 
     def _figure(self) -> str:
         trial = next(one for one in self.solution.trials if self.values[one.place] == self.value)
@@ -154,7 +158,9 @@ def solve(
     solution = search(respond, len(given), want, smallest=smallest)
     value = None if solution.place is None else given[solution.place]
     judged = [] if value is None else _judge_losers(points, write_label(value), losers)
-    return Answer(key, value, given, wanted, solution, smallest, bound, losers, judged)
+    users = load(points.base).users
+    closed = users is not None and users.reacts
+    return Answer(key, value, given, wanted, solution, smallest, bound, losers, judged, closed)
 
 
 def _judge_losers(points: Points, label: str, key: str) -> list[Verdict]:

@@ -21,6 +21,7 @@ _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters record slurm until execution broker users dependencies deadlines "
     "cancellations start timezone",
+    "users": "mode session_gap campaign overlap waits think hours population files",
     "execution": "model overrun",
     "cancellations": "share after distribution spread running",
     "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "
@@ -58,9 +59,10 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield from find_refused(scenario, top, UNKNOWN)
     if len(scenario.clusters) > 1:
         yield "clusters", "a controller has one cluster"
-    for key, part in (("broker", scenario.broker), ("users", scenario.users)):
-        if part is not None:
-            yield key, f"{part.name}: not in a controller"
+    if scenario.broker is not None:
+        yield "broker", f"{scenario.broker.name}: not in a controller"
+    if scenario.users is not None and scenario.users.reacts:
+        yield "users", f"{scenario.users.mode}: not with a controller"
     if scenario.dependencies != type(scenario.dependencies)():
         yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
     if scenario.start is not None:

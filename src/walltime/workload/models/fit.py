@@ -16,6 +16,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import UNLIMITED, Workload
+from walltime.workload.calendar import hour_of_week
 from walltime.workload.models.clean import Removal, clean
 from walltime.workload.models.distribution import Histogram, gap_quantiles
 from walltime.workload.models.file import HOURS, ModelFile, Rates, Rhythm, Source, Variable
@@ -197,25 +198,3 @@ def _day_spread(sheet: Sheet, hours: np.ndarray, gaps: np.ndarray, jobs: Workloa
     dispersion = max(float(gaps.var()), 1.0)  # of counts in a renewal process
     beyond = np.mean((counts - expected) ** 2 - dispersion * expected) / np.mean(expected**2)
     return round(float(np.sqrt(min(max(beyond, 0.0), 4.0))), 4)
-
-
-def hour_of_week(jobs: Workload, moments: np.ndarray) -> np.ndarray:
-    """Hours since Monday 0:00, local time, of moments on the workload's clock.
-
-    A clock without an origin is taken to begin on a Monday, unless its times are so late that they must count from
-    1970.
-    """
-    from walltime.workload.formats.sacct import zone_offset
-
-    epoch = jobs.origin.epoch
-    if epoch is None:
-        from_1970 = len(moments) > 0 and int(moments.min()) > 10 * 365 * _DAY * SECOND
-        epoch = 0.0 if from_1970 else 4 * _DAY  # 1970 began on a Thursday
-    seconds = np.asarray(moments) // SECOND + int(epoch)
-    try:
-        offset = zone_offset(jobs.origin.timezone)
-    except InputError:
-        offset = zone_offset(None)
-    days, place = np.unique(seconds // _DAY, return_inverse=True)
-    ahead = np.array([offset(int(day) * _DAY // 900) for day in days], np.int64)
-    return np.asarray(((seconds + ahead[place]) // 3600 + 3 * 24) % HOURS)

@@ -10,6 +10,7 @@ import numpy as np
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.workload.models.file import Others, Outcome, Pool, Template, User
+from walltime.workload.users.sessions import begin_sessions, sort_by_user
 
 POINTS = 26
 """Quantiles of a template's outcomes."""
@@ -47,13 +48,10 @@ class Sheet:
     @classmethod
     def of(cls, jobs: Workload, session_gap: float) -> Sheet:
         """Sorts the jobs by user, and cuts each user's stream where nothing came for `session_gap` seconds."""
-        submit = jobs.column("submit")
-        user = jobs.column("user").astype(np.int64)
-        order = np.argsort(user, kind="stable")  # rows are in order of submission already
-        user, submit = user[order], submit[order]
+        order, user = sort_by_user(jobs)
+        submit = jobs.column("submit")[order]
         gap = np.diff(submit, prepend=submit[:1]) / SECOND
-        begins = np.ones(len(order), np.bool_)
-        begins[1:] = (user[1:] != user[:-1]) | (gap[1:] > session_gap) | (user[1:] < 0)
+        begins = begin_sessions(user, gap, session_gap)
         key, _ = _combine([jobs.column(name)[order] for name in _shape(jobs)])
         request, run = jobs.column("requested_time")[order], jobs.column("run_time")[order]
         ratio = np.minimum(run / np.maximum(request, 1), _HIGHEST)

@@ -7,6 +7,7 @@ import pytest
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.workload.calendar import hour_of_week
 from walltime.workload.compare import compare_workloads
 from walltime.workload.generate import generate
 from walltime.workload.models import load_model
@@ -14,7 +15,7 @@ from walltime.workload.models.clean import clean
 from walltime.workload.models.distribution import Histogram, stratified
 from walltime.workload.models.empirical import FittedModel
 from walltime.workload.models.file import read_model, write_model
-from walltime.workload.models.fit import FitOptions, fit, hour_of_week
+from walltime.workload.models.fit import FitOptions, fit
 from walltime.workload.synthesis import generate_workload
 from walltime.workload.totals import with_totals
 

@@ -1,0 +1,99 @@
+"""Did users who react submit when they should have?
+
+The rule `users`: a batch is submitted when what it waits for has happened and the think time has passed, at the next
+hour at which its user works; the jobs of a batch keep their distance. What waits for what is inferred from the workload
+once more; whether it was obeyed is read from the tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walltime.analysis.audit.tables import Tables, Violation, report
+from walltime.analysis.intervals import ABSENT
+from walltime.core.time import NEVER, SECOND
+from walltime.core.workload import COLUMNS, Workload
+from walltime.rules.users import plan_users
+from walltime.scenario import Scenario
+from walltime.workload.users.plan import After, Plan, Presence
+
+HOUR = 3600 * SECOND
+_MOMENTS = ("begin", "cancel", "deadline")
+
+
+def follow_users(
+    tables: Tables, scenario: Scenario, workload: Workload, at: np.ndarray
+) -> tuple[list[Violation], Workload]:
+    """What is wrong with the submissions, and the workload as the users have submitted it, in order of entry.
+
+    `at` is each job's row in the workload. Jobs that were never submitted come last, after the simulation.
+    """
+    plan = plan_users(scenario, workload)
+    if plan is None or np.any(at < 0):
+        return [], workload
+    came = np.full(len(workload), ABSENT)
+    came[at] = tables.time["submit"]
+    left = np.full(len(workload), NEVER)
+    ends = np.where(tables.is_state("rejected"), tables.time["submit"], tables.time["end"])
+    left[at] = np.where(ends == ABSENT, NEVER, ends)
+    ready = _find_ready(plan, came, left)
+    expected = np.repeat(_at_work(plan, ready), np.diff(plan.first)) + plan.offset
+    begun = np.repeat(came[plan.rows[plan.first[:-1]]], np.diff(plan.first))
+    told = came[plan.rows]
+    exact = not tables.slack and plan.presence != Presence.SESSIONS
+    slack = tables.slack + SECOND if tables.slack else 0
+    number = workload.column("job_id")[plan.rows]
+    found: list[Violation] = []
+    there = told != ABSENT
+    early = there & (told + slack < np.minimum(expected, NEVER))
+    report(found, "users", early, number, told, "is submitted before what its user waits for")
+    if exact:
+        report(found, "users", there & (told > expected), number, told, "is submitted too late by its user")
+        missing = ~there & (expected < tables.horizon)
+        report(found, "users", missing, number, told, "was not submitted when its user was ready")
+        torn = there & (told - begun != plan.offset)
+        report(found, "users", torn, number, told, "does not keep its distance from the first job of its batch")
+    return found, _as_submitted(tables, workload, at, came)
+
+
+def _find_ready(plan: Plan, came: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """When each batch was ready, NEVER where it was not."""
+    arrived = came[plan.rows[plan.first[:-1]]]
+    arrived = np.where(arrived == ABSENT, NEVER, arrived)
+    completed = np.maximum.reduceat(left[plan.rows], plan.first[:-1]) if len(arrived) else arrived
+    source = np.repeat(np.arange(len(arrived)), np.diff(plan.heard))
+    met = np.where(plan.what == After.COMPLETION, completed[source], arrived[source])
+    ready = plan.ready.copy()
+    np.maximum.at(ready, plan.listeners, np.where(met >= NEVER, NEVER, met + plan.delay))
+    return ready
+
+
+def _at_work(plan: Plan, ready: np.ndarray) -> np.ndarray:
+    """The next moment at which each batch's user works."""
+    if plan.presence != Presence.HOURS or not len(plan.skip):
+        return ready
+    hours = (np.minimum(ready, NEVER - HOUR) + plan.clock) // HOUR
+    until = plan.skip.reshape(-1, 168)[plan.user, hours % 168]
+    later = np.where(until == 0, ready, (hours + until) * HOUR - plan.clock)
+    return np.where((plan.user < 0) | (ready >= NEVER), ready, later)
+
+
+def _as_submitted(tables: Tables, workload: Workload, at: np.ndarray, came: np.ndarray) -> Workload:
+    left = np.flatnonzero(came == ABSENT)
+    after = max(tables.horizon, int(np.max(came, initial=0))) + 1
+    entered = at[np.argsort(came[at], kind="stable")]  # the table is in order of entry, unless it is damaged
+    order = np.append(entered, left)
+    later = np.append(came[entered], np.full(len(left), after)) - workload.column("submit")[order]
+    columns: dict[str, Any] = {}
+    for name, values in {"job_id": workload.column("job_id"), **workload.columns}.items():
+        if COLUMNS[name].kind == "text":
+            columns[name] = [values[row] for row in order.tolist()]
+            continue
+        columns[name] = values[order]
+        if name == "submit":
+            columns[name] = columns[name] + later
+        elif name in _MOMENTS:
+            columns[name] = np.where(columns[name] >= 0, columns[name] + later, columns[name])
+    return workload.replace(columns)
