@@ -233,6 +233,8 @@ def build(kind: str, part: Part, key: str = "") -> Any:
         return _checked(kind, make())
     except InputError as error:
         raise InputError(f"{label}: {error}") from None
+    except OverflowError as error:
+        raise InputError(f"{label}: a number is out of range") from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{label}: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from pathlib import Path
@@ -290,3 +291,32 @@ def test_a_part_of_another_kind_is_refused(parts: Path) -> None:
 def test_a_rank_beyond_what_the_core_counts_is_refused():
     with pytest.raises(InputError, match="rank of urgent"):
         registry.build("preempt", Part(name="qos", ranks={"urgent": 10**30}))
+
+
+WRONG = [
+    *(10**400, -(10**400), 2**63, -(2**63) - 1, 1e308, float("nan"), float("inf"), -1, 0.5, True, None),
+    *("x", "9" * 5000, b"x", [], [10**400], [["a"]], {}, {"a": 10**400}, {"a": "b"}),
+]
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in registry.entries() if entry.target], ids=lambda entry: f"{entry.kind}-{entry.name}"
+)
+def test_no_value_of_a_parameter_is_a_fault(entry):
+    """Each parameter of each part takes a value or refuses it in words, whatever a file says."""
+    for name in entry.parameters():
+        for value in WRONG:
+            with contextlib.suppress(InputError):
+                build(entry.kind, Part.model_validate({"name": entry.name, name: value}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "words"),
+    [
+        ("estimate", {"name": "factor", "factor": 10**400}, "a number is out of range"),
+        ("order", {"name": "multifactor", "qos": 5}, "qos is a mapping from names to priorities: 5"),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_told(kind, part, words):
+    with pytest.raises(InputError, match=words):
+        build(kind, Part.model_validate(part))

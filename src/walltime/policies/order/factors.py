@@ -54,6 +54,14 @@ def _read_whole(what: str, given: Any, names: tuple[str, ...]) -> dict[str, floa
     return found
 
 
+def _read_qos(given: Any) -> dict[str, float]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError("qos is a mapping from names to priorities", value=given)
+    return {str(name): read_number(f"the priority of QOS {name}", value) for name, value in given.items()}
+
+
 class StaticFactors:
     """Association, size, partition, QOS, TRES, site and nice, of one cluster."""
 
@@ -71,7 +79,7 @@ class StaticFactors:
         self.favor_small = _flag("favor_small", favor_small)
         self.relative = _flag("relative_to_time", relative_to_time)
         self.tres = {name: weight for name, weight in _read_whole("tres", tres, TRES).items() if weight}
-        self.qos = {str(name): read_number(f"the priority of QOS {name}", value) for name, value in (qos or {}).items()}
+        self.qos = _read_qos(qos)
         self.site = _formula("site", site)
         self.nice = _formula("nice", nice)
 
