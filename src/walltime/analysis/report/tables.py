@@ -121,7 +121,8 @@ def _describe(result: Shown) -> dict[str, str]:
     summary = result.summary
     facts = summary.get("facts") or {}
     items = {"Jobs": f"{summary['jobs']:,}"}
-    for reason, count in (summary.get("skipped_reasons") or {}).items():
+    left_out = (facts.get("start") or {}).get("left_out") or {}
+    for reason, count in (*(summary.get("skipped_reasons") or {}).items(), *left_out.items()):
         items["Skipped"] = "; ".join(filter(None, (items.get("Skipped"), f"{count:,} {reason}")))
     scenario = getattr(result, "scenario", None)
     workload = getattr(scenario, "workload", None)

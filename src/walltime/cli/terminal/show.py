@@ -115,11 +115,14 @@ def _length(figures: Mapping[str, float]) -> str:
 
 
 def _skipped(summary: Mapping[str, Any]) -> list[str]:
-    """Records that are no jobs, which are the same under every policy."""
-    if not summary.get("skipped"):
-        return []
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.get("skipped_reasons", {}).items())
-    return [f"Skipped: {count_jobs(summary['skipped'])} of the trace ({reasons})."]
+    """Records that are no jobs and jobs of a snapshot that are left out, which are the same under every policy."""
+    left_out = (summary.get("facts", {}).get("start") or {}).get("left_out", {})
+    lines = []
+    for where, found in (("trace", summary.get("skipped_reasons", {})), ("snapshot", left_out)):
+        if found:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.items())
+            lines.append(f"Skipped: {count_jobs(sum(found.values()))} of the {where} ({reasons}).")
+    return lines
 
 
 def _common_notes(summary: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from walltime.cli.app import app
 from walltime.core.errors import InputError
 from walltime.workload.snapshot.files import read_snapshot, read_usage
 from walltime.workload.snapshot.system import read_time
@@ -256,3 +258,15 @@ def test_resources_of_json_are_those_of_the_whole_job(tmp_path):
     (tmp_path / "squeue.json").write_text(json.dumps({"jobs": [job]}))
     (one,) = read_snapshot(tmp_path / "squeue.json", None).jobs
     assert (one.gpus, one.memory, one.gpus_per_node) == (8, round(62.5 * (1 << 30)), None)
+
+
+def test_a_run_tells_which_jobs_of_the_snapshot_it_leaves_out(tmp_path):
+    lines = ["JOBID|PARTITION|ST|SUBMIT_TIME|START_TIME|TIME_LIMIT|CPUS|NODES"]
+    lines += [f"12+{place}|{queue}|PD|2024-03-01T11:00:00|N/A|1:00:00|4|1" for place, queue in enumerate("ab")]
+    lines += ["13|a|R|2024-03-01T11:00:00|2024-03-01T11:30:00|2:00:00|4|1"]
+    (tmp_path / "q.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "log.csv").write_text("submit,run_time,cores\n0,5,1\n")
+    start = "start: {time: '2024-03-01T12:00:00', timezone: UTC, jobs: q.txt}"
+    (tmp_path / "s.yaml").write_text(f"workload: log.csv\ncluster: {{cores: 8}}\n{start}\n")
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "s.yaml")], catch_exceptions=False)
+    assert "Skipped: 1 job of the snapshot (1 heterogeneous, with parts that differ)." in told.output
