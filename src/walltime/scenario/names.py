@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -43,8 +43,11 @@ PARAMETERS = {
 }
 """Parameters of parts that are mappings by names of the workload or the cluster, and of what."""
 
+LISTS = {"users": "user", "groups": "group", "queues": "queue", "qos": "qos", "types": "profile"}
+"""Lists of names by which queues, routes, reservations and brokers choose jobs, and of what they are names."""
+
 SHOWN = 5
-_WORDS = {"qos": "QOS"}
+_WORDS = {"qos": "QOS", "profile": "type"}
 
 
 def check_names(scenario: Scenario, workload: Workload) -> None:
@@ -79,9 +82,14 @@ def find_strangers(scenario: Scenario, workload: Workload) -> list[str]:
         strange = [name for name in cluster.shares if name.removeprefix("group:") not in people]
         if strange:
             told.append(f"{prefix}.shares: no job is of {_list(strange)}{_nearest(strange, people)}")
+        told += _strange_lists(_choosers(prefix, cluster), workload)
         told += _strange_accounts(cluster, workload)
         if len(scenario.clusters) == 1:
             told += _strange_queues(cluster, workload)
+    if scenario.broker is not None:
+        rules = [(f"broker.bind.{number}", rule) for number, rule in enumerate(scenario.broker.bind)]
+        queues = [(f"broker.queues.{name}", queue) for name, queue in scenario.broker.queues.items()]
+        told += _strange_lists([*rules, *queues], workload)
     return list(dict.fromkeys(told))
 
 
@@ -131,6 +139,22 @@ def _mappings(scenario: Scenario, workload: Workload) -> Iterator[tuple[str, str
         yield "slurm.partitions", "queue", mapped, known["queue"]
 
 
+def _choosers(prefix: str, cluster: Cluster) -> Iterator[tuple[str, Any]]:
+    """What chooses jobs by lists of names in a cluster, with its key."""
+    yield from ((f"{prefix}.queues.{name}", queue) for name, queue in cluster.queues.items())
+    yield from ((f"{prefix}.routes.{number}", route) for number, route in enumerate(cluster.routes))
+    yield from ((f"{prefix}.reservations.{number}", rule) for number, rule in enumerate(cluster.reservations))
+
+
+def _strange_lists(choosers: Iterable[tuple[str, Any]], workload: Workload) -> Iterator[str]:
+    """Lists of which no name is known, while others are; of a long list some may have no job in this workload."""
+    for key, chooser in choosers:
+        for field, kind in LISTS.items():
+            given, known = getattr(chooser, field, None), set(workload.label_names(kind))
+            if given and known and known.isdisjoint(given):
+                yield f"{key}.{field}: no job has the {_WORDS.get(kind, kind)} {_list(given)}{_nearest(given, known)}"
+
+
 def _strange_accounts(cluster: Cluster, workload: Workload) -> Iterator[str]:
     if not cluster.accounts:
         return
@@ -174,12 +198,12 @@ def _counted(counts: Mapping[str, int]) -> str:
     return _list([f"{name} ({count:,})" for name, count in ranked])
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
 
-def _nearest(names: list[str], known: set[str]) -> str:
+def _nearest(names: Sequence[str], known: set[str]) -> str:
     for name in names:
         if near := get_close_matches(name, known, 1):
             return f" (did you mean {near[0]!r}?)"

@@ -84,6 +84,40 @@ def test_strangers_of_the_workload_are_counted_with_what_became_of_them() -> Non
     assert find_strangers(make(), JOBS) == []
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            {"queues": {"batch": {"default": True, "users": ["anne"]}, "long": {}}},
+            "cluster.queues.batch.users: no job has the user anne (did you mean 'ann'?)",
+        ),
+        (
+            {"queues": QUEUES, "routes": [{"users": ["dora", "eve"], "queue": "long"}]},
+            "cluster.routes.0.users: no job has the user dora, eve",
+        ),
+        (
+            {"reservations": [{"name": "r", "start": 0, "length": 9, "cores": 1, "users": ["by"]}]},
+            "cluster.reservations.0.users: no job has the user by",
+        ),
+        ({"queues": {"batch": {"default": True, "users": ["ann", "eve"]}, "long": {}}}, None),  # a list of a whole site
+        ({"queues": {"batch": {"default": True, "groups": ["staff"]}, "long": {}}}, None),  # the jobs tell no groups
+    ],
+)
+def test_a_list_of_which_no_name_is_known_is_told(keys: dict[str, Any], told: str | None) -> None:
+    found = [text for text in find_strangers(make(**keys), JOBS) if text.startswith("cluster")]
+    assert found == ([told] if told else [])
+
+
+def test_a_broker_that_chooses_jobs_by_names_that_none_has_is_told() -> None:
+    clusters = [{"name": "a", "cores": 4}, {"name": "b", "cores": 4}]
+    broker = {"name": "first", "bind": [{"qos": ["hihg"], "clusters": ["a"]}], "queues": {"x": {"users": ["boo"]}}}
+    scenario = parse({"workload": {"table": JOBS}, "clusters": clusters, "broker": broker})
+    assert find_strangers(scenario, JOBS) == [
+        "broker.bind.0.qos: no job has the QOS hihg (did you mean 'high'?)",
+        "broker.queues.x.users: no job has the user boo (did you mean 'bo'?)",
+    ]
+
+
 def test_nobody_is_a_stranger_where_nothing_is_named() -> None:
     empty = walltime.Workload.from_columns(submit=[], run_time=[])
     assert find_strangers(make(queues=QUEUES, accounts={"physics": {}}), empty) == []
