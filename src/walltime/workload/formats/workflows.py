@@ -150,9 +150,9 @@ def _read_wfformat(path: str | Path, data: dict[str, Any]) -> Workflow:
             Task(
                 id=key,
                 cores=max(
-                    1, round(_number(merged.get("coreCount", merged.get("cores", 1)), f"{place}: coreCount", path))
+                    1, round(_amount(merged.get("coreCount", merged.get("cores", 1)), f"{place}: coreCount", path))
                 ),
-                run_time=max(_number(run, f"{place}: runtimeInSeconds", path), 1e-6),
+                run_time=max(_amount(run, f"{place}: runtimeInSeconds", path), 1e-6),
                 needs=tuple(
                     dict.fromkeys(ids.get(str(parent), str(parent)) for parent in _list(item, "parents", place))
                 ),
@@ -243,6 +243,14 @@ def _number(value: Any, what: str, path: str | Path | None) -> float:
         return number
     except (ValueError, OverflowError):
         raise InputError(f"{what} is not a number", value=value, file=path) from None
+
+
+def _amount(value: Any, what: str, path: str | Path | None) -> float:
+    """A number that is not negative; what is measured may be zero."""
+    number = _number(value, what, path)
+    if number < 0:
+        raise InputError(f"{what} is negative", value=value, file=path)
+    return number
 
 
 def _optional(value: Any, what: str, path: str | Path | None) -> float | None:

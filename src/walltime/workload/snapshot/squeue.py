@@ -160,6 +160,8 @@ def _state(text: str) -> str:
 
 def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | None]:
     """The jobs that one line stands for (a pending array is many), or why it is left out."""
+    if not row["id"]:
+        raise InputError("a job without an id")
     state = _state(row["state"])
     if state not in RUNNING + WAITING:
         return [], f"state {state.lower()}"
@@ -236,6 +238,8 @@ def _spread(one: Standing) -> list[Standing]:
         if ends is None:
             raise InputError("not a list of tasks", value=one.name)
         first, last, step = int(ends[1]), int(ends[2] or ends[1]), int(ends[3] or 1)
+        if last < first:
+            raise InputError("a list of tasks that ends before it begins", value=one.name)
         if not step or last > LAST_TASK:
             raise InputError(f"a task is at most {LAST_TASK:,}, and the step at least 1", value=one.name)
         if len(tasks) + (last - first) // step >= MOST_JOBS:

@@ -61,6 +61,18 @@ CASES = {
         json.dumps({"workflow": {"tasks": [{"id": "a", "parents": 3, "runtime": 1}]}}),
         "a list",
     ),
+    "WfFormat: a negative time": (
+        read_workflow,
+        "a.json",
+        json.dumps({"workflow": {"tasks": [{"id": "a", "runtime": -5}]}}),
+        "task a: runtimeInSeconds is negative: -5",
+    ),
+    "WfFormat: negative cores": (
+        read_workflow,
+        "a.json",
+        json.dumps({"workflow": {"tasks": [{"id": "a", "runtime": 5, "coreCount": -1}]}}),
+        "task a: coreCount is negative: -1",
+    ),
     "DAX cut off": (read_workflow, "a.dax", "<adag><job", "a.dax:1: not valid XML"),
     "insertions: memory": (
         load_insertions,
@@ -92,6 +104,13 @@ CASES = {
     "a model with 5,000 digits": (read_model, "m.json", '{"walltime_model": ' + "9" * 5000 + "}", "digits"),
     "a model that is a list": (read_model, "m.json", "[1]", "not a model file"),
     "an array without a step": (read_snapshot, "q.txt", QUEUE + "1_[0-9:0]|PD|1|1:00|0\n", "q.txt:2: .*step"),
+    "an array that ends before it begins": (
+        read_snapshot,
+        "q.txt",
+        QUEUE + "1_[5-2]|PD|1|1:00|0\n",
+        "q.txt:2: .*before it begins",
+    ),
+    "an empty id": (read_snapshot, "q.txt", QUEUE + "|PD|1|1:00|0\n", "q.txt:2: a job without an id"),
     "an array of 10^8 tasks": (read_snapshot, "q.txt", QUEUE + "1_[1-99999999]|PD|1|1:00|0\n", "q.txt:2: .*4,000,000"),
     "an array of 4 million tasks": (
         read_snapshot,
