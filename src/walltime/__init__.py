@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
+    from walltime.experiments.answers.decomposition import decompose
     from walltime.experiments.answers.sides import judge
     from walltime.experiments.definition import load_experiment
     from walltime.experiments.store import Store
@@ -53,6 +54,7 @@ _WHERE = {
     "WalltimeError": "walltime.core.errors:WalltimeError",
     "allow_plugins": "walltime.core.plugins:allow_plugins",
     "Store": "walltime.experiments.store:Store",
+    "decompose": "walltime.experiments.answers.decomposition:decompose",
     "judge": "walltime.experiments.answers.sides:judge",
     "load_experiment": "walltime.experiments.definition:load_experiment",
     "sweep": "walltime.experiments.sweep:sweep",
@@ -83,6 +85,7 @@ __all__ = [
     "audit",
     "compare",
     "compare_workloads",
+    "decompose",
     "explain",
     "fit_model",
     "generate_workload",

@@ -250,7 +250,7 @@ def _find_modes(before: Comparable, after: Comparable) -> str | None:
         return None
     if one is not None and other is not None:
         return "users react to {} and to {}: their jobs are not submitted at the same times"
-    opened, closed = ("{}", "{}") if one is None else ("{1}", "{0}")
+    opened, closed = ("{0}", "{1}") if one is None else ("{1}", "{0}")
     return f"{opened} is open and {closed} closed: users react in one of them alone, so waits are not of the same jobs"
 
 

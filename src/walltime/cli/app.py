@@ -14,6 +14,7 @@ from walltime.cli.demo import demo
 from walltime.cli.experiments.solve import solve
 from walltime.cli.experiments.store import app as store_app
 from walltime.cli.experiments.sweep import sweep
+from walltime.cli.experiments.whatif import whatif
 from walltime.cli.explain import explain
 from walltime.cli.plot import plot
 from walltime.cli.policies import policies
@@ -43,6 +44,7 @@ for command in (
     run,
     sweep,
     solve,
+    whatif,
     compare,
     explain,
     predict,

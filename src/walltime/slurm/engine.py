@@ -19,6 +19,8 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
+from walltime.kernel.closed_loop import ClosedLoop
+from walltime.rules.users import plan_users
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.controller import FLAT
 from walltime.scenario.controller import Controller as ControllerOptions
@@ -43,6 +45,7 @@ from walltime.slurm.translate.submission import Job, People, find_charges, make_
 from walltime.slurm.translate.workflows import prepare_aware, set_nice
 from walltime.slurm.translate.writing import write_conf
 from walltime.workload.snapshot.files import read_usage
+from walltime.workload.users.plan import Plan
 
 if TYPE_CHECKING:
     from walltime.slurm.paused import Frozen
@@ -178,9 +181,17 @@ class Run:
             "rejected_reasons": dict(Counter(job.reason for job in self.jobs if job.state == "rejected")),
             "complaints": self.complaints(),
             "by_hand": len(self.simulation.foreign),
+            **self._users(scenario),
             **({"scheduler": summarise(self.figures, self.controller.setting.cost > 0)} if self.figures else {}),
             **({"printed": self.printed} if self.printed else {}),
         }
+
+    def _users(self, scenario: Scenario) -> dict[str, Any]:
+        """What only users who react have to tell."""
+        if scenario.users is None or not scenario.users.reacts:
+            return {}
+        left = sum(job.state == "future" for job in self.jobs)
+        return {"users": {"mode": scenario.users.mode, "not_submitted": left}}
 
     def _ignored(self) -> dict[str, int]:
         """Requests for what the site's nodes do not have: how many jobs make one."""
@@ -229,7 +240,7 @@ def freeze(
     site = prepare_aware(make_site(scenario, workload), workload)
     if events:
         site = replace(site, reservations={**site.reservations, **find_reservations(events)})
-    started = start(site, workload, observer, options)
+    started = start(site, workload, observer, options, plan_users(scenario, workload))
     with started.controller:
         _plan_events(started, events, None if given is None else given.events)
         if given is None or given.conf is None:
@@ -407,8 +418,11 @@ def start(
     workload: Workload,
     observer: Progress | None = None,
     options: Options | None = None,
+    plan: Plan | None = None,
 ) -> Run:
-    """A controller of the site that is up at its first instant, with the workload on its agenda."""
+    """A controller of the site that is up at its first instant, with the workload on its agenda.
+
+    `plan` says when users submit it, where they react."""
     options = options or Options()
     installation = find_installation(options.release, options.slurmctld)
     base = find_base(workload)
@@ -432,7 +446,10 @@ def start(
         controller = Controller(installation, setting)
         try:
             delay = options.launch + options.completion
-            simulation = Simulation(controller, site, jobs, base, observer, delay=delay, epilog=options.epilog)
+            users = None if plan is None else ClosedLoop(plan)
+            simulation = Simulation(
+                controller, site, jobs, base, observer, delay=delay, epilog=options.epilog, users=users
+            )
             simulation.start()
             return Run(controller, simulation, site, jobs, workload, base, people)
         except ControllerError as error:

@@ -34,7 +34,7 @@ def build_tables(
     A job that was not submitted before the run was cut off is in neither. `last` is when that was, or when the run was
     over.
     """
-    entered = [job for job in jobs if job.state != "future"]
+    entered = sorted((job for job in jobs if job.state != "future"), key=lambda job: (job.submit, job.row))
     return _jobs(entered, workload, site, cluster, base, last), _allocations(entered, cluster, base, _Places(site))
 
 
@@ -53,7 +53,7 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
     held = [len(job.attempts[-1].nodes) if job.attempts and not site.pool else None for job in jobs]
     columns |= {
         "cluster": label_series("cluster", np.where(state == STATES.index("rejected"), -1, 0), [cluster]),
-        "submit": time_series("submit", workload.column("submit")[rows]),
+        "submit": time_series("submit", np.array([job.submit - base for job in jobs], np.int64)),
         "requested_time": time_series("requested_time", workload.column("requested_time")[rows]),
         "cores": pl.Series("cores", workload.column("cores")[rows]),
         "nodes": pl.Series("nodes", held, dtype=pl.Int64).fill_null(columns["nodes"]),

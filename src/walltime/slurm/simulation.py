@@ -11,7 +11,8 @@ from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
 from walltime.cluster.hostlist import expand
-from walltime.core.time import SECOND
+from walltime.core.time import NEVER, SECOND
+from walltime.kernel.closed_loop import ClosedLoop
 from walltime.site.nodes import Node
 from walltime.slurm.controller import Controller
 from walltime.slurm.controller_log import ControllerLog
@@ -64,7 +65,8 @@ class Simulation:
     """One run. `base` is the trace's zero in microseconds since 1970.
 
     `delay` is how much longer than its script runs a job holds its nodes: launching it and telling its end take time.
-    `epilog` is for how long each node is kept after that, or after the controller has ended the job.
+    `epilog` is for how long each node is kept after that, or after the controller has ended the job. `users` say when
+    the jobs come, where they react; by default each comes at its time.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Simulation:
         link: type[Link] = Link,
         delay: int = 0,
         epilog: int = 0,
+        users: ClosedLoop | None = None,
     ) -> None:
         self.site = site
         self.jobs = jobs
@@ -106,8 +109,16 @@ class Simulation:
         self._registering = False
         self.controller_log = ControllerLog(controller)
         self._records: Counter[int] = Counter()
-        for group in group_arrays(jobs, site.max_array):
-            self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
+        groups = group_arrays(jobs, site.max_array)
+        self._users = users
+        self._groups = {group[0].row: group for group in groups}
+        self._awaited = NEVER  # when the next job of a user is planned to come
+        if users is None:
+            for group in groups:
+                self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
+        else:
+            users.begin()
+            self._await_users()
 
     # ---- time
 
@@ -172,6 +183,31 @@ class Simulation:
 
     # ---- users
 
+    def _await_users(self) -> None:
+        """Have the next job come when its user submits it."""
+        if self._users is not None and self._users.next < self._awaited:
+            self._awaited = self._users.next
+            self._plan(self.base + self._awaited, Rank.SUBMISSION, self._come)
+
+    def _come(self) -> None:
+        """Users submit what is due; its own times keep their distance from the submission."""
+        assert self._users is not None
+        self._awaited = NEVER
+        while self.base + self._users.next <= self.link.now:
+            due = self.base + self._users.next
+            group = self._groups.get(self._users.pop(), [])  # of an array the first task stands for all
+            for job in group:
+                job.move(due)
+            if group:
+                self._submit(group)
+        self._await_users()
+
+    def _gone(self, job: Job) -> None:
+        """The job has left: what its user waited for."""
+        if self._users is not None and job.row >= 0:
+            self._users.leave(job.row, self.link.now - self.base)
+            self._await_users()
+
     def _submit(self, group: list[Job]) -> None:
         """One job, or the tasks of an array, which are submitted as one."""
         request = dict(group[0].request)
@@ -192,6 +228,7 @@ class Simulation:
                 job.state = "waiting" if code == NO_RESERVATION else "rejected"
                 job.reason = explain(code, self._need_memory(job), max(node.memory for node in self.site.nodes))
                 self.left += 1
+                self._gone(job)
                 continue
             job.state = "waiting"
             self._name(job, number, task_of(job) if len(group) > 1 else None)
@@ -244,6 +281,7 @@ class Simulation:
     def _leave(self, job: Job, state: str) -> None:
         job.state, job.end = state, self.link.now
         self.left += 1
+        self._gone(job)
 
     # ---- nodes
 

@@ -7,20 +7,18 @@ once more; whether it was obeyed is read from the tables.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from walltime.analysis.audit.tables import Tables, Violation, report
 from walltime.analysis.intervals import ABSENT
 from walltime.core.time import NEVER, SECOND
-from walltime.core.workload import COLUMNS, Workload
+from walltime.core.workload import Workload
 from walltime.rules.users import plan_users
 from walltime.scenario import Scenario
 from walltime.workload.users.plan import After, Plan, Presence
+from walltime.workload.users.submitted import as_submitted
 
 HOUR = 3600 * SECOND
-_MOMENTS = ("begin", "cancel", "deadline")
 
 
 def follow_users(
@@ -84,16 +82,5 @@ def _as_submitted(tables: Tables, workload: Workload, at: np.ndarray, came: np.n
     left = np.flatnonzero(came == ABSENT)
     after = max(tables.horizon, int(np.max(came, initial=0))) + 1
     entered = at[np.argsort(came[at], kind="stable")]  # the table is in order of entry, unless it is damaged
-    order = np.append(entered, left)
-    later = np.append(came[entered], np.full(len(left), after)) - workload.column("submit")[order]
-    columns: dict[str, Any] = {}
-    for name, values in {"job_id": workload.column("job_id"), **workload.columns}.items():
-        if COLUMNS[name].kind == "text":
-            columns[name] = [values[row] for row in order.tolist()]
-            continue
-        columns[name] = values[order]
-        if name == "submit":
-            columns[name] = columns[name] + later
-        elif name in _MOMENTS:
-            columns[name] = np.where(columns[name] >= 0, columns[name] + later, columns[name])
-    return workload.replace(columns)
+    rows = np.append(entered, left)
+    return as_submitted(workload, rows, np.append(came[entered], np.full(len(left), after)))

@@ -87,6 +87,16 @@ class Job:
     attempts: list[Attempt] = field(default_factory=list)
     backfilled: bool = False
 
+    def move(self, submit: int) -> None:
+        """Have it come at another time; its own times keep their distance."""
+        later = submit - self.submit
+        self.submit = submit
+        if self.cancel is not None:
+            self.cancel += later
+        if self.begin is not None:
+            self.begin += later
+            self.request["begin"] = self.begin // SECOND
+
 
 class People:
     """The users of a workload and of a site as the controller knows them: names and numbers.
