@@ -28,8 +28,8 @@ element of a list, `{}` the value of any key: the keys are names of what was fou
 
 This page is made by `tools/json_reference.py`, which runs the commands; a test compares. Not in it are commands that
 need more than a moment, or a package: those of `walltime slurm` (`run`, `compare-releases` and `continue` print what
-`walltime run` does), `sweep`, `store`, `solve`, `whatif`, `analyse`, `check-plugin`, `site import`, `workload tune` and
-`workload recipe`.
+`walltime run` does), `sweep`, `store`, `solve`, `tune`, `whatif`, `analyse`, `check-plugin`, `site import`,
+`workload tune` and `workload recipe`.
 """
 FILES = {
     "slurm.conf": "SelectType=select/cons_tres\nSchedulerParameters=bf_licenses,bf_max_time=60\n"

@@ -42,8 +42,10 @@ TAUGHT = {
     "walltime.experiments.grouping": (
         *("compare_workflows", "group_jobs", "group_workflows", "merge_distributions", "read_kept"),
     ),
+    "walltime.experiments.answers.choices": ("Choice",),
     "walltime.experiments.answers.points": ("Points",),
     "walltime.experiments.answers.solve": ("solve",),
+    "walltime.experiments.answers.tune": ("Objective", "Wish", "tune"),
     "walltime.kernel.jobs": ("State",),
     "walltime.programs": (
         *("Process", "Profile", "ProfileError", "StorageError"),

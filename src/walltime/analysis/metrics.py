@@ -51,12 +51,15 @@ PEOPLE = ("user", "group", "account")
 """Those that tell people apart, the finest first."""
 
 
-def summarise(record: Record, *, warmup: float | None = None, cooldown: float | None = None) -> dict[str, Any]:
+def summarise(
+    record: Record, *, warmup: float | None = None, cooldown: float | None = None, digested: bool = True
+) -> dict[str, Any]:
     """Every headline figure of the record, ready for strict JSON; times in seconds.
 
     The observation window begins `warmup` seconds after the first submission and ends `cooldown` seconds before the
     last one; without them at the 10 % and the 90 % quantile of the submission times. Where jobs have phases, means and
-    the window are those of the experiment alone; counts and makespan are of everything.
+    the window are those of the experiment alone; counts and makespan are of everything. Without `digested` there is
+    no digest of the tables.
     """
     seen = in_experiment(record)
     waits, responses, slowdowns = _waits(seen), _responses(seen), bounded_slowdowns(seen)
@@ -85,6 +88,7 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "mean_bounded_slowdown": mean(slowdowns),
         "median_bounded_slowdown": quantile(slowdowns, 0.5),
         "p95_bounded_slowdown": quantile(slowdowns, 0.95),
+        "area_weighted_bounded_slowdown": weigh_by_area(seen),
         "jain_fairness": jain(seen),
         "longest_wait_by_size": dict(starvation(seen).select("size", "longest_wait").iter_rows()),
         "recorded": compare_recorded(seen),
@@ -92,7 +96,7 @@ def summarise(record: Record, *, warmup: float | None = None, cooldown: float | 
         "overrun": record.facts.get("overrun"),
         "origin": record.facts.get("origin"),
         "clusters": find_capacity(record),
-        "digest": digest(record.jobs, record.allocations),
+        "digest": digest(record.jobs, record.allocations) if digested else None,
         "facts": record.facts,
     }
 
@@ -117,6 +121,14 @@ def slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
     values = np.maximum(1.0, (wait + held) / np.maximum(run, BOUND))
     ended = jobs["start"].is_not_null() & jobs["end"].is_not_null()
     return np.where(ended.to_numpy(), values, np.nan)
+
+
+def weigh_by_area(record: Record) -> float | None:
+    """The mean bounded slowdown in which a job counts by its area, cores times run time; None where there is none."""
+    values = slowdown_column(record.jobs)
+    area = record.jobs["cores"].cast(pl.Float64).to_numpy() * record.jobs["run_time"].cast(pl.Float64).to_numpy()
+    known = ~np.isnan(values) & (area > 0)
+    return float(np.average(values[known], weights=area[known])) if known.any() else None
 
 
 def _waits(record: Record) -> np.ndarray:

@@ -66,16 +66,25 @@ class Solution:
     place: int | None
     trials: list[Trial]
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     runs: int = 0
 
 
-def solve(respond: Respond, count: int, want: Want, *, smallest: bool = True) -> Solution:
+def solve(
+    respond: Respond,
+    count: int,
+    want: Want,
+    *,
+    smallest: bool = True,
+    check: Callable[[int], bool] = lambda place: True,
+) -> Solution:
     """The smallest (or largest) of the values 0 to `count` - 1 for which the condition holds, by halving.
 
-    The response is taken to be monotone; where the trials say otherwise, the answer is the value from which on all that
-    were tried hold, and a warning says so.
+    `check` is a further condition on a value whose figure was found to be good. The response is taken to be monotone;
+    where the trials say otherwise, the answer is the value from which on all that were tried hold, and a warning says
+    so.
     """
-    search = _Search(respond, count, want, smallest)
+    search = _Search(respond, count, want, smallest, check)
     for place in sorted({round(step * (count - 1) / (SPREAD - 1)) for step in range(SPREAD)}):
         search.decide(place)
     while (middle := search.middle()) is not None:
@@ -89,6 +98,7 @@ class _Search:
     count: int
     want: Want
     smallest: bool
+    check: Callable[[int], bool]
     known: dict[int, Trial] = field(default_factory=dict)
 
     def decide(self, place: int) -> None:
@@ -103,9 +113,9 @@ class _Search:
             values = np.asarray(self.respond(place, min(needed, want.most)), np.float64)
             sure = needed <= want.most
         figure = estimate(values)
-        below = figure.mean < want.bound
+        holds = (figure.mean < want.bound) == want.below and self.check(place)
         near = Interval(figure.mean - want.bound, None, *_shift(figure, want.bound), figure.count)
-        self.known[place] = Trial(place, figure, below == want.below, sure, near.is_within(want.width))
+        self.known[place] = Trial(place, figure, holds, sure, near.is_within(want.width))
 
     def count_needed(self, deviation: float, error: float) -> int:
         """Stein's second stage: with so many repetitions the mean is within the zone of the truth."""

@@ -7,18 +7,21 @@ Analysis", section 9.5).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from walltime.analysis.metrics import find_utilizations, slowdown_column
+from walltime.analysis.metrics import EXPERIMENT, find_utilizations, slowdown_column
 from walltime.analysis.verdict import WEEKS, Verdict, judge
 from walltime.core.time import microseconds
 
 if TYPE_CHECKING:
     from walltime.analysis.compare import Comparable
     from walltime.analysis.winners import Pairs
+    from walltime.core.tables import Record
 
 WEEK = 7 * 86_400.0
 WARMUP = 86_400.0
@@ -61,6 +64,26 @@ def find_weeks(submit: np.ndarray, last: float) -> np.ndarray:
     if not whole:
         return np.zeros(len(submit), np.int64)
     return np.where((since % WEEK >= WARMUP) & (weeks < whole), weeks, -1)
+
+
+def each_week(record: Record) -> Iterator[tuple[int, Record]]:
+    """Each whole week with the record in which its jobs, after the warm-up, are the experiment and all others are not.
+
+    Of jobs that have phases already only those of the experiment count. Nothing where there is no whole week.
+    """
+    jobs = record.jobs
+    if not jobs.height:
+        return
+    submit = _seconds(jobs, "submit")
+    last = float(submit.max())
+    if last - float(submit.min()) < WEEK:
+        return
+    weeks = find_weeks(submit, last)
+    if jobs["phase"].null_count() < jobs.height:
+        weeks = np.where((jobs["phase"].cast(pl.String) == EXPERIMENT).fill_null(False).to_numpy(), weeks, -1)
+    for week in np.unique(weeks[weeks >= 0]).tolist():
+        phase = np.where(weeks == week, EXPERIMENT, "other")
+        yield week, replace(record, jobs=jobs.with_columns(pl.Series("phase", phase, dtype=pl.String)))
 
 
 def share_weeks(weeks: np.ndarray, values: np.ndarray) -> np.ndarray:

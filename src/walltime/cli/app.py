@@ -14,6 +14,7 @@ from walltime.cli.demo import demo
 from walltime.cli.experiments.solve import solve
 from walltime.cli.experiments.store import app as store_app
 from walltime.cli.experiments.sweep import sweep
+from walltime.cli.experiments.tune import tune
 from walltime.cli.experiments.whatif import whatif
 from walltime.cli.explain import explain
 from walltime.cli.plot import plot
@@ -27,7 +28,8 @@ from walltime.cli.steady import steady
 from walltime.cli.workflows import workflows
 from walltime.cli.workload.commands import app as workload_app
 from walltime.cli.workload.compare import compare as compare_workloads
-from walltime.cli.workload.model import anonymise, fit, generate, recipe, tune
+from walltime.cli.workload.model import anonymise, fit, generate, recipe
+from walltime.cli.workload.model import tune as tune_workload
 from walltime.cli.workload.users import users
 
 app = typer.Typer(
@@ -44,6 +46,7 @@ for command in (
     run,
     sweep,
     solve,
+    tune,
     whatif,
     compare,
     explain,
@@ -58,8 +61,9 @@ for command in (
     demo,
 ):
     app.command()(command)
-for modelling in (fit, generate, tune, recipe, anonymise, users):
+for modelling in (fit, generate, recipe, anonymise, users):
     workload_app.command()(modelling)
+workload_app.command("tune")(tune_workload)
 app.command("check-plugin")(check_plugin)
 workload_app.command("compare")(compare_workloads)
 app.add_typer(workload_app, name="workload")

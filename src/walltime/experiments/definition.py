@@ -39,13 +39,16 @@ class Keep(Model):
         default=(), description="A table of jobs, waits and slowdowns by each of these."
     )
     tables: Flag = Field(default=False, description="The whole result, as `walltime run --output` writes it.")
+    weeks: Flag = Field(
+        default=False, description="The figures, and the tables by group, also of each week without its first day."
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _from_word(cls, value: Any) -> Any:
         if isinstance(value, str):
             if value not in ("summary", "tables"):
-                raise PydanticCustomError("keep", "must be summary, tables, or a mapping with groups and tables")
+                raise PydanticCustomError("keep", "must be summary, tables, or a mapping with groups, tables and weeks")
             return {"tables": value == "tables"}
         return value
 

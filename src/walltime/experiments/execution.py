@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.analyses import analyse
+from walltime.analysis.metrics import by as group_by
+from walltime.analysis.metrics import summarise
+from walltime.analysis.weeks import each_week
 from walltime.api import Result, describe_policy
 from walltime.experiments.phases import mark_phases
 from walltime.pipeline import Prepared, prepare
@@ -45,12 +48,30 @@ def execute(specification: Mapping[str, Any], seed: int) -> Finding:
     prepared = prepare_run(specification, seed)
     result = Result(prepared.scenario, prepared.run(), describe_policy(prepared.scenario))
     keep = specification.get("keep") or {}
-    files = {f"by_{key}.parquet": _as_parquet(result.by(key)) for key in keep.get("groups", ())}
+    groups = keep.get("groups", ())
+    files = {f"by_{key}.parquet": _as_parquet(result.by(key)) for key in groups}
+    if keep.get("weeks"):
+        files |= {f"{name}.parquet": _as_parquet(table) for name, table in _find_weeks(result, groups).items()}
     if keep.get("tables"):
         files |= _result_files(result)
     found = analyse(result, [Part.model_validate(part) for part in specification.get("analyses") or ()])
     files |= {f"{name}.parquet": _as_parquet(table) for name, table in found.tables.items()}
     return Finding(find_figures(result.summary) | found.numbers, result.digest, files)
+
+
+def _find_weeks(result: Result, groups: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Of each whole week the figures (`weeks`: week, figure, value) and the tables by group (`weeks_by_user`, ...)."""
+    import polars as pl
+
+    figures: list[tuple[int, str, float]] = []
+    tables: dict[str, list[pl.DataFrame]] = {key: [] for key in groups}
+    for week, own in each_week(result.record):
+        figures += [(week, name, value) for name, value in find_figures(summarise(own, digested=False)).items()]
+        for key, kept in tables.items():
+            kept.append(group_by(own, key).with_columns(pl.lit(week, pl.Int64).alias("week")))
+    kinds = {"week": pl.Int64, "figure": pl.String, "value": pl.Float64}
+    found = {"weeks": pl.DataFrame(figures, schema=kinds, orient="row")}
+    return found | {f"weeks_by_{key}": pl.concat(kept, how="vertical_relaxed") for key, kept in tables.items() if kept}
 
 
 def find_figures(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,7 +41,7 @@ class Plan:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self._source = _read_base(experiment)
-        self._data = read_data(self._source)
+        self.data = read_data(self._source)
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ class Plan:
 
     def make_scenario(self, levels: tuple[Level, ...]) -> Scenario:
         """The scenario of a cell; raises InputError for a key or a value that it cannot have."""
-        data: dict[str, Any] = self._data
+        data: dict[str, Any] = self.data
         for key, value in (setting for level in levels for setting in level.settings):
             for inner, part in self._expand(data, (key, value)):
                 data = override(data, inner, part)
@@ -99,7 +99,11 @@ class Plan:
                 where = self.experiment.place(("analyses", number))
                 raise InputError(error.what, value=error.value, choices=error.choices, **where) from None
         for cell in self.cells:
-            self._attempt(cell, self._check_cell)
+            self.check_cell(cell)
+
+    def check_cell(self, cell: Cell) -> None:
+        """The same for one cell."""
+        self._attempt(cell, self._check_cell)
 
     def check_levels(self) -> None:
         """The same, and read or generate the jobs of some cells, so many that each level is in one of them."""
@@ -174,12 +178,15 @@ class Plan:
 
     def specifications(self) -> Iterator[Planned]:
         """Every cell with the digests of its runs, in order; raises InputError for a cell that cannot run."""
-        for cell in self.cells:
-            scenario = self.make_scenario(cell.levels)
-            specification = self._specify(scenario)
-            digest = digest_specification(specification, scenario)
-            runs = tuple((seed, digest_run(digest, seed)) for seed in self.seeds)
-            yield Planned(cell, json.dumps(specification, sort_keys=True, separators=(",", ":")), digest, runs)
+        return (self.plan_cell(cell) for cell in self.cells)
+
+    def plan_cell(self, cell: Cell) -> Planned:
+        """One cell with the digests of its runs; raises InputError where it cannot run."""
+        scenario = self.make_scenario(cell.levels)
+        specification = self._specify(scenario)
+        digest = digest_specification(specification, scenario)
+        text = json.dumps(specification, sort_keys=True, separators=(",", ":"))
+        return Planned(cell, text, digest, find_runs(digest, self.seeds))
 
     def _specify(self, scenario: Scenario) -> dict[str, Any]:
         written = scenario.short()
@@ -188,6 +195,11 @@ class Plan:
         phases = {name: value for name in ("warmup", "window", "drain") if (value := getattr(given, name))}
         analyses = [part.short() for part in given.analyses]
         return {"scenario": written, "phases": phases, "keep": given.keep.short(), "analyses": analyses}
+
+
+def find_runs(digest: str, seeds: Iterable[int]) -> tuple[tuple[int, str], ...]:
+    """(seed, digest) of the runs of a cell with these seeds."""
+    return tuple((seed, digest_run(digest, seed)) for seed in seeds)
 
 
 def _read_base(experiment: Experiment) -> Source:

@@ -53,12 +53,13 @@ class Progress:
 
 
 class Runner:
-    """One sweep of one experiment on these workers, which end with it."""
+    """One sweep of one experiment on these workers, which end with it, or, where they are to be kept, if it fails."""
 
-    def __init__(self, store: Store, experiment: int, workers: Workers) -> None:
+    def __init__(self, store: Store, experiment: int, workers: Workers, *, keep: bool = False) -> None:
         self.store = store
         self.experiment = experiment
         self.pool = workers
+        self.keep = keep
         self.leases = Leases(store)
         self.progress = Progress(counts := store.count(experiment), sum(counts.values()))
         self._ready: deque[Task] = deque()
@@ -90,13 +91,17 @@ class Runner:
                     time.sleep(_TICK)  # for others, or for the pause before another attempt
             self._write(force=True)
             self.progress.counts = self.store.count(self.experiment)
+        except BaseException:
+            self.keep = False
+            raise
         finally:
             self.stop()
         return self.progress
 
     def stop(self) -> None:
-        """End the workers at once, write what they had finished, and give back the rest."""
-        self.pool.kill()
+        """End the workers at once, unless they are kept; write what they had finished, and give back the rest."""
+        if not self.keep:
+            self.pool.kill()
         try:
             self._write(force=True)
         finally:

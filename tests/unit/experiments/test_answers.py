@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from walltime.core.errors import InputError
+from walltime.experiments.answers.conditions import Condition
 from walltime.experiments.answers.losers import Nobody, judge_groups, tell_losers
 from walltime.experiments.answers.points import Points
 from walltime.experiments.answers.sides import Side, find_sides, judge
-from walltime.experiments.answers.solve import Condition, make_values, solve
+from walltime.experiments.answers.solve import make_values, solve
 from walltime.experiments.store import Store
 
 
@@ -71,9 +72,12 @@ def scenario(tmp_path):
 
 def test_a_search_in_a_store_finds_its_value_and_runs_nothing_twice(scenario, tmp_path):
     wanted = {"zone": 0.5, "most": 6, "error": 0.2}
-    with Store(tmp_path / "store", create=True) as store:
-        points = Points(store, "solve-site", scenario, groups=["size"], workers=1)
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-site", scenario, groups=["size"], workers=1) as points,
+    ):
         found = solve(points, "cluster.cores", [16, 20, 24, 28, 64], "mean_wait < 1h", **wanted)
+        assert points._hired._started == 1  # one worker for the whole search
         waits = {found.values[one.place]: one.figure.mean for one in found.solution.trials}
         assert waits[64] == 0.0
         assert found.value is not None
@@ -98,3 +102,38 @@ def test_a_search_in_a_store_finds_its_value_and_runs_nothing_twice(scenario, tm
         assert verdict.outcome in ("less", "no difference")
         with pytest.raises(InputError, match="no seed in common"):
             judge(sides[0], Side("other", {99: {"mean_wait": 1.0}}), metrics=["mean_wait"])
+
+
+def test_an_answer_by_which_no_group_loses(scenario, tmp_path):
+    """By the mean wait alone some 16 cores would do; those in large jobs would wait longer than with the present 24."""
+    rule = Nobody.parse("p95_wait by size 10%")
+    wanted = {"zone": 0.5, "most": 6, "error": 0.2}
+    values = [16, 20, 24, 28, 64]
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-site", scenario, groups=["size"], workers=1) as points,
+    ):
+        free = solve(points, "cluster.cores", values, "mean_wait < 10h", **wanted)
+        found = solve(points, "cluster.cores", values, "mean_wait < 10h", nobody=rule, **wanted)
+    assert free.value < found.value <= 24
+    assert any(text.startswith(f"At {free.value}, size ") for text in found.sentences)
+    assert "no size's p95_wait more than 10 % worse" in found.sentences[0]
+
+
+def test_a_trace_is_answered_over_its_weeks(tmp_path):
+    """One job of an hour at each full hour, for two cores: from two cores on none waits."""
+    rows = ["job_id,submit,run_time,requested_time,cores"]
+    rows += [f"{2 * hour + place},{3600 * hour},3000,3000,1" for hour in range(24 * 15) for place in (1, 2)]
+    (tmp_path / "hours.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "hours.yaml").write_text("workload: {trace: hours.csv}\ncluster: {cores: 3}\n")
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-hours", tmp_path / "hours.yaml", groups=["size"], workers=1) as points,
+    ):
+        found = solve(points, "cluster.cores", [1, 2, 3], "mean_wait < 1min")
+        assert (found.value, found.basis, points.count("2")) == (2, "weeks", 2)
+        waits = points.values("1", "mean_wait")
+        # A core that gets two jobs of 50 minutes an hour is 40 minutes later each hour: 2,400 s an hour.
+        middle = [24 * 7 * week + 24 + (24 * 6 - 1) / 2 for week in range(2)]
+        assert waits == pytest.approx([2400 * hour + 1500 for hour in middle])
+    assert any("2 weeks are sensitivity only" in text for text in found.sentences)

@@ -1,4 +1,4 @@
-"""Where a store is, which experiment and cells are meant: options that commands about stores share."""
+"""Where a store is, which experiment and cells are meant, who may lose: options that commands about stores share."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ ResultsPlace = Annotated[
     typer.Option("--results", metavar="FOLDER", help="Of a store on a server: where the files of runs are kept."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Losers = Annotated[str, typer.Option("--losers", metavar="KEY", help="Show which groups lose, by this.")]
+NobodyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--nobody",
+        metavar="'FIGURE by KEY PERCENT'",
+        help="No group may lose more: 'p95_wait by user 10%' is no user's 95 % wait more than 10 % worse.",
+        show_default=False,
+    ),
+]
 Name = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name.")]
 Cells = Annotated[
     str | None,

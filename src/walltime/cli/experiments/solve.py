@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from walltime.cli.experiments.margins import parse_percent
-from walltime.cli.experiments.places import STORE, AsJson, StorePlace
+from walltime.cli.experiments.places import STORE, AsJson, Losers, NobodyOption, StorePlace
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
 
@@ -31,7 +31,8 @@ def solve(
     zone: Annotated[str, typer.Option(metavar="PERCENT", help="So near to the bound, either answer will do.")] = "5%",
     error: Annotated[str, typer.Option(metavar="PERCENT", help="The chance of a wrong answer.")] = "1%",
     most: Annotated[int, typer.Option(metavar="N", min=5, max=100_000, help="Repetitions of one value at most.")] = 100,
-    losers: Annotated[str, typer.Option(metavar="KEY", help="Who loses by the answer, by this.")] = "size",
+    losers: Losers = "size",
+    nobody: NobodyOption = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Draw the curve: .png, .svg, .pdf or .html.")
     ] = None,
@@ -48,8 +49,10 @@ def solve(
     """
     from walltime.analysis.plots import check_picture
     from walltime.cli.experiments.progress import show_sweep
+    from walltime.experiments.answers.conditions import Condition
+    from walltime.experiments.answers.losers import Nobody
     from walltime.experiments.answers.points import Points
-    from walltime.experiments.answers.solve import Condition, make_values
+    from walltime.experiments.answers.solve import make_values
     from walltime.experiments.answers.solve import solve as find
     from walltime.experiments.store import Store
     from walltime.experiments.sweep import check_workers
@@ -59,11 +62,16 @@ def solve(
     values = make_values(first, last, step)
     target = None if output is None else check_picture(output, force=True)
     name = f"solve-{Path(scenario).stem}"
-    groups = [losers, *([wanted.group[0]] if wanted.group else [])]
-    with Store(store, create=True) as opened, show_sweep(name, hidden=quiet or as_json) as show:
-        points = Points(opened, name, scenario, groups=groups, workers=workers, show=show)
-        chance = {"zone": parse_percent("--zone", zone), "error": parse_percent("--error", error)}
-        answer = find(points, key, values, wanted, smallest=not largest, most=most, losers=losers, **chance)
+    rule = None if nobody is None else Nobody.parse(nobody)
+    chance = {"zone": parse_percent("--zone", zone), "error": parse_percent("--error", error)}
+    groups = [losers, *([wanted.group[0]] if wanted.group else []), *([rule.key] if rule else [])]
+    with (
+        Store(store, create=True) as opened,
+        show_sweep(name, hidden=quiet or as_json) as show,
+        Points(opened, name, scenario, groups=groups, workers=workers, show=show) as points,
+    ):
+        asked = {"smallest": not largest, "most": most, "losers": losers, "nobody": rule}
+        answer = find(points, key, values, wanted, **asked, **chance)  # type: ignore[arg-type]
     if target is not None:
         from walltime.analysis.plots import Picture
 
@@ -82,7 +90,7 @@ def _show(answer: Answer) -> None:
     from walltime.experiments.grid import write_label
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for heading in (answer.key, answer.condition.figure, "95 % interval", "seeds", "holds"):
+    for heading in (answer.key, answer.condition.figure, "95 % interval", answer.basis, "holds"):
         table.add_column(heading, justify="right" if heading != "holds" else "left")
     for trial in answer.solution.trials:
         found, write = trial.figure, answer.write

@@ -147,7 +147,7 @@ def prepare_all(scenarios: dict[str, Scenario], *, quiet: bool = False) -> dict[
 def simulate_one(
     name: str,
     prepared: Prepared,
-    window: dict[str, float | None],
+    window: dict[str, Any],
     *,
     quiet: bool = False,
     watch: Watching | None = None,

@@ -5,23 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from walltime.analysis.headline import SENSITIVITY
 from walltime.analysis.metrics import KEYS
-from walltime.analysis.verdict import MORE, Verdict, adjust, judge
+from walltime.analysis.verdict import MORE, SEEDS, Verdict, adjust, judge
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
+from walltime.experiments.answers.conditions import PRESENT
 
-FEW_JOBS = 30
+if TYPE_CHECKING:
+    from walltime.experiments.answers.points import Points
+
+FEW_JOBS = 10
 """A group with fewer jobs in the mean run is not judged."""
-REPLAY = "What a replay cannot know: users do not react in it to longer or shorter waits."
+REPLAY = (
+    "What a replay cannot know: users do not react in it to longer or shorter waits, and jobs that the change would "
+    "draw or drive away are not in it."
+)
 Tables = Sequence[dict[str, dict[str, Any]]]
 """For each run, the figures of its groups by their names."""
 
 
 @dataclass(frozen=True)
 class Nobody:
-    """A constraint: no group's figure may be more than `worse` (a fraction) above the present one."""
+    """A constraint: no group's figure may be more than `worse` (a fraction) above the present one.
+
+    Groups with few jobs are not judged, nor those whose present figure is zero.
+    """
 
     metric: str
     key: str
@@ -39,6 +50,16 @@ class Nobody:
         if key not in KEYS:
             raise InputError("unknown key to group by", value=key, choices=KEYS)
         return cls(metric, key, float(percent) / 100)
+
+    @property
+    def text(self) -> str:
+        """The constraint as a sentence."""
+        return f"no {self.key}'s {self.metric} more than {100 * self.worse:g} % worse"
+
+    def measure(self, points: Points, label: str, first: int = 0, count: int | None = None) -> tuple[float, str | None]:
+        """The excess of a point against the present one, over these repetitions of both, and the group that has it."""
+        sides = [points.tables(one, self.key, first, count) for one in (PRESENT, label)]
+        return self.find_excess(*sides)
 
     def find_excess(self, before: Tables, after: Tables) -> tuple[float, str | None]:
         """By how much the worst group exceeds what it may (0 or less: it does not), and which that is."""
@@ -61,7 +82,11 @@ def find_groups(tables: Tables) -> list[str]:
 
 
 def judge_groups(
-    before: tuple[str, Tables], after: tuple[str, Tables], key: str, metric: str = "p95_wait"
+    before: tuple[str, Tables],
+    after: tuple[str, Tables],
+    key: str,
+    metric: str = "p95_wait",
+    basis: str = SEEDS,
 ) -> list[Verdict]:
     """Each group's figure after against before, run by run, corrected for the number of groups."""
     found = []
@@ -69,16 +94,20 @@ def judge_groups(
         pairs = _pairs(before[1], after[1], name, metric)
         if pairs:
             old, new = zip(*pairs, strict=True)
-            found.append(judge(f"{metric} of {key} {name}", (after[0], new), (before[0], old)))
+            found.append(judge(f"{metric} of {key} {name}", (after[0], new), (before[0], old), basis=basis))
     return adjust(found)
 
 
 def tell_losers(verdicts: Sequence[Verdict], key: str) -> list[str]:
-    """Sentences: who loses, and how many of how many."""
-    losers = sorted((one for one in verdicts if one.outcome == MORE), key=lambda one: -one.difference.mean)
+    """Sentences: who loses, and how many of how many; where weeks are too few for a verdict, who waits longer."""
     if not verdicts:
         return [f"No {key} has jobs enough to tell whether it loses."]
+    sure = any(one.outcome != SENSITIVITY for one in verdicts)
+    losers = [one for one in verdicts if (one.outcome == MORE if sure else one.difference.mean > 0)]
+    losers.sort(key=lambda one: -one.difference.mean)
     told = [f"{len(losers):,} of {len(verdicts):,} {key}s lose."]
+    if not sure:
+        told = [f"{len(losers):,} of {len(verdicts):,} {key}s wait longer; too few repetitions tell no more."]
     for one in losers[:5]:
         name = one.metric.rpartition(f" of {key} ")[2]
         told.append(f"{key} {name}: {format_duration(one.before)} becomes {format_duration(one.after)}")

@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.headline import FIGURES
-from walltime.analysis.metrics import KEYS
 from walltime.analysis.solving import Solution, Want
 from walltime.analysis.solving import solve as search
-from walltime.analysis.verdict import Verdict
+from walltime.analysis.verdict import LEAST_WEEKS, SEEDS, WEEKS, Verdict
 from walltime.core.errors import InputError
-from walltime.core.time import parse_duration, seconds
-from walltime.experiments.answers.losers import REPLAY, judge_groups, tell_losers
-from walltime.experiments.answers.points import PRESENT, Points
+from walltime.experiments.answers.conditions import PRESENT, Condition
+from walltime.experiments.answers.losers import REPLAY, Nobody, judge_groups, tell_losers
+from walltime.experiments.answers.points import Points
 from walltime.experiments.grid import Range, write_label
-from walltime.scenario import load
 
 if TYPE_CHECKING:
     from walltime.analysis.charts.chart import Chart
-
-_CONDITION = re.compile(
-    r"\s*(?P<figure>[\w.]+)(?:\s+of\s+(?P<key>\w+)\s+(?P<name>\S+))?\s*(?P<sign><=|>=|<|>)\s*(?P<bound>.+?)\s*"
-)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A figure, of all jobs or of one group, that is to be below or above a bound.
-
-    A bound that is `relative` is a share of the figure of the scenario as it is.
-    """
-
-    figure: str
-    below: bool
-    bound: float
-    group: tuple[str, str] | None = None
-    relative: bool = False
-    text: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Condition:
-        """Of `p95_wait of queue gpu < 4h` or `core_seconds > 99% of present`; raises InputError."""
-        found = _CONDITION.fullmatch(text)
-        if found is None:
-            what = "a condition is FIGURE [of KEY NAME] < VALUE, such as `p95_wait of queue gpu < 4h`"
-            raise InputError(what, value=text)
-        group = (found["key"], found["name"]) if found["key"] else None
-        if group is not None and group[0] not in KEYS:
-            raise InputError("unknown key to group by", value=group[0], choices=KEYS)
-        words, of, base = found["bound"].partition(" of ")
-        if of and base.strip() != PRESENT:
-            raise InputError("a bound is a value, or a percentage `of present`", value=found["bound"])
-        return cls(found["figure"], found["sign"][0] == "<", _parse_bound(words), group, bool(of), text.strip())
 
 
 @dataclass(frozen=True)
@@ -71,6 +33,8 @@ class Answer:
     bound: float
     group: str
     losers: Sequence[Verdict] = ()
+    nobody: Nobody | None = None
+    basis: str = SEEDS
     closed: bool = False
     """Whether users react in it."""
 
@@ -78,41 +42,42 @@ class Answer:
     def sentences(self) -> list[str]:
         """The answer, warnings, who loses, and what a replay cannot know."""
         side = "smallest" if self.smallest else "largest"
+        wanted = self.condition.text + (f" and {self.nobody.text}" if self.nobody else "")
         first = (
-            f"{self.condition.text} holds for none of {write_label(self.values[0])} to {write_label(self.values[-1])}"
+            f"{wanted} holds for none of {write_label(self.values[0])} to {write_label(self.values[-1])}"
             if self.value is None
-            else f"the {side} {self.key} with {self.condition.text} is {write_label(self.value)}{self._figure()}"
+            else f"the {side} {self.key} with {wanted} is {write_label(self.value)}{self._figure()}"
         )
         warnings = [f"Careful: {text}." for text in self.solution.warnings]
-        told = tell_losers(self.losers, self.group) if self.losers else []
-        return [f"{first}.", *warnings, *told, *([] if self.closed else [REPLAY])]
+        losers = [] if self.value is None else tell_losers(self.losers, self.group)
+        replay = [] if self.closed else [REPLAY]
+        return [f"{first}.", *warnings, *self.solution.notes, *losers, *replay]
 
     def _figure(self) -> str:
         trial = next(one for one in self.solution.trials if self.values[one.place] == self.value)
         found, write = trial.figure, self.write
         if found.low is None or found.high is None:
             return f": {write(found.mean)}"
-        return f": {write(found.mean)} ({write(found.low)} to {write(found.high)}; {found.count} seeds)"
+        return f": {write(found.mean)} ({write(found.low)} to {write(found.high)}; {found.count} {self.basis})"
 
     def write(self, value: float) -> str:
         """A value of the condition's figure, for a person."""
-        known = {one.key: one.text for one in FIGURES}
-        return known[self.condition.figure](value) if self.condition.figure in known else f"{value:,.4g}"
+        return self.condition.measure.write(value)
 
     def draw(self) -> Chart:
         """The curve with its interval."""
         from walltime.analysis.charts.response import draw_response
 
-        group = f" of {' '.join(self.condition.group)}" if self.condition.group else ""
         tried = [(float(self.values[one.place]), one.figure) for one in self.solution.trials]
         found = None if self.value is None else float(self.value)
-        return draw_response(self.key, f"{self.condition.figure}{group}", tried, self.bound, found)
+        return draw_response(self.key, self.condition.measure.text, tried, self.bound, found)
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         trials = [asdict(one) | {"value": self.values[one.place]} for one in self.solution.trials]
         return {
             **{"key": self.key, "value": self.value, "condition": self.condition.text, "bound": self.bound},
+            **{"nobody": self.nobody and self.nobody.text, "basis": self.basis},
             **{"smallest": self.smallest, "runs": self.solution.runs, "trials": trials},
             **{"warnings": self.solution.warnings, "losers": [one.as_dict() for one in self.losers]},
             "sentences": self.sentences,
@@ -130,61 +95,73 @@ def solve(
     error: float = 0.01,
     most: int = 100,
     losers: str = "size",
+    nobody: Nobody | None = None,
 ) -> Answer:
     """The smallest (or largest) of the values, in their order, for which the condition holds; raises InputError.
 
     `zone` is how near to the bound either answer will do, as a fraction of it; `error` the chance of a wrong answer;
     `most` the repetitions of one value. `losers` is the key by which the groups are judged that lose by the answer
-    against the scenario as it is. `points` must keep tables by it, and by the condition's key.
+    against the scenario as it is; by `nobody`'s constraint no group may lose too much. `points` must keep tables by its
+    key, by `losers`, and by the condition's.
     """
     wanted = Condition.parse(condition) if isinstance(condition, str) else condition
     given = values.numbers() if isinstance(values, Range) else list(values)
     if len(given) < 2:
         raise InputError("there must be at least two values to choose from", value=len(given))
-    bound = wanted.bound
-    if wanted.relative:
-        points.add(PRESENT, {}, most if most < 10 else 10)
+    if wanted.relative or nobody is not None or points.basis == WEEKS:
+        points.add(PRESENT, {}, min(most, 10))
         points.run()
-        bound *= _mean(points.values(PRESENT, wanted.figure, wanted.group), wanted)
-
-    def respond(place: int, count: int) -> list[float]:
-        points.add(write_label(given[place]), {key: given[place]}, count)
-        points.run()
-        found = points.values(write_label(given[place]), wanted.figure, wanted.group)[:count]
-        _mean(found, wanted)
-        return [value for value in found if value is not None]
-
-    want = Want(bound, wanted.below, zone, error, most)
-    solution = search(respond, len(given), want, smallest=smallest)
+    most = points.count(PRESENT) if points.basis == WEEKS else most
+    want = Want(wanted.find_bound(points), wanted.below, zone, error, most)
+    trials = _Trials(points, key, given, wanted, nobody)
+    solution = search(trials.respond, len(given), want, smallest=smallest, check=trials.check)
+    solution.notes += trials.notes
+    if points.basis == WEEKS and most < LEAST_WEEKS:
+        solution.warnings.append(f"{most} weeks are sensitivity only; a verdict needs at least {LEAST_WEEKS}")
     value = None if solution.place is None else given[solution.place]
     judged = [] if value is None else _judge_losers(points, write_label(value), losers)
-    users = load(points.base).users
-    closed = users is not None and users.reacts
-    return Answer(key, value, given, wanted, solution, smallest, bound, losers, judged, closed)
+    return Answer(key, value, given, wanted, solution, smallest, want.bound, losers, judged, nobody, points.basis, points.closed)
+
+
+@dataclass
+class _Trials:
+    """The values of a key as points of the search."""
+
+    points: Points
+    key: str
+    values: Sequence[Any]
+    wanted: Condition
+    nobody: Nobody | None
+    notes: list[str] = field(default_factory=list)
+
+    def respond(self, place: int, count: int) -> list[float]:
+        """The figure of the first so many seeds, or of every week."""
+        label = write_label(self.values[place])
+        self.points.add(label, {self.key: self.values[place]}, count)
+        self.points.run()
+        return self.wanted.measure.values(self.points, label, count=None if self.points.basis == WEEKS else count)
+
+    def check(self, place: int) -> bool:
+        """Whether no group loses too much, over as many repetitions as the value has."""
+        if self.nobody is None:
+            return True
+        label = write_label(self.values[place])
+        self.points.add(PRESENT, {}, self.points.counts[label])
+        self.points.run()
+        excess, name = self.nobody.measure(self.points, label, count=self.points.count(label))
+        if excess > 0:
+            change = 100 * (excess + self.nobody.worse)
+            self.notes.append(f"At {label}, {self.nobody.key} {name} has {change:+.0f} % {self.nobody.metric}.")
+        return excess <= 0
 
 
 def _judge_losers(points: Points, label: str, key: str) -> list[Verdict]:
-    """The groups of the answer against the scenario as it is, over as many seeds as the answer has."""
+    """The groups of the answer against the scenario as it is, over as many repetitions as the answer has."""
     points.add(PRESENT, {}, max(10, points.counts[label]))
     points.add(label, points.settings[label], 10)
     points.run()
-    return judge_groups((PRESENT, points.tables(PRESENT, key)), (label, points.tables(label, key)), key)
-
-
-def _mean(values: Sequence[float | None], wanted: Condition) -> float:
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
-        who = f"{wanted.group[0]} {wanted.group[1]}" if wanted.group else "the workload"
-        raise InputError(f"not every run has a value of {wanted.figure}: {who} has no jobs in it", value=wanted.text)
-    return sum(known) / len(known)
-
-
-def _parse_bound(text: str) -> float:
-    """Seconds of `4h`, a share of `1%`, or a number."""
-    try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    except ValueError:
-        return seconds(parse_duration(text))
+    sides = [(one, points.tables(one, key)) for one in (PRESENT, label)]
+    return judge_groups(sides[0], sides[1], key, basis=points.basis)
 
 
 def make_values(first: str, last: str, step: str | None) -> list[int | float]:
