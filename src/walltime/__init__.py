@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from walltime.experiments.answers.decomposition import decompose
     from walltime.experiments.answers.sides import judge
     from walltime.experiments.definition import load_experiment
+    from walltime.experiments.reporting import plot_experiment, report_experiment
     from walltime.experiments.store import Store
     from walltime.experiments.sweep import sweep
     from walltime.explaining import explain
@@ -55,6 +56,8 @@ _WHERE = {
     "allow_plugins": "walltime.core.plugins:allow_plugins",
     "Store": "walltime.experiments.store:Store",
     "decompose": "walltime.experiments.answers.decomposition:decompose",
+    "plot_experiment": "walltime.experiments.reporting:plot_experiment",
+    "report_experiment": "walltime.experiments.reporting:report_experiment",
     "judge": "walltime.experiments.answers.sides:judge",
     "load_experiment": "walltime.experiments.definition:load_experiment",
     "sweep": "walltime.experiments.sweep:sweep",
@@ -94,8 +97,10 @@ __all__ = [
     "load_experiment",
     "load_model",
     "plot",
+    "plot_experiment",
     "predict",
     "read_workload",
+    "report_experiment",
     "simulate",
     "sweep",
     "tune_workload",

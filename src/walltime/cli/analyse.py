@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from walltime.cli.experiments.margins import Margin, parse_margins
+from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.repeated import show_repeated
+from walltime.cli.repeated import find_analysed, is_in_store, rename_sides, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
     from walltime.analysis.analyses import Found
+    from walltime.analysis.verdict import Verdict
     from walltime.api import Result
     from walltime.experiments.answers.sides import Side
 
@@ -26,31 +29,73 @@ def analyse(
     ] = None,
     results: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RESULT", help="Result folders, or folders of them.", show_default=False),
+        typer.Argument(
+            metavar="SIDE",
+            help="Result folders, or folders of them; experiments of the store, or cells of theirs as "
+            "EXPERIMENT:AXIS=LABEL,...",
+            show_default=False,
+        ),
     ] = None,
+    margin: Margin = None,
+    store: StorePlace = STORE,
     list_names: Annotated[bool, typer.Option("--list", help="List the analyses by their names.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Compute figures or a table of results by an analysis, ours, a package's, or yours; judge repetitions."""
+    """Compute figures or a table of results by an analysis, ours, a package's, or yours, and judge them."""
     if list_names:
         _list_names(as_json)
         return
     if name is None or not results:
         raise InputError("say which analysis, and of which results: walltime analyse NAME RESULT... (or --list)")
     check_analyses([name])
+    if is_in_store(results, store):
+        _show_sides([side for one in results for side in find_analysed(one, name, store)], margin, as_json=as_json)
+        return
     loaded = load_results(find_results(results))
     found = [_without_name(own) for own in find_all(loaded, [name])]
     sides = _find_sides(loaded, found)
     if 1 < len(sides) < len(loaded):
-        keys = list(dict.fromkeys(key for side in sides for own in side.repetitions.values() for key in own))
-        show_repeated(sides, {}, figures=keys, as_json=as_json)
+        _show_sides(sides, margin, as_json=as_json)
         return
+    if margin is not None:
+        raise InputError("--margin is for repetitions: results with other seeds, experiments or cells")
+    verdicts = _judge_weeks(loaded, name) if len(sides) > 1 else []
     if as_json:
         pairs = zip(loaded, found, strict=True)
-        emit({"analysis": name, "results": [{"label": one.label, **own.as_data()} for one, own in pairs]})
+        told = [{"label": one.label, **own.as_data()} for one, own in pairs]
+        emit({"analysis": name, "results": told, "verdicts": [one.as_dict() for one in verdicts]})
         return
     show_found([result.label for result in loaded], found)
+    for verdict in verdicts:
+        say(f"{verdict.sentence}.")
+
+
+def _show_sides(sides: list[Side], margin: str | None, *, as_json: bool) -> None:
+    """The figures of sides over their repetitions, and the verdicts."""
+    keys = list(dict.fromkeys(key for side in sides for own in side.repetitions.values() for key in own))
+    show_repeated(rename_sides(sides), parse_margins(margin, keys), figures=keys, as_json=as_json)
+
+
+def _judge_weeks(loaded: list[Result], name: str) -> list[Verdict]:
+    """The figures of single results, week by week, against the first; without a whole week, of one repetition."""
+    from walltime.analysis.compare import distinct_labels
+    from walltime.analysis.metrics import in_experiment
+    from walltime.analysis.verdict import WEEKS, judge_all
+    from walltime.analysis.weeks import each_week
+    from walltime.api import Result
+
+    sides = {}
+    for label, result in zip(distinct_labels(loaded), loaded, strict=True):
+        weeks = {week: Result(result.scenario, in_experiment(own), label) for week, own in each_week(result.record)}
+        parts = weeks or {0: result}
+        found = find_all(list(parts.values()), [name])
+        sides[label] = {week: _without_name(own).numbers for week, own in zip(parts, found, strict=True)}
+    keys = dict.fromkeys(key for side in sides.values() for own in side.values() for key in own)
+    try:
+        return judge_all(sides, list(keys), basis=WEEKS)
+    except InputError:  # they have no week in common
+        return []
 
 
 def check_analyses(names: list[str]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WHAT = "What is shown"
 LOOK = "How it looks"
@@ -21,7 +25,11 @@ def plot(
     ] = None,
     results: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RESULT", help="Result folders, or folders of them.", show_default=False),
+        typer.Argument(
+            metavar="RESULT",
+            help="Result folders, or folders of them; for heat-map and curves the name of an experiment.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         str | None,
@@ -66,6 +74,7 @@ def plot(
     dpi: Annotated[
         int, typer.Option(metavar="N", min=20, max=1200, rich_help_panel=LOOK, help="Dots an inch, of a PNG.")
     ] = 150,
+    store: StorePlace = STORE,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
@@ -74,12 +83,21 @@ def plot(
     from walltime.analysis.charts import find_kind
     from walltime.analysis.plots import check_picture
     from walltime.analysis.plots import plot as make
+    from walltime.experiments.reporting import KINDS, plot_experiment
 
     if list_kinds:
         _list_kinds(as_json)
         return
     if kind is None:
         raise InputError("say which picture: walltime plot KIND RESULT... (--list shows the kinds)")
+    if (name := kind.replace("_", "-")) in KINDS:
+        target = check_picture(output or f"{name}.png", force=force)
+        if results is None or len(results) != 1:
+            raise InputError(f"the plot {name} needs the name of one experiment")
+        given: dict[str, Any] = {"of": of, "x": x, "theme": theme, "width": width, "height": height}
+        drawn = plot_experiment(store, results[0], name, **{key: value for key, value in given.items() if value})
+        _tell(drawn.save(target, dpi=dpi), name, results, as_json=as_json)
+        return
     found = find_kind(kind)
     if not results:
         raise InputError(f"the plot {found.name} needs a result folder")
@@ -91,9 +109,12 @@ def plot(
     _check_options(found.name, found.options, options)
     loaded = load_results(find_results(results))
     picture = make(found.name, *loaded, theme=theme, width=width, height=height, **options)
-    written = picture.save(target, dpi=dpi)
+    _tell(picture.save(target, dpi=dpi), found.name, [one.label for one in loaded], as_json=as_json)
+
+
+def _tell(written: Path, kind: str, labels: list[str], *, as_json: bool) -> None:
     if as_json:
-        emit({"written": str(written), "kind": found.name, "results": [one.label for one in loaded]})
+        emit({"written": str(written), "kind": kind, "results": labels})
         return
     say(f"Written: {written}")
 

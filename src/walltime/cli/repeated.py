@@ -35,7 +35,7 @@ def find_repeated(given: list[str], paths: list[Path], store: str, repetitions: 
         return sides if 1 < len(sides) < len(paths) else []
     if not _is_store(store) and not any(_is_file(name) for name in given):
         return []  # what is wrong is told where results are loaded
-    return _rename([side for name in given for side in _find(name, store, repetitions)])
+    return rename_sides([side for name in given for side in _find(name, store, repetitions)])
 
 
 def _find(name: str, store: str, repetitions: int) -> list[Side]:
@@ -50,7 +50,23 @@ def _find(name: str, store: str, repetitions: int) -> list[Side]:
         return run_scenario(opened, name, repetitions) if _is_file(name) else find_sides(opened, name)
 
 
-def _rename(sides: list[Side]) -> list[Side]:
+def is_in_store(given: list[str], store: str) -> bool:
+    """Whether one of the arguments is an experiment of the store, or cells of one."""
+    return _is_store(store) and not all(Path(name).is_dir() for name in given)
+
+
+def find_analysed(name: str, analysis: str, store: str) -> list[Side]:
+    """The cells that the text stands for with the figures that an analysis found in their runs; raises InputError."""
+    from walltime.experiments.answers.sides import find_analysed_sides
+    from walltime.experiments.store import Store
+
+    if Path(name).is_dir():
+        raise InputError("results and experiments cannot be analysed together", value=name)
+    with Store(store) as opened:
+        return find_analysed_sides(opened, name, analysis)
+
+
+def rename_sides(sides: list[Side]) -> list[Side]:
     """The sides with names of their own: easy, easy (2)."""
     from dataclasses import replace
 
@@ -84,7 +100,7 @@ def show_repeated(
     from walltime.experiments.answers.sides import judge_sides
 
     judged = [key for key in figures if key in BRIEF or key in margins or key not in _HEADLINE]
-    verdicts = judge_sides(sides, judged, margins=margins)
+    verdicts = judge_sides(sides, judged, margins=margins) if len(sides) > 1 else []
     if as_json:
         emit({"sides": [_as_data(side, figures) for side in sides], "verdicts": [one.as_dict() for one in verdicts]})
         return

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from walltime.cli.analyse import check_analyses
+from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 JOBS = 50_000
 
@@ -18,7 +22,10 @@ JOBS = 50_000
 def report(
     results: Annotated[
         list[str],
-        typer.Argument(metavar="RESULT", help="Result folders, or folders of them; the first is the baseline."),
+        typer.Argument(
+            metavar="RESULT",
+            help="Result folders, or folders of them; the first is the baseline. Or the name of one experiment.",
+        ),
     ],
     output: Annotated[
         str | None,
@@ -26,7 +33,7 @@ def report(
             "--output",
             "-o",
             metavar="FILE.html",
-            help="Where to. [dim](default: report.html in the first folder named)[/]",
+            help="Where to. [dim](default: report.html in the first folder named; EXPERIMENT.html)[/]",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading.")] = None,
@@ -46,11 +53,19 @@ def report(
             metavar="NAME", help="Also what this analysis finds; may be given several times.", show_default=False
         ),
     ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Of an experiment: draw this figure too; several times.", show_default=False),
+    ] = None,
+    store: StorePlace = STORE,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
-    """Write a report: one HTML file with figures, plots and the schedule, which opens anywhere, also offline."""
+    """Write a report: one HTML file with figures, plots and the schedule, which opens anywhere, also offline.
+
+    Of an experiment: the grid as heat maps and curves, the verdicts, and who gains and who loses between two cells.
+    """
     from pathlib import Path
 
     from walltime.analysis.report import check_report, write_report
@@ -59,6 +74,12 @@ def report(
     first, last = parse_seconds("--from", begin), parse_seconds("--to", end)
     if first is not None and last is not None and first >= last:
         raise InputError("the schedule would end before it begins", value=f"--from {begin} --to {end}")
+    if is_experiment(results, store):
+        _refuse({"--from": begin, "--to": end, "--analysis": analysis})
+        written = _report_experiment(store, results[0], output, title, figure or [], force=force)
+        _tell(written, results, as_json=as_json)
+        return
+    _refuse({"--figure": figure}, "is of the report of an experiment")
     folder = Path(results[0])
     if output is None and not folder.is_dir():
         raise InputError("there is no such result folder", file=folder)
@@ -66,7 +87,35 @@ def report(
     check_analyses(analysis or [])
     loaded = load_results(find_results(results))
     written = write_report(loaded, target, title=title, window=(first, last), most=jobs, analyses=analysis or [])
+    _tell(written, [one.label for one in loaded], as_json=as_json)
+
+
+def is_experiment(names: list[str], store: str) -> bool:
+    """Whether the arguments are the name of an experiment: no folder, and a store is there."""
+    from pathlib import Path
+
+    known = "://" in store or (Path(store) / "store.sqlite").exists()
+    return len(names) == 1 and known and not Path(names[0]).is_dir()
+
+
+def _refuse(options: dict[str, object], why: str = "is of the report of results") -> None:
+    for option, value in options.items():
+        if value:
+            raise InputError(f"{option} {why}", value=value)
+
+
+def _report_experiment(
+    store: str, name: str, output: str | None, title: str | None, figures: list[str], *, force: bool
+) -> Path:
+    from walltime.experiments.reporting import report_experiment
+
+    target = output or f"{name.replace('/', '-')}.html"
+    return report_experiment(store, name, target, title=title, figures=tuple(figures), force=force)
+
+
+def _tell(written: Path, labels: list[str], *, as_json: bool) -> None:
+    size = written.stat().st_size
     if as_json:
-        emit({"written": str(written), "bytes": written.stat().st_size, "results": [one.label for one in loaded]})
+        emit({"written": str(written), "bytes": size, "results": labels})
         return
-    say(f"Written: {written} ({written.stat().st_size / 1e6:.1f} MB); open it in a browser")
+    say(f"Written: {written} ({size / 1e6:.1f} MB); open it in a browser")

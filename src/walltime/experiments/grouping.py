@@ -196,6 +196,12 @@ def read_tables(store: Store, digests: Sequence[str], table: str) -> list[pl.Dat
     return [_read(store, digest, f"{table}.parquet", known.get(digest, "")) for digest in digests]
 
 
+def find_kept(store: Store, name: str) -> set[str]:
+    """The runs of which a file of this name was kept."""
+    asked = sa.select(runs.c.digest).join(files, files.c.run_id == runs.c.id).where(files.c.name == name)
+    return set(store.database.read(lambda c: c.execute(asked).scalars().all()))
+
+
 def _checksums(store: Store, table: str) -> dict[str, str]:
     asked = (
         sa.select(runs.c.digest, files.c.checksum)

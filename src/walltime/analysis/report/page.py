@@ -1,14 +1,10 @@
-"""The page itself: sections in their order, the data behind them, and the shell that holds everything together."""
+"""The page of results: sections in their order, and the data behind them."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import replace
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -17,32 +13,17 @@ from walltime.analysis.charts import make_chart
 from walltime.analysis.charts.chart import Blocks, Chart, shorten
 from walltime.analysis.charts.colouring import describe_classes
 from walltime.analysis.charts.layout import Schedule, lay_out, lay_out_all
-from walltime.analysis.charts.palette import DARK, LIGHT, Theme
 from walltime.analysis.charts.quantities import Shown, find_clock
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.metrics import PEOPLE, core_seconds
 from walltime.analysis.report import MOST_JOBS, MOST_RESULTS
 from walltime.analysis.report.analyses import write_analyses
 from walltime.analysis.report.encode import Packer, encode_chart, encode_clock, encode_schedule
+from walltime.analysis.report.shell import fill, shell, write_figure, write_items
 from walltime.analysis.report.tables import group_tables, what_was_simulated, write_figures
 from walltime.analysis.report.words import describe
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
-
-SCRIPTS = (
-    "ticks.js",
-    "chart.js",
-    "marks.js",
-    "hover.js",
-    "jobs.js",
-    "gantt.js",
-    "outages.js",
-    "gantt_input.js",
-    "export.js",
-    "tables.js",
-    "main.js",
-)
-"""The page's scripts, in the order in which they build upon each other."""
 
 _Wish = tuple[str, dict[str, Any]]
 _WAITS = "Waits and slowdowns"
@@ -130,7 +111,7 @@ def make_report(
     beside = " class=beside" if len(results) <= 2 else ""  # more of them need the whole width
     body = (
         f"<div{beside}>"
-        f"<section id=summary><h2>In short</h2><ul class=words>{_items(describe(results))}</ul></section>"
+        f"<section id=summary><h2>In short</h2><ul class=words>{write_items(describe(results))}</ul></section>"
         f"<section id=figures><h2>Figures</h2>{write_figures(results)}</section></div>"
         f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
         + "".join(sections)
@@ -138,7 +119,7 @@ def make_report(
         + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
         + f"<section id=about><h2>What was simulated</h2>{what_was_simulated(results)}{_lacking(lacking)}</section>"
     )
-    return _shell(heading, body, packer.finish(header))
+    return shell(heading, body, packer.finish(header))
 
 
 def make_picture_page(chart: Chart, theme: str = "light") -> str:
@@ -156,8 +137,8 @@ def make_picture_page(chart: Chart, theme: str = "light") -> str:
     }
     body = f"<section><h2>{escape(chart.title)}</h2><div id=gantt class=gantt></div></section>"
     if not plans:
-        body = f"<section>{_figure('c0', chart)}</section>"
-    return _shell(chart.title, body, packer.finish(header), theme)
+        body = f"<section>{write_figure('c0', chart)}</section>"
+    return shell(chart.title, body, packer.finish(header), theme)
 
 
 def _lay_out(results: Sequence[Shown], window: tuple[float | None, float | None], most: int) -> list[Schedule]:
@@ -192,7 +173,7 @@ def _section(
         else:
             figures.append(_try(kind, options, results, charts, lacking))
     del whole  # a million jobs are large
-    found = _fill(figures)
+    found = fill(figures)
     return (
         f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>"
         if found
@@ -220,7 +201,7 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
         figures.append(_try("difference", {"of": "waiting_jobs"}, [results[0], other], charts, lacking))
         for key in ("size", _find_people(results)):
             figures.append(_try("winners", {"by": key}, [results[0], other], charts, lacking))
-    found = _fill(figures)
+    found = fill(figures)
     return (
         f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>"
         if found
@@ -232,15 +213,6 @@ def _find_people(results: Sequence[Shown]) -> str:
     """By what people are told apart in all of the results."""
     known = [key for key in PEOPLE if all(result.record.jobs[key].count() for result in results)]
     return known[0] if known else "user"
-
-
-def _fill(figures: Sequence[str]) -> str:
-    """The figures in one text; two narrow ones stand beside each other, and one that is left over becomes wide."""
-    found = [figure for figure in figures if figure]
-    narrow = [number for number, figure in enumerate(found) if not figure.startswith("<figure class=wide")]
-    if len(narrow) % 2:
-        found[narrow[-1]] = found[narrow[-1]].replace("<figure", "<figure class=wide", 1)
-    return "".join(found)
 
 
 def _try(
@@ -262,90 +234,11 @@ def _try(
         chart = replace(chart, title=f"{chart.title} – {shorten(label, 40)}")
     name = f"c{len(charts)}"
     charts[name] = encode_chart(chart)
-    return _figure(name, chart)
-
-
-def _figure(name: str, chart: Chart) -> str:
-    wide = len(chart.panels) > 1 or any(panel.x.kind == "time" for panel in chart.panels)
-    notes = "".join(f"<p class=note><bdi>{escape(note)}</bdi></p>" for note in chart.notes)
-    kind = " class=wide" if wide else ""
-    head = f"<figcaption><h3 id=t-{name}><bdi>{escape(chart.title)}</bdi></h3></figcaption>"
-    return f"<figure{kind} data-chart={name} data-kind={chart.kind}>{head}<div class=chart></div>{notes}</figure>"
-
-
-def _items(sentences: Sequence[str]) -> str:
-    return "".join(f"<li><bdi>{escape(sentence)}</bdi></li>" for sentence in sentences)
+    return write_figure(name, chart)
 
 
 def _lacking(reasons: Sequence[str]) -> str:
     if not reasons:
         return ""
-    return (
-        f"<details><summary>Pictures that these results have nothing for</summary><ul>{_items(reasons)}</ul></details>"
-    )
-
-
-def _shell(title: str, body: str, data: str, theme: str | None = None) -> str:
-    """The HTML around it. Its policy lets nothing in from outside and runs no script but ours."""
-    script, style = _scripts(), _styles()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
-    chosen = f" data-theme={theme}" if theme else ""
-    return (
-        f"<!doctype html><html lang=en{chosen}><head><meta charset=utf-8>"
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name=viewport content="width=device-width, initial-scale=1"><meta name=referrer content=no-referrer>'
-        f"<link rel=icon href=data:,><title>{escape(title)} – Walltime</title><style>{style}</style></head><body>"
-        f"<a class=skip href=#main>To the report</a><header><h1><bdi>{escape(title)}</bdi></h1>"
-        "<div class=tools><button type=button id=theme>Light or dark</button></div></header>"
-        "<noscript><p class=note>The pictures need JavaScript; the figures do not.</p></noscript>"
-        f"<main id=main>{body}</main><p id=broken class=note role=alert hidden></p>"
-        f"<footer><p class=note>Made by Walltime {escape(_find_version())}. This file is complete: it loads "
-        "nothing from anywhere.</p></footer>"
-        "<div id=tip role=tooltip hidden></div><div id=live class=away aria-live=polite></div>"
-        f'<script type="text/plain" id=data>{data}</script><script>{script}</script></body></html>\n'
-    )
-
-
-def _find_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("walltime")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "from a source tree"
-
-
-@cache
-def _scripts() -> str:
-    """All scripts as one, in a scope of its own."""
-    folder = files("walltime.analysis.report") / "page"
-    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return '(() => {"use strict";\n' + "\n".join(parts) + "\n})();"
-
-
-@cache
-def _styles() -> str:
-    """The style sheet with the colours of both themes; paper is light."""
-    sheet = (files("walltime.analysis.report") / "page" / "page.css").read_text(encoding="utf-8")
-    light, dark = _variables(LIGHT), _variables(DARK)
-    return (
-        f":root{{color-scheme:light;{light}}}"
-        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
-        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}"
-        f"@media print{{:root,:root[data-theme=dark],:root:not([data-theme=light]){{color-scheme:light;{light}}}}}"
-        f"{sheet}"
-    )
-
-
-def _variables(theme: Theme) -> str:
-    """The colours as CSS variables: --ink, --c0, --s0 (sequence), --d0 (diverging), --state0."""
-    letters = {"categories": "c", "sequence": "s", "diverging": "d", "states": "state"}
-    texts = []
-    for entry in fields(theme):
-        value = getattr(theme, entry.name)
-        if entry.name in letters:
-            texts += [f"--{letters[entry.name]}{number}:{colour}" for number, colour in enumerate(value)]
-        elif entry.name != "name":
-            texts.append(f"--{entry.name}:{value}")
-    return ";".join(texts)
+    words = "Pictures that these results have nothing for"
+    return f"<details><summary>{words}</summary><ul>{write_items(reasons)}</ul></details>"

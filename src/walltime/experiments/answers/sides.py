@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One scenario: its name, and the figures of each repetition by its seed."""
+    """One scenario: its name, and the figures of each repetition by its seed; of a store's cells, the runs too."""
 
     label: str
     repetitions: Mapping[Any, Mapping[str, float]]
+    runs: Mapping[Any, str] = field(default_factory=dict)
 
 
 def judge(
@@ -86,10 +87,48 @@ def find_sides(store: Store, text: str) -> list[Side]:
     found: dict[int, Side] = {}
     for row in table.iter_rows(named=True):
         words = [row[axis] for axis in telling] or [chosen.strip() or name]
-        side = found.setdefault(row["cell"], Side(", ".join(map(str, words)), {}))
+        side = found.setdefault(row["cell"], Side(", ".join(map(str, words)), {}, {}))
         values = {figure: row[figure] for figure in figures if row[figure] is not None}
         side.repetitions[row["seed"]] = values  # type: ignore[index]
+        side.runs[row["seed"]] = row["run"]  # type: ignore[index]
     return list(found.values())
+
+
+def find_analysed_sides(store: Store, text: str, analysis: str) -> list[Side]:
+    """The same cells with what an analysis found in their runs: what they kept of it, else of their whole results.
+
+    Raises InputError where they kept neither, and where the analysis finds no figures.
+    """
+    from walltime.analysis.analyses import analyse
+    from walltime.api import load
+    from walltime.experiments.grouping import find_kept
+    from walltime.scenario import Part
+
+    prefix = f"{analysis.rpartition(':')[2]}."
+    sides = find_sides(store, text)
+    found = [Side(side.label, _strip(side.repetitions, prefix)) for side in sides]
+    if any(figures for side in found for figures in side.repetitions.values()):
+        return found
+    kept = find_kept(store, "result/summary.json")
+    if not all(digest in kept for side in sides for digest in side.runs.values()):
+        what = f"its runs kept neither what {analysis} finds (`analyses`) nor their whole results (`keep: tables`)"
+        raise InputError(what, value=text)
+    computed = []
+    for side in sides:
+        results = {seed: load(store.results.place(digest) / "result") for seed, digest in side.runs.items()}
+        numbers = {seed: analyse(result, [Part(name=analysis)]).numbers for seed, result in results.items()}
+        computed.append(Side(side.label, _strip(numbers, prefix)))
+    if not any(figures for side in computed for figures in side.repetitions.values()):
+        raise InputError("the analysis finds a table, and no figures that can be judged", value=analysis)
+    return computed
+
+
+def _strip(repetitions: Mapping[Any, Mapping[str, float]], prefix: str) -> dict[Any, dict[str, float]]:
+    """The figures with this prefix, without it."""
+    return {
+        seed: {key.removeprefix(prefix): value for key, value in figures.items() if key.startswith(prefix)}
+        for seed, figures in repetitions.items()
+    }
 
 
 def group_results(results: Sequence[Summarised], figures: Sequence[Mapping[str, float]] | None = None) -> list[Side]:

@@ -17,12 +17,13 @@
     caption.append(bar);
   }
 
-  function watchTheme(viewer, redraw) {
+  // `find` gives the schedule that is shown, if any.
+  function watchTheme(find, redraw) {
     const dark = window.matchMedia("(prefers-color-scheme: dark)"),
       isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
     const recolour = () => {
       redraw();
-      if (viewer) viewer.recolour();
+      find()?.recolour();
     };
     document.getElementById("theme").addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
@@ -32,10 +33,11 @@
   }
 
   // Paper is narrower than most screens, and light: everything is drawn again for it, and again for the screen.
-  function watchPrinting(redraw, viewer) {
+  function watchPrinting(redraw, find) {
     const paper = window.matchMedia("print");
     const change = () => {
       redraw();
+      const viewer = find();
       if (viewer) {
         viewer.recolour();
         viewer.gantt.draw(2);
@@ -62,13 +64,23 @@
     figures.forEach((figure) => sizes.observe(figure.querySelector(".chart")));
     const place = document.getElementById("gantt");
     const shown = data.schedules.filter((plan) => plan.blocks.of.length);
-    const viewer = place && shown.length ? Viewer.build(place, shown) : null;
-    if (place && !viewer) place.textContent = "No job ever ran.";
+    let viewer = null;
+    // One schedule of an experiment, or all of a report's results.
+    const open = (number, move) => {
+      place.replaceChildren();
+      viewer = Viewer.build(place, number === null ? shown : [data.schedules[number]]);
+      window.walltime = { Ticks, viewer, data };
+      if (number !== null) document.getElementById("chosen").textContent = data.labels[number];
+      if (move) document.getElementById("schedule").scrollIntoView({ behavior: "smooth" });
+    };
+    window.walltime = { Ticks, viewer, data };
+    if (place && shown.length) open(data.runs ? 0 : null, false);
+    else if (place) place.textContent = "No job ever ran.";
+    if (data.runs) CellView.build(data, open);
     const tables = document.getElementById("tables");
     if (tables) Tables.build(tables, data.groups, data.labels);
-    watchTheme(viewer, () => figures.filter((figure) => figure.querySelector("svg image")).forEach(redraw));
-    watchPrinting(() => figures.forEach(redraw), viewer);
-    window.walltime = { Ticks, viewer, data };
+    watchTheme(() => viewer, () => figures.filter((figure) => figure.querySelector("svg image")).forEach(redraw));
+    watchPrinting(() => figures.forEach(redraw), () => viewer);
     root.dataset.ready = "yes";
   } catch (error) {
     const note = document.getElementById("broken");
