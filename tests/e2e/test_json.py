@@ -16,7 +16,17 @@ from walltime.cli.app import app
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference/json.md"
 MAKE = "python tools/json_reference.py > docs/reference/json.md"
-ELSEWHERE = {"solve", "tune", "workload recipe", "workload tune", "sweep", "analyse", "check-plugin", "site import"}
+ELSEWHERE = {
+    "solve",
+    "tune",
+    "whatif",
+    "workload recipe",
+    "workload tune",
+    "sweep",
+    "analyse",
+    "check-plugin",
+    "site import",
+}
 """Need a package that is optional, minutes, or processes of their own."""
 
 

@@ -120,7 +120,9 @@ def solve(
         solution.warnings.append(f"{most} weeks are sensitivity only; a verdict needs at least {LEAST_WEEKS}")
     value = None if solution.place is None else given[solution.place]
     judged = [] if value is None else _judge_losers(points, write_label(value), losers)
-    return Answer(key, value, given, wanted, solution, smallest, want.bound, losers, judged, nobody, points.basis, points.closed)
+    return Answer(
+        key, value, given, wanted, solution, smallest, want.bound, losers, judged, nobody, points.basis, points.closed
+    )
 
 
 @dataclass
