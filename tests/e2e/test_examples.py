@@ -6,26 +6,42 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from command_line import Command, environment
+from warm import Warm
 
 import walltime
 from walltime.experiments.definition import load_experiment
 from walltime.experiments.maintenance import verify
 from walltime.experiments.sweep import plan_experiment
 
+Run = Callable[..., str]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(script: str, folder: Path, *options: str) -> str:
-    """What the example prints; it is started elsewhere, as it must not depend on the folder."""
-    command = [sys.executable, str(EXAMPLES / script), *options]
-    done = subprocess.run(command, cwd=folder, env=environment(), text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert not any(folder.iterdir()), "an example leaves nothing behind"
-    return done.stdout
+@pytest.fixture
+def run(tmp_path: Path, warm: Warm) -> Run:
+    """What an example prints; it is started elsewhere, as it must not depend on the folder."""
+
+    def start(script: str, *options: str) -> str:
+        command = [*warm.words(), str(EXAMPLES / script), *options]
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        assert not any(tmp_path.iterdir()), "an example leaves nothing behind"
+        return done.stdout
+
+    return start
+
+
+def shown(page: str) -> str:
+    """What a page says that its example prints; that it does is tested with the documents."""
+    return "".join(
+        re.findall(r"^```text prints\n(.*?)^```", (EXAMPLES / page).read_text(encoding="utf-8"), re.M | re.S)
+    )
 
 
 def minutes(text: str) -> float:
@@ -40,8 +56,8 @@ def minutes(text: str) -> float:
     return float(number) * {"s": 1 / 60, "d": 1440}[unit]
 
 
-def test_compare_policies(tmp_path: Path) -> None:
-    out = run("compare_policies.py", tmp_path)
+def test_compare_policies(run: Run) -> None:
+    out = run("compare_policies.py")
     waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(\w+) +mean wait +(\S+ \w+)", out, re.M)}
     assert list(waits) == ["fcfs", "aggressive", "easy"]
     assert waits["easy"] < waits["fcfs"] / 2
@@ -50,8 +66,8 @@ def test_compare_policies(tmp_path: Path) -> None:
     assert sum(map(int, sizes)) == 1500
 
 
-def test_fairness_study(tmp_path: Path) -> None:
-    out = run("fairness_study/study.py", tmp_path)
+def test_fairness_study() -> None:
+    out = shown("fairness_study/README.md")
     ratios = {
         found[1].strip(): float(found[2]) for found in re.finditer(r"^(.+?)  .* (\d+\.\d\d) +\d+\.\d%$", out, re.M)
     }
@@ -61,24 +77,24 @@ def test_fairness_study(tmp_path: Path) -> None:
     assert abs(ratios["balanced quotas"] - 1) < abs(ratios["tight quotas"] - 1)
 
 
-def test_own_policy(tmp_path: Path) -> None:
-    lines = run("own_policy.py", tmp_path).splitlines()
+def test_own_policy(run: Run) -> None:
+    lines = run("own_policy.py").splitlines()
     assert [line.split()[0] for line in lines] == ["easy", "ShortestBackfill", "smallest_first"]
     assert all(line.endswith(" legal") for line in lines)
     waits = [line.split("wait")[1] for line in lines]
     assert len(set(waits)) == 3, "three policies, three schedules"
 
 
-def test_what_if_bigger_machine(tmp_path: Path) -> None:
-    out = run("what_if_bigger_machine.py", tmp_path)
+def test_what_if_bigger_machine(run: Run) -> None:
+    out = run("what_if_bigger_machine.py")
     waits = [minutes(text) for text in re.findall(r"mean wait (\S+ \w+)", out)]
     assert waits[-1] <= waits[0] / 2 + 1
     assert all(wait > waits[0] / 2 - 1 for wait in waits[:-1])
     assert re.search(rf"^{len(waits) - 1} more nodes .* halve the mean wait", out, re.M)
 
 
-def test_queue_study(tmp_path: Path) -> None:
-    out = run("queue_study/study.py", tmp_path)
+def test_queue_study(run: Run) -> None:
+    out = run("queue_study/study.py")
     waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(before|after) +mean wait +(\S+ \w+)", out, re.M)}
     used = [float(text) for text in re.findall(r"utilization +([\d.]+)%", out)]
     assert waits["after"] < waits["before"]
@@ -93,8 +109,8 @@ def test_queue_study(tmp_path: Path) -> None:
     assert re.search(r"^\d+ of 36 users wait less", out, re.M)
 
 
-def test_synthetic_months(tmp_path: Path) -> None:
-    out = run("synthetic_months.py", tmp_path)
+def test_synthetic_months(run: Run) -> None:
+    out = run("synthetic_months.py")
     distances = re.findall(r"differs by (\S+)", out)
     assert len(distances) == 6
     assert all(float(distance) < 0.08 for distance in distances)
@@ -104,8 +120,8 @@ def test_synthetic_months(tmp_path: Path) -> None:
     assert re.search(rf"easy waits less in {wins} of 5 months", out)
 
 
-def test_edison_in_small(tmp_path: Path) -> None:
-    out = run("edison.py", tmp_path, "--nodes", "60", "--days", "1")
+def test_edison_in_small(run: Run) -> None:
+    out = run("edison.py", "--nodes", "60", "--days", "1")
     inside, hours = re.search(r"(\d+) of (\d+) hours between 3 and 5 h", out).groups()
     assert (inside, hours) == ("24", "24")
     ranges = re.findall(r"hourly median wait (\S+) to (\S+) h", out)
@@ -136,8 +152,8 @@ def test_the_policy_of_the_example_runs_from_the_command_line(command: Command, 
     assert "shortest_backfill:ShortestBackfill" in done.out
 
 
-def test_maintenance(tmp_path: Path) -> None:
-    rows = [line.split() for line in run("maintenance.py", tmp_path).splitlines()[1:]]
+def test_maintenance(run: Run) -> None:
+    rows = [line.split() for line in run("maintenance.py").splitlines()[1:]]
     assert [row[0] for row in rows] == ["fcfs", "fcfs", "easy", "easy", "conservative", "conservative"]
     waits = [minutes(" ".join(row[2:4])) for row in rows]
     assert all(without < weekly for without, weekly in zip(waits[::2], waits[1::2], strict=True))
@@ -145,8 +161,8 @@ def test_maintenance(tmp_path: Path) -> None:
     assert all((row[-1] == "0") == (row[1] == "none") for row in rows)
 
 
-def test_checkpoints(tmp_path: Path) -> None:
-    out = run("checkpoints.py", tmp_path)
+def test_checkpoints(run: Run) -> None:
+    out = run("checkpoints.py")
     found = {float(a): (float(b), float(c)) for a, b, c in re.findall(r"([\d.]+) h +([\d.]+)% +([\d.]+)%", out)}
     best = max(found, key=lambda interval: found[interval][0])
     daly = float(re.search(r"([\d.]+) h by Daly's", out)[1])
@@ -154,8 +170,8 @@ def test_checkpoints(tmp_path: Path) -> None:
     assert all(abs(simulated - formula) < 3 for simulated, formula in found.values())
 
 
-def test_urgent_jobs(tmp_path: Path) -> None:
-    out = run("urgent_jobs.py", tmp_path)
+def test_urgent_jobs(run: Run) -> None:
+    out = run("urgent_jobs.py")
     found = re.findall(r"^(\S.*?)  +(\S+ \w+) +(\S+ \w+) +(\d+) +([\d,]+)$", out, re.M)
     urgent = {name: minutes(wait) for name, wait, *_ in found}
     lost = {name: int(hours.replace(",", "")) for name, *_, hours in found}
@@ -166,9 +182,9 @@ def test_urgent_jobs(tmp_path: Path) -> None:
     assert lost["suspend"] == lost["no preemption"] == 0 < lost["from checkpoints"] < lost["requeue"] / 5
 
 
-def test_workflows(tmp_path: Path) -> None:
+def test_workflows(run: Run) -> None:
     """The shape of ScSF's Fig. 17: chained takes far longer than pilot and aware, which are close; pilots waste."""
-    lines = [line.split() for line in run("workflows.py", tmp_path).splitlines()[1:]]
+    lines = [line.split() for line in run("workflows.py").splitlines()[1:]]
     assert len(lines) == 18
     turnaround = {(period, name, way): float(hours) for period, _, name, way, _, _, hours, _, _ in lines}
     idle = {(period, name, way): int(part.rstrip("%")) for period, _, name, way, *_, part in lines}
@@ -181,8 +197,8 @@ def test_workflows(tmp_path: Path) -> None:
         assert idle[period, name, "multi"] == idle[period, name, "manifest"] == 0
 
 
-def test_federation(tmp_path: Path) -> None:
-    lines = {line[:22].strip(): line[22:].split() for line in run("federation.py", tmp_path).splitlines()[1:]}
+def test_federation(run: Run) -> None:
+    lines = {line[:22].strip(): line[22:].split() for line in run("federation.py").splitlines()[1:]}
     assert list(lines) == ["apart", "random", "least loaded", "earliest start", "held globally", "moving on"]
     waits = {way: minutes(" ".join(words[:2])) for way, words in lines.items()}
     assert waits["earliest start"] < waits["least loaded"] < waits["apart"]
@@ -190,9 +206,9 @@ def test_federation(tmp_path: Path) -> None:
     assert int(lines["apart"][-1]) == 0
 
 
-def test_workstations(tmp_path: Path) -> None:
+def test_workstations(run: Run) -> None:
     """The shape of the paper's Fig. 3: more tasks or jobs take longer, lock step longer than master and slaves."""
-    lines = run("workstations.py", tmp_path).splitlines()[1:]
+    lines = run("workstations.py").splitlines()[1:]
     found = [(re.split(r"  +", line)[0], [float(word) for word in line.split()[-4:]]) for line in lines]
     assert [name for name, _ in found] == ["master and slaves"] * 3 + ["lock step"] * 3
     for _, responses in found:
@@ -203,9 +219,9 @@ def test_workstations(tmp_path: Path) -> None:
         assert found[first][1] > found[first + 1][1] > found[first + 2][1]
 
 
-def test_topologies(tmp_path: Path) -> None:
+def test_topologies(run: Run) -> None:
     """By hand: 50 steps of one second, and 12, 4 or 3 times 0.1 s for what the busiest link carries in each."""
-    out = run("topologies.py", tmp_path)
+    out = run("topologies.py")
     rows = re.finditer(r"^(.+?) +([\d.]+) +([\d.]+)$", out, re.M)
     times = {found[1].strip(): (float(found[2]), float(found[3])) for found in rows}
     assert times["shared"] == (110.0, 290.0)

@@ -190,7 +190,8 @@ File = Annotated[str, BeforeValidator(_name), FILE]
 class Model(BaseModel):
     """What all models share: unknown keys are errors, and a scenario never changes once made."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    # Built when first used: a scenario is then built once, and not each of its parts before it; commands start sooner.
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, defer_build=True)
     text_is: ClassVar[str | None] = None
     """The key that is meant where a file has a plain text instead of a mapping."""
     spelt_out: ClassVar[tuple[str, ...]] = ()
