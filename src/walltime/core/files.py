@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError, WalltimeError
 from walltime.core.reading import check_path, describe
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _LONGEST_NAME = 255 - len(".partial-") - 9
 """Bytes of a name, so that what is written beside it for a while has a name too."""
@@ -42,6 +47,13 @@ def write_whole(target: Path, data: bytes) -> Path:
     with replacing(target) as draft:
         draft.write_bytes(data)
     return target
+
+
+def write_parquet(table: pl.DataFrame, file: Path, **options: Any) -> None:
+    """Writes the table, made in memory first: polars forgets what the system says where a disk fills up in a footer."""
+    made = io.BytesIO()
+    table.write_parquet(made, **options)
+    file.write_bytes(made.getbuffer())
 
 
 @contextmanager

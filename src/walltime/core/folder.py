@@ -18,7 +18,7 @@ import polars as pl
 
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.files import check_name, writing
+from walltime.core.files import check_name, write_parquet, writing
 from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.spreadsheet import guard, unguard
@@ -194,7 +194,7 @@ def _write_files(folder: Path, contents: Contents, format: str) -> None:
         if format == "csv":
             guard(table).write_csv(file)
         else:
-            table.write_parquet(file)
+            write_parquet(table, file)
     if contents.write_workload is not None:
         contents.write_workload(folder / WORKLOAD)
     _write_json(folder / "summary.json", contents.summary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import walltime
 from walltime.core import folder
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
@@ -398,3 +400,20 @@ def test_a_spreadsheet_runs_nothing_of_a_csv(tmp_path):
         assert not [cell for cell in cells[column] if cell and cell[0] in "=+-@\t\r\n"]
     assert cells["name"][0] == "'" + names[0]
     assert cells["submit"][0] == "-5.0"  # a number is a number
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_a_file_that_breaks_off_anywhere_is_told_and_leaves_nothing(tmp_path, format):
+    """Whichever byte the system refuses, of data or of a footer: its words, and no result."""
+    jobs = walltime.Workload.from_columns(submit=range(300), run_time=[5] * 300, cores=[1] * 300)
+    result = walltime.simulate(jobs, cores=4)
+    longest = max(file.stat().st_size for file in result.save(tmp_path / "whole", format=format).iterdir())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in range(0, longest, max(1, longest // 60)):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            with pytest.raises(InputError, match="File too large"):
+                result.save(tmp_path / "out", format=format)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert [path.name for path in tmp_path.iterdir()] == ["whole"]

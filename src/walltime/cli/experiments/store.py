@@ -218,7 +218,7 @@ def export(
 
     With --table the kept tables of all runs, with the labels and the seed of each.
     """
-    from walltime.core.files import check_file, replacing
+    from walltime.core.files import check_file, replacing, write_parquet
     from walltime.core.spreadsheet import guard
 
     path = Path(target)
@@ -233,7 +233,7 @@ def export(
 
             made = read_kept(opened, experiment, table, parse_cell(cell))
     with replacing(path) as draft:
-        guard(made).write_csv(draft) if path.suffix == ".csv" else made.write_parquet(draft)
+        guard(made).write_csv(draft) if path.suffix == ".csv" else write_parquet(made, draft)
     say(f"{path}: {made.height:,} {'runs' if table is None else 'rows'}, {made.width} columns")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from walltime.core.errors import InputError
-from walltime.core.files import replacing
+from walltime.core.files import replacing, write_parquet
 from walltime.core.reading import reader, reading
 from walltime.core.time import LATEST, SECOND
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
@@ -96,7 +96,7 @@ def write_table(workload: Workload, path: str | Path) -> None:
                 "header": workload.header,
                 "notes": workload.notes,
             }
-            table.write_parquet(draft, metadata={_METADATA: json.dumps(extra)})
+            write_parquet(table, draft, metadata={_METADATA: json.dumps(extra)})
 
 
 def _is_csv(path: str | Path) -> bool:
