@@ -8,7 +8,7 @@ import pytest
 from disruption_scenarios import draw_disrupted
 from site_scenarios import KINDS, draw_site
 
-from walltime import api
+from walltime import Workload, api
 from walltime.scenario import parse
 
 BACKFILLS: tuple[Any, ...] = (
@@ -38,3 +38,19 @@ def test_lookahead_where_a_reservation_finds_the_machine_short(seed):
     site, workload = draw_disrupted(seed, "cores")
     site["cluster"]["scheduler"] |= {"rhythm": "event", "backfill": "lookahead"}
     assert api.simulate(parse(site | {"workload": {"table": workload}})).audit() == []
+
+
+def test_a_promise_that_is_due_keeps_the_nodes_of_jobs_that_are_about_to_end():
+    """Two jobs end at 8, one after the other, when another is promised both cores. In between a fourth, which cares
+    for the size of its node, asks when it could start: not on the node that the second is about to leave."""
+    jobs = Workload.from_columns(
+        submit=[0, 0, 0, 3],
+        run_time=[8, 8, 11, 2],
+        requested_time=[8, 8, 11, 7],
+        cores=[1, 1, 2, 1],
+        cores_per_node=[None, None, None, 4],
+    )
+    cluster = {"nodes": "2x1", "scheduler": {"backfill": "conservative", "rhythm": "event"}}
+    result = api.simulate({"workload": {"table": jobs}, "cluster": cluster})
+    assert result.jobs["start"].to_list() == [0, 0, 8, 19]
+    assert result.audit() == []

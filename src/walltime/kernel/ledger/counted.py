@@ -179,12 +179,21 @@ class CountedHolds(Inventory):
         return 0
 
     def name_hold(self, h):
-        """The hold keeps what the nodes of its set offer throughout, in order of their numbers, until it has enough."""
+        """The hold keeps what the nodes of its set offer throughout, in order of their numbers, until it has enough.
+
+        One that is due amid an instant has not been started as jobs that end now are still in its place: it keeps what
+        the nodes offer from the next moment on.
+        """
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.held_set[h]
+        slot: cython.Py_ssize_t = self.held_slot[h]
         left: cython.longlong = self.held_count[h]
+        start: cython.longlong = self.held_start[h]
+        end: cython.longlong = self.held_end[h]
+        since: cython.longlong
         offer: cython.longlong
+        later: cython.longlong
         self.note_try(h)
         self.plan_hold(h, 1)
         self.held_count[h] = 0
@@ -195,19 +204,16 @@ class CountedHolds(Inventory):
             for i in range(self.range_first[k], self.range_last[k]):
                 if left == 0:
                     return 0
-                offer = min(left, self.lines.offer(i, A_CORE, self.held_slot[h], self.held_start[h], self.held_end[h]))
+                since = start
+                offer = min(left, self.lines.offer(i, A_CORE, slot, start, end))
+                if offer < left and start <= self.now < end - 1:
+                    later = min(left, self.lines.offer(i, A_CORE, slot, self.now + 1, end))
+                    if later > offer:
+                        offer = later
+                        since = self.now + 1
                 if offer > 0:
                     left -= offer
-                    self.held_first[h] = self.lines.keep(
-                        self.held_first[h],
-                        i,
-                        self.held_slot[h],
-                        self.held_start[h],
-                        self.held_end[h],
-                        offer,
-                        A_CORE,
-                        offer,
-                    )
+                    self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, since, end, offer, A_CORE, offer)
         return 0
 
     def note_try(self, h):
