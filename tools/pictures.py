@@ -34,7 +34,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 PAIRS = (
     *("utilization", "cdf", "histogram", "boxes", "compare", "change", "winners", "schedule-diff", "queue", "load"),
-    *("slowdown-map", "fairness", "users", "median-wait", "cumulative-wait", "node-load", "gaps", "difference"),
+    *(
+        "slowdown-map",
+        "fairness",
+        "users",
+        "median-wait",
+        "waits",
+        "cumulative-wait",
+        "node-load",
+        "gaps",
+        "difference",
+    ),
     "workflows",
 )
 """Pictures that show two policies; the others show one."""
@@ -123,6 +133,19 @@ def simulate_shares(jobs: Workload) -> walltime.Result:
     order = {"name": "fairshare", "formula": "classic", "half_life": "2d"}
     cluster = {"nodes": NODES, "scheduler": {"order": order}}
     return walltime.simulate({"workload": jobs, "cluster": cluster}, label="fair share")
+
+
+def simulate_site() -> walltime.Result:
+    """Two partitions, one of them with GPUs, which a third of the jobs ask for."""
+    jobs = generate(1_500, CORES, 0.8, 2, Model(longest_run=12 * 3600.0))
+    wants = np.arange(len(jobs)) % 3 == 0
+    columns = dict(jobs.columns) | {"gpus": np.where(wants, 1 + np.arange(len(jobs)) % 4, 0)}
+    columns["memory"] = jobs.column("cores") * (3 << 30)
+    site = {
+        "nodes": [{"count": 14, "cores": 16, "memory": "64G"}, {"count": 6, "cores": 16, "memory": "64G", "gpus": 4}]
+    }
+    dated = jobs.replace(columns, origin=Origin(MONDAY, "Europe/Prague"))
+    return walltime.simulate({"workload": dated, "cluster": site}, label="easy")
 
 
 def simulate_workflows() -> list[walltime.Result]:
@@ -235,6 +258,7 @@ def main() -> None:
     results = [walltime.simulate(jobs, nodes=NODES, policy=policy) for policy in ("fcfs", "easy")]
     disturbed, workflows = simulate_disturbed(), simulate_workflows()
     special = {"fairshare": [simulate_shares(jobs)], "failures": [disturbed], "workflows": workflows}
+    special["resources"] = [simulate_site()]
     draw_kinds(results, special)
     draw_schedules(disturbed, workflows[0])
     draw_repetitions()

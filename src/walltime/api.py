@@ -93,7 +93,8 @@ class Result:
         """Cores and jobs, running and waiting, over time: the mean of each interval."""
         from walltime.analysis.series import series
 
-        return series(self.record)
+        wanted = None if self.scenario is None else self.scenario.record
+        return series(self.record) if wanted is None else series(self.record, interval=wanted.interval, by=wanted.by)
 
     @property
     def workflows(self) -> pl.DataFrame:
@@ -144,10 +145,17 @@ class Result:
         return write_report([self, *beside], path, **options)
 
     def by(self, key: str) -> pl.DataFrame:
-        """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size or cluster."""
+        """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size, resource or cluster."""
         from walltime.analysis.metrics import by
 
         return by(self.record, key)
+
+    def use(self, key: str) -> pl.DataFrame:
+        """What each group of jobs holds of each resource: cores, GPUs, memory, licences; keys as in `by`."""
+        from walltime.analysis.resources import use_by
+
+        window = self.summary["window"]
+        return use_by(self.record, key, (window["start"], window["end"]))
 
     def steady(self, *others: Result, measure: str = "response", **options: Any) -> Steady:
         """The mean in steady state with an interval: of this run by batch means or windows, or, with `others` that
@@ -208,6 +216,7 @@ class Result:
             summary=self.summary,
             provenance=self.provenance,
             outages=self.record.outages,
+            resources=self.record.resources,
             write_workload=_workload_writer(self.scenario),
         )
         self.folder = folder.write(target, contents, format=format, force=force)
@@ -295,6 +304,7 @@ def load(path: str | Path) -> Result:
         contents.facts,
         contents.durations,
         contents.outages,
+        resources=contents.resources,
     )
     return Result(
         load_scenario(Path(path) / "scenario.yaml"),

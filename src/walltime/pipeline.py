@@ -30,10 +30,12 @@ class Prepared:
 
     def run(self, observer: Any = None, **options: Any) -> Record:
         """Simulate it; `options` are the engine's own."""
+        from walltime.analysis.resources import note_resources
+
         engine = self.scenario.engine
         with timed(_log, f"simulated {len(self.workload)} jobs with the engine {engine}"):
             record: Record = find_engine(engine).run(self.scenario, self.workload, observer, **options)
-        return record
+        return note_resources(record, self.workload, self.scenario)
 
 
 def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from walltime.analysis.headline import find_value
 from walltime.analysis.metrics import KEYS, by
 from walltime.core.errors import InputError
 from walltime.core.tables import Record
@@ -30,16 +31,21 @@ class Comparable(Protocol):
     def record(self) -> Record: ...
 
 
-def compare(results: Sequence[Comparable], baseline: int | str = 0, metrics: Sequence[str] = METRICS) -> pl.DataFrame:
+def compare(
+    results: Sequence[Comparable], baseline: int | str = 0, metrics: Sequence[str] | None = None
+) -> pl.DataFrame:
     """A row for each metric and three columns for each result: `LABEL`, `LABEL difference`, `LABEL relative`.
 
     Differences are to the baseline (a label or an index), which has none itself; a relative one is a fraction (-0.12:
     12 % less), empty where the baseline is zero. Metrics that no result has are left out. Equal labels get a number.
+    Without `metrics`, those of METRICS, and the utilization of every other resource (`resources.gpus.utilization`).
     """
     labels = distinct_labels(results)
     base = find_baseline(labels, baseline)
+    if metrics is None:
+        metrics = (*METRICS, *_find_resources(results))
     values = {
-        label: [_number(result.summary.get(metric)) for metric in metrics]
+        label: [_number(find_value(result.summary, metric)) for metric in metrics]
         for label, result in zip(labels, results, strict=True)
     }
     table = pl.DataFrame({"metric": pl.Series(metrics, dtype=pl.String)}).with_columns(
@@ -48,6 +54,12 @@ def compare(results: Sequence[Comparable], baseline: int | str = 0, metrics: Seq
     others = [label for label in labels if label != labels[base]]
     table = _add_differences(table, others, labels[base])
     return table.filter(pl.any_horizontal(pl.col(labels).is_not_null()))
+
+
+def _find_resources(results: Sequence[Comparable]) -> list[str]:
+    known = dict.fromkeys(name for result in results for name in result.summary.get("resources") or {})
+    figures = ("utilization", "utilization_window")
+    return [f"resources.{name}.{figure}" for name in known if name != "cores" for figure in figures]
 
 
 def compare_by(

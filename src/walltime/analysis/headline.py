@@ -29,6 +29,18 @@ class Figure:
     text: Callable[[Any], str]
     better: int = -1
 
+    def value(self, summary: Summary) -> Any:
+        """The figure in a summary, None where it has none."""
+        return find_value(summary, self.key)
+
+
+def find_value(summary: Summary, key: str) -> Any:
+    """A value of a summary, None where it has none; the key of a nested one has dots."""
+    found: Any = summary
+    for name in key.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
 
 def percent(value: float | None) -> str:
     """A share as a percentage; a dash for nothing."""
@@ -59,12 +71,25 @@ FIGURES = (
 """The headline, in this order."""
 BRIEF = ("mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization_window")
 """What of it stands in one line."""
+WORDS = {"gpus": "GPUs"}
+"""Resources that people write in another way than files do."""
 SAME, SENSITIVITY = "the same", "sensitivity"
 """Outcomes of a verdict that need no sentence of their own."""
 LEGEND = (
     "Waits and slowdowns are over started jobs. Bounded slowdown: mean of max(1, (end - submit) / max(run, 10 s)). "
     "Utilization: between the 10 % and 90 % quantiles of the submissions, unless --warmup and --cooldown say otherwise."
 )
+
+
+def find_figures(summaries: Sequence[Summary]) -> tuple[Figure, ...]:
+    """The headline, and the utilization of every other resource that jobs of some result hold."""
+    held = [name for one in summaries for name, told in (one.get("resources") or {}).items() if told.get("seconds")]
+    others = [name for name in dict.fromkeys(held) if name != "cores"]
+    found = tuple(
+        Figure(f"resources.{name}.utilization_window", f"use of {WORDS.get(name, name)}", percent, +1)
+        for name in others
+    )
+    return (*FIGURES, *found)
 
 
 def write_brief(summary: Summary) -> dict[str, str]:
@@ -76,7 +101,7 @@ def find_best(figure: Figure, summaries: Sequence[Summary]) -> float | None:
     """The best value, where there is something to choose; a result that starts fewer jobs has an easy win."""
     if len({summary.get("started") or 0 for summary in summaries}) > 1:
         return None
-    known: list[float] = [value for summary in summaries if (value := summary.get(figure.key)) is not None]
+    known: list[float] = [value for summary in summaries if (value := figure.value(summary)) is not None]
     if len(known) < 2 or not figure.better or len({figure.text(value) for value in known}) == 1:
         return None
     return max(known) if figure.better > 0 else min(known)
@@ -165,8 +190,8 @@ def compare_headlines(results: Sequence[Comparable]) -> list[Comparison]:
 
 def _find_changes(before: Summary, after: Summary) -> tuple[Change, ...]:
     changes = []
-    for figure in FIGURES:
-        old, new = before.get(figure.key), after.get(figure.key)
+    for figure in find_figures([before, after]):
+        old, new = figure.value(before), figure.value(after)
         if old is not None and new is not None and figure.text(old) != figure.text(new):
             relative = (new - old) / abs(old) if old else None
             changes.append(Change(figure, old, new, relative))

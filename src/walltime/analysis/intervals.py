@@ -21,6 +21,8 @@ class Held:
     start: np.ndarray
     end: np.ndarray
     cores: np.ndarray
+    nodes: np.ndarray | None = None
+    """Of what was down: the node of each row, where that is known."""
 
     def core_time(self, first: int | None = None, last: int | None = None) -> np.ndarray:
         """How long each was held, between the two times where given."""
@@ -92,7 +94,7 @@ def _merged(start: np.ndarray, end: np.ndarray, nodes: list[str]) -> Held:
     reach = np.maximum.accumulate(last + node * span)  # nodes apart, so that one never reaches into the next
     opens = np.append(True, first[1:] + node[1:] * span > reach[:-1])
     closes = np.append(np.flatnonzero(opens)[1:] - 1, len(node) - 1)
-    return Held(first[opens], reach[closes] - node[closes] * span, cores[opens])
+    return Held(first[opens], reach[closes] - node[closes] * span, cores[opens], node[opens])
 
 
 def parse_nodes(text: str) -> list[tuple[int, int]]:

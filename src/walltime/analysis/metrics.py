@@ -45,8 +45,10 @@ SIZES = {"1": 1, "2-7": 2, "8-63": 8, "64-511": 64, "512+": 512}
 EXPERIMENT = "experiment"
 """The phase of a generated workload that is analysed."""
 
-KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
-"""What `by` can group by."""
+KEYS = ("user", "group", "account", "queue", "qos", "size", "resource", "cluster")
+"""What `by` can group by; by `resource` are jobs with GPUs (`gpus`) and without (`cores`)."""
+DERIVED = ("size", "resource")
+"""Those that are no column of the jobs table; every job has them."""
 PEOPLE = ("user", "group", "account")
 """Those that tell people apart, the finest first."""
 
@@ -61,6 +63,8 @@ def summarise(
     the window are those of the experiment alone; counts and makespan are of everything. Without `digested` there is
     no digest of the tables.
     """
+    from walltime.analysis.resources import sum_up_resources
+
     seen = in_experiment(record)
     waits, responses, slowdowns = _waits(seen), _responses(seen), bounded_slowdowns(seen)
     skipped = dict(record.facts.get("skipped") or {})
@@ -96,6 +100,7 @@ def summarise(
         "overrun": record.facts.get("overrun"),
         "origin": record.facts.get("origin"),
         "clusters": find_capacity(record),
+        "resources": sum_up_resources(record, find_seen_window(record, seen, warmup, cooldown)),
         "digest": digest(record.jobs, record.allocations) if digested else None,
         "facts": record.facts,
     }
@@ -155,10 +160,7 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
     used = exact_product_sum(held.end - held.start, held.cores) / SECOND
     first = int(submit.min()) if len(submit) else None
     last = int(held.end.max()) if len(held.end) else None
-    window = find_window(submit, warmup, cooldown)
-    if seen is not record and seen.jobs.height and warmup is None and cooldown is None:
-        inside = ticks(seen.jobs["submit"])
-        window = int(inside.min()), int(inside.max())
+    window = find_seen_window(record, seen, warmup, cooldown)
     return {
         "makespan": None if first is None or last is None else (last - first) / SECOND,
         "utilization": _utilization(held, capacity, down, first, last),
@@ -171,6 +173,16 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
         "first_submit": None if first is None else first / SECOND,
         "last_end": None if last is None else last / SECOND,
     }
+
+
+def find_seen_window(
+    record: Record, seen: Record, warmup: float | None = None, cooldown: float | None = None
+) -> tuple[int, int] | tuple[None, None]:
+    """The observation window, which is that of the experiment where jobs have phases."""
+    if seen is not record and seen.jobs.height and warmup is None and cooldown is None:
+        inside = ticks(seen.jobs["submit"])
+        return int(inside.min()), int(inside.max())
+    return find_window(ticks(record.jobs["submit"]), warmup, cooldown)
 
 
 def find_window(
@@ -251,8 +263,11 @@ def compare_recorded(record: Record) -> dict[str, Any]:
         "jobs": both.height,
         "mean_wait": mean_seconds(recorded),
         "median_wait": quantile_seconds(recorded, 0.5),
+        "p95_wait": quantile_seconds(recorded, 0.95),
+        "max_wait": max_seconds(recorded),
         "simulated_mean_wait": mean_seconds(simulated),
         "simulated_median_wait": quantile_seconds(simulated, 0.5),
+        "simulated_p95_wait": quantile_seconds(simulated, 0.95),
     }
 
 
@@ -285,6 +300,8 @@ def by(record: Record, key: str) -> pl.DataFrame:
             "mean_bounded_slowdown": group_means(codes, slowdown_column(jobs), groups),
         }
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
+    if key == "resource":
+        table = table.filter(pl.col("jobs") > 0)
     return table if key == "size" else table.sort("core_seconds", key, descending=[True, False], maintain_order=True)
 
 
@@ -294,6 +311,8 @@ def group_codes(jobs: pl.DataFrame, key: str) -> tuple[np.ndarray, list[str | No
         raise InputError("unknown key to group by", value=key, choices=KEYS)
     if key == "size":
         return size_codes(jobs["cores"].to_numpy()), list(SIZES)
+    if key == "resource":
+        return (jobs["gpus"].fill_null(0).to_numpy() > 0).astype(np.int64), ["cores", "gpus"]
     texts = jobs[key].cast(pl.String)
     names = texts.unique(maintain_order=True)
     numbers = pl.Series(np.arange(len(names), dtype=np.int64))

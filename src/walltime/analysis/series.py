@@ -2,25 +2,34 @@
 
 `used_cores` and `running_jobs` count allocations; `waiting_jobs` and `waiting_cores` count eligible jobs that hold
 nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity, without the
-`down_cores` where some were. One entity for each cluster. Where the time of nodes is shared, `load` counts the tasks on
-each node; its entity is `cluster/number`. A value is the mean over the whole interval that begins at `time`, so value
-times interval is the integral. What a part has noted itself (fair-share factors and use) follows as it is: values at a
-time, an entity for each user.
+`down_cores` where some were. The same of every other resource: `used_gpus`, `waiting_gpus`, `available_gpus`. One
+entity for each cluster; of groups of jobs (`used_cores_by_queue`) one for each group. Where the time of nodes is
+shared, `load` counts the tasks on each node; its entity is `cluster/number`. A value is the mean over the whole
+interval that begins at `time`, so value times interval is the integral. What a part has noted itself (fair-share
+factors and use) follows as it is: values at a time, an entity for each user.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
+from walltime.analysis.metrics import DERIVED, group_codes
+from walltime.analysis.resources import CORES, Part, Use, codes_of_allocations, find_parts, find_uses
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, ticks
-from walltime.core.time import SECOND
+from walltime.core.time import SECOND, microseconds
 
 _Places = tuple[np.ndarray, np.ndarray]
 
+MOST_GROUPS = 20
+"""Groups of a key that have series of their own: those that use most."""
+MOST_INTERVALS = 1_000_000
 NAMES = ("used_cores", "running_jobs", "waiting_jobs", "waiting_cores", "available_cores")
 
 _HOUR, _WEEK = 3600, 604_800
@@ -36,36 +45,139 @@ def choose_interval(seconds: float, intervals: int) -> int:
     return int(weeks) * _WEEK
 
 
-def series(record: Record, intervals: int = 1000) -> pl.DataFrame:
-    """The table of `core.tables.SERIES`, of about `intervals` intervals at most, from first submission to horizon."""
+def series(
+    record: Record, intervals: int = 1000, *, interval: float | None = None, by: Sequence[str] = ("queue",)
+) -> pl.DataFrame:
+    """The table of `core.tables.SERIES`, of about `intervals` intervals at most, from first submission to horizon.
+
+    `interval` is their length in seconds instead; `by` are keys whose groups have series of their own.
+    """
+    grid = _find_grid(record, intervals, interval)
+    if grid is None:
+        return pl.DataFrame(schema=SERIES)
+    clusters = list(find_capacity(record)) or ["cluster"]
+    owner, job_owner = (_owners(table, clusters) for table in (record.allocations, record.jobs))
+    parts = [[Part(cluster)] for cluster in clusters]
+    frames = Measured.of(record, grid, owner, job_owner, parts).frames("", clusters)
+    if record.facts.get("shared_time"):
+        held = find_held(record)
+        for number, cluster in enumerate(clusters):
+            frames += _measure_load(grid, record, cluster, np.flatnonzero(owner == number), held)
+    for key in by:
+        frames += _measure_groups(record, grid, key)
+    if record.samples is not None:
+        frames.append(record.samples)
+    return pl.concat(frames)
+
+
+def group_series(record: Record, key: str, intervals: int = 1000) -> pl.DataFrame:
+    """The series of the groups of one key alone; none where the jobs do not tell it."""
+    grid = _find_grid(record, intervals, None)
+    return pl.concat([pl.DataFrame(schema=SERIES), *([] if grid is None else _measure_groups(record, grid, key))])
+
+
+def _find_grid(record: Record, intervals: int, interval: float | None) -> Grid | None:
+    """The intervals of a record; None where it has no job."""
     if intervals < 1:
         raise InputError("the number of intervals is not positive", value=intervals)
     submit, horizon = ticks(record.jobs["submit"]), find_horizon(record)
     if not len(submit) or horizon is None:
-        return pl.DataFrame(schema=SERIES)
+        return None
     first = int(submit.min())
-    grid = Grid.over(first, max(horizon, first), intervals)
-    down = find_down(record)
-    held, clusters = find_held(record), list(find_capacity(record)) or ["cluster"]
-    owner, job_owner = (_owners(table, clusters) for table in (record.allocations, record.jobs))
-    frames = []
-    for number, cluster in enumerate(clusters):
-        mine = owner == number
-        part = Held(held.start[mine], held.end[mine], held.cores[mine])
-        values = {
-            **_measure(grid, record.jobs.filter(pl.Series(job_owner == number)), part, horizon),
-            "available_cores": np.full(grid.count, float(find_capacity(record).get(cluster, 0))),
-        }
-        if cluster in down:
-            start, stop = (grid.locate(times) for times in (down[cluster].start, down[cluster].end))
-            values["down_cores"] = grid.means((start, down[cluster].cores), (stop, -down[cluster].cores))
-            values["available_cores"] = values["available_cores"] - values["down_cores"]
-        frames += [grid.frame(name, cluster, values[name]) for name in (*NAMES, "down_cores") if name in values]
-        if record.facts.get("shared_time"):
-            frames += _measure_load(grid, record, cluster, np.flatnonzero(mine), held)
-    if record.samples is not None:
-        frames.append(record.samples)
-    return pl.concat(frames)
+    last = max(horizon, first)
+    if interval is None:
+        return Grid.over(first, last, intervals)
+    if not interval * SECOND >= 1 or (last - first) / (interval * SECOND) > MOST_INTERVALS:
+        what = f"the interval of the series is not positive, or gives more than {MOST_INTERVALS:,} of them"
+        raise InputError(what, value=interval)
+    return Grid.of(first, last, microseconds(interval))
+
+
+def _measure_groups(record: Record, grid: Grid, key: str) -> list[pl.DataFrame]:
+    """The series of each group of jobs, the heaviest `MOST_GROUPS` of them; of queues also what they may use."""
+    if key not in DERIVED and not record.jobs[key].count():
+        return []
+    codes, names = group_codes(record.jobs, key)
+    owner = codes_of_allocations(record, codes)
+    held = find_held(record)
+    known = owner >= 0
+    weight = np.bincount(owner[known], (held.core_time() * held.cores)[known], len(names))
+    order = [int(place) for place in np.argsort(-weight, kind="stable") if names[place] is not None][:MOST_GROUPS]
+    number = np.full(len(names) + 1, -1)  # the last for allocations of no known job
+    number[order] = np.arange(len(order))
+    chosen = [str(names[place]) for place in order]
+    parts = [find_parts(record, name) if key == "queue" else [] for name in chosen]
+    return Measured.of(record, grid, number[owner], number[codes], parts).frames(f"_by_{key}", chosen)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What groups of jobs use and wait for over time: for each series a row for each group, a value an interval."""
+
+    grid: Grid
+    values: dict[str, np.ndarray]
+    known: dict[str, np.ndarray]
+    """Of a series that not every group has: which of them do."""
+
+    @classmethod
+    def of(
+        cls, record: Record, grid: Grid, owner: np.ndarray, job_owner: np.ndarray, parts: Sequence[Sequence[Part]]
+    ) -> Measured:
+        """`owner` and `job_owner` are the groups of allocations and jobs, -1 for none; `parts` the nodes of each group
+        where that is to be told."""
+        groups, horizon = len(parts), find_horizon(record) or 0
+        held, uses, outages = find_held(record), find_uses(record), find_down(record)
+        ran = Steps.of(grid, held.start, held.end, owner, groups)
+        present, since, until = _find_present(record.jobs, horizon)
+        there = Steps.of(grid, since, until, job_owner[present], groups)
+        values = {f"used_{CORES}": ran.means(held.cores), "running_jobs": ran.means(None)}
+        values["waiting_jobs"] = there.means(None, less=(ran, None))
+        for name, use in uses.items():
+            if name != CORES:
+                values[f"used_{name}"] = ran.means(use.held)
+            values[f"waiting_{name}"] = there.means(use.asked[present], less=(ran, use.held))
+        known = {}
+        for name, use in uses.items():
+            total = np.array([[sum(part.total(use) for part in own)] for own in parts], float)
+            gone, down = _measure_down(grid, use, parts, outages)
+            if down.any():
+                values[f"down_{name}"], known[f"down_{name}"] = gone, down
+            values[f"available_{name}"] = np.broadcast_to(total, gone.shape) - gone
+            known[f"available_{name}"] = np.array([bool(own) for own in parts])
+        return cls(grid, values, known)
+
+    def frames(self, suffix: str, entities: Sequence[str]) -> list[pl.DataFrame]:
+        """All series as tables, group by group."""
+        return [
+            self.grid.frame(f"{name}{suffix}", entity, rows[number])
+            for number, entity in enumerate(entities)
+            for name, rows in self.values.items()
+            if name not in self.known or self.known[name][number]
+        ]
+
+
+def _measure_down(
+    grid: Grid, use: Use, parts: Sequence[Sequence[Part]], outages: Mapping[str, Held]
+) -> tuple[np.ndarray, np.ndarray]:
+    """How much of a resource was down over time in each group's nodes, and which groups have some that ever was."""
+    values, met = np.zeros((len(parts), grid.count)), np.zeros(len(parts), bool)
+    for number, own in enumerate(parts):
+        for held in (part.down(use, outages) for part in own):
+            if held is not None and len(held.start):
+                values[number] += grid.means(
+                    (grid.locate(held.start), held.cores), (grid.locate(held.end), -held.cores)
+                )
+                met[number] = True
+    return values, met
+
+
+def _find_present(jobs: pl.DataFrame, horizon: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which jobs were in the system, from `eligible` to their end, and from when to when."""
+    eligible, end = ticks(jobs["eligible"], ABSENT), ticks(jobs["end"], ABSENT)
+    gone = np.where(end == ABSENT, horizon, end)
+    # A job of zero length may enter and leave at once; its allocation is empty too.
+    present = (jobs["state"].cast(pl.String) != "rejected").to_numpy() & (eligible != ABSENT) & (eligible < gone)
+    return present, eligible[present], gone[present]
 
 
 def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[pl.DataFrame]:
@@ -83,6 +195,46 @@ def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, he
     return frames
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Intervals of time, each in a group, ready to be summed up by interval of a grid: what holds so much while it
+    lasts. Located once, weighed as often as needed."""
+
+    grid: Grid
+    groups: int
+    chosen: np.ndarray
+    begin: _Places
+    end: _Places
+    code: np.ndarray
+
+    @classmethod
+    def of(cls, grid: Grid, start: np.ndarray, end: np.ndarray, codes: np.ndarray, groups: int) -> Steps:
+        """From `start` to `end`, in the groups `codes`; those of group -1 are left out."""
+        chosen = codes >= 0
+        return cls(grid, groups, chosen, grid.locate(start[chosen]), grid.locate(end[chosen]), codes[chosen])
+
+    def means(self, amounts: np.ndarray | None, less: tuple[Steps, np.ndarray | None] | None = None) -> np.ndarray:
+        """The mean level of each group over each interval; each counts 1, or its amount. `less` is taken away."""
+        level, partial = self._sums(amounts)
+        if less is not None:
+            other = less[0]._sums(less[1])
+            level, partial = level - other[0], partial - other[1]
+        before = np.cumsum(level, axis=1) - level
+        values: np.ndarray = (before + partial)[:, : self.grid.count]
+        return np.where(np.abs(values) < 1e-9, 0.0, values)  # what rounding leaves of an empty machine
+
+    def _sums(self, amounts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Steps by group and interval, and the part of them that counts in the interval itself; see `Grid.means`."""
+        width = self.grid.count + 1
+        weights = np.ones(len(self.code)) if amounts is None else amounts[self.chosen].astype(np.float64)
+        level, partial = np.zeros((self.groups, width)), np.zeros((self.groups, width))
+        for (place, rest), sign in ((self.begin, 1.0), (self.end, -1.0)):
+            cell, size = self.code * width + place, self.groups * width
+            level += sign * np.bincount(cell, weights, size).reshape(self.groups, width)
+            partial += sign * np.bincount(cell, rest * weights, size).reshape(self.groups, width)
+        return level, partial
+
+
 class Grid:
     """Equal intervals over time, and the one integral that everything here needs."""
 
@@ -92,7 +244,11 @@ class Grid:
     @classmethod
     def over(cls, first: int, last: int, intervals: int) -> Grid:
         """Intervals that begin at multiples of their length; one more than asked for where the edges fall badly."""
-        length = choose_interval((last - first) / SECOND, intervals) * SECOND
+        return cls.of(first, last, choose_interval((last - first) / SECOND, intervals) * SECOND)
+
+    @classmethod
+    def of(cls, first: int, last: int, length: int) -> Grid:
+        """Intervals of a length in microseconds, which begin at multiples of it."""
         begin = first // length * length
         return cls(begin, length, max(1, -(-(last - begin) // length)))
 
@@ -124,25 +280,6 @@ class Grid:
         times = (self.first + self.length * np.arange(self.count)) / SECOND
         labels = [pl.repeat(text, self.count, dtype=pl.String, eager=True) for text in (name, entity)]
         return pl.DataFrame({"time": times, "series": labels[0], "entity": labels[1], "value": values})
-
-
-def _measure(grid: Grid, jobs: pl.DataFrame, held: Held, horizon: int) -> dict[str, np.ndarray]:
-    """Running: what is held. Waiting: jobs in the system, from `eligible` to their end, less those that run."""
-    eligible, end = ticks(jobs["eligible"], ABSENT), ticks(jobs["end"], ABSENT)
-    gone = np.where(end == ABSENT, horizon, end)
-    # A job of zero length may enter and leave at once; its allocation is empty too.
-    present = (jobs["state"].cast(pl.String) != "rejected").to_numpy() & (eligible != ABSENT) & (eligible < gone)
-    cores = jobs["cores"].to_numpy()[present]
-    enter, leave = grid.locate(eligible[present]), grid.locate(gone[present])
-    start, stop = grid.locate(held.start), grid.locate(held.end)
-    running = grid.means((start, 1), (stop, -1))
-    used = grid.means((start, held.cores), (stop, -held.cores))
-    return {
-        "used_cores": used,
-        "running_jobs": running,
-        "waiting_jobs": grid.means((enter, 1), (leave, -1), (start, -1), (stop, 1)),
-        "waiting_cores": grid.means((enter, cores), (leave, -cores), (start, -held.cores), (stop, held.cores)),
-    }
 
 
 def _owners(table: pl.DataFrame, clusters: list[str]) -> np.ndarray:

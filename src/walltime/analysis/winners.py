@@ -19,9 +19,9 @@ import polars as pl
 
 from walltime.analysis.compare import Comparable
 from walltime.analysis.intervals import find_horizon
-from walltime.analysis.metrics import KEYS, group_codes, in_experiment, slowdown_column
+from walltime.analysis.metrics import DERIVED, KEYS, group_codes, in_experiment, slowdown_column
 from walltime.analysis.noise import correct
-from walltime.analysis.statistics import group_means, student_probability, student_quantile
+from walltime.analysis.statistics import Groups, group_means, student_probability, student_quantile
 from walltime.analysis.verdict import LEAST_WEEKS, SIGNIFICANT
 from walltime.analysis.weeks import WEEK
 from walltime.core.errors import InputError
@@ -148,7 +148,8 @@ def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
 
     A row for each group, the greatest saving first, sizes by size. Columns: the key; `jobs`, and `compared`, those that
     started in both; `wait_before`, `wait_after` and `difference`, means over these, with the 95 % interval `low` and
-    `high` of the difference; `relative`; `slowdown_before`, `slowdown_after` (bounded); `shorter` and `longer`, the
+    `high` of the difference; `relative`; their quantiles `median_wait_before`, `median_wait_after`, `p95_wait_before`,
+    `p95_wait_after`; `slowdown_before`, `slowdown_after` (bounded); `shorter` and `longer`, the
     jobs that wait less and more; `effect`, the sum of the differences; `only_before` and `only_after`, the jobs that
     started in one result alone; `waiting_before` and `waiting_after`, those that still wait at the end; `share`, the
     effect's part of all that is saved or of all that is added; `verdict`, one of VERDICTS. Times in seconds, empty
@@ -157,7 +158,7 @@ def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
     if key not in KEYS:
         raise InputError("unknown key to group by", value=key, choices=KEYS)
     pairs = pair_jobs(before, after)
-    source = pairs.new if key != "size" and pairs.old[key].is_null().all() else pairs.old
+    source = pairs.new if key not in DERIVED and pairs.old[key].is_null().all() else pairs.old
     codes, names = group_codes(source, key)
     both, groups = pairs.both, len(names)
     table = _measure(pairs.old.filter(both), pairs.new.filter(both), codes[both], groups)
@@ -203,6 +204,12 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
     half, weeks = _half_widths(change, codes, _weeks(old), groups)
     difference = group_means(codes, change, groups)
     wait = group_means(codes, before, groups)
+    sides = {side: Groups.of(codes, values, groups) for side, values in (("before", before), ("after", after))}
+    quantiles = {
+        f"{name}_wait_{side}": one.quantile(fraction)
+        for name, fraction in (("median", 0.5), ("p95", 0.95))
+        for side, one in sides.items()
+    }
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(wait > 0, difference / wait, np.nan)
     return pl.DataFrame(
@@ -215,6 +222,7 @@ def _measure(old: pl.DataFrame, new: pl.DataFrame, codes: np.ndarray, groups: in
             "low": difference - half,
             "high": difference + half,
             "relative": relative,
+            **quantiles,
             "slowdown_before": means[0],
             "slowdown_after": means[1],
             "shorter": np.bincount(codes[change < 0], minlength=groups).astype(np.int64),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from walltime.analysis.headline import FIGURES, ratio
+from walltime.analysis.headline import FIGURES, percent, ratio
 from walltime.cli.analyse import check_analyses, find_all, show_found
 from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import STORE, StorePlace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from walltime.analysis.winners import Winners
     from walltime.api import Result
 
-KEYS = ("user", "group", "account", "queue", "qos", "size", "cluster")
+KEYS = ("user", "group", "account", "queue", "qos", "size", "resource", "cluster")
 TOP = 10
 REPETITIONS = 10
 
@@ -112,6 +112,7 @@ def compare(
     for found in _winners(loaded, labels, by):
         say()
         show_winners(found, top)
+    _print_use(loaded, labels, by, top)
 
 
 def _winners(loaded: list[Result], labels: list[str], by: str) -> list[Winners]:
@@ -137,7 +138,12 @@ def _by_as_data(loaded: list[Result], labels: list[str], by: str) -> dict[str, A
         }
         for found in _winners(loaded, labels, by)
     ]
-    return {"key": by, "groups": loaded[0].by(by).to_dicts(), "changes": changes}
+    return {
+        "key": by,
+        "groups": loaded[0].by(by).to_dicts(),
+        "use": [{"label": label, "groups": one.use(by).to_dicts()} for label, one in zip(labels, loaded, strict=True)],
+        "changes": changes,
+    }
 
 
 def _print_groups(result: Result, key: str, top: int) -> None:
@@ -150,12 +156,42 @@ def _print_groups(result: Result, key: str, top: int) -> None:
         return
     view = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     view.add_column(key, no_wrap=True)
-    for heading in ("jobs", "core hours", "mean wait", "slowdown"):
+    for heading in ("jobs", "core hours", "mean wait", "median", "95 %", "slowdown"):
         view.add_column(heading, justify="right", no_wrap=True)
     for row in table.head(2 * top).iter_rows(named=True):
-        name = "(none)" if row[key] is None else str(row[key])
-        wait, slowdown = format_duration(row["mean_wait"]), ratio(row["mean_bounded_slowdown"])
-        view.add_row(name, f"{row['jobs']:,}", f"{row['core_seconds'] / 3600:,.0f}", wait, slowdown)
+        waits = [format_duration(row[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
+        hours, slowdown = f"{row['core_seconds'] / 3600:,.0f}", ratio(row["mean_bounded_slowdown"])
+        view.add_row(_name(row[key]), f"{row['jobs']:,}", hours, *waits, slowdown)
     out().print(view)
     if table.height > 2 * top:
         say(f"{2 * top} of {table.height:,} (--top, or --json)", style="dim")
+
+
+def _print_use(loaded: list[Result], labels: list[str], key: str, top: int) -> None:
+    """Print what groups use of each resource under each result, where jobs hold more than cores."""
+    from rich.table import Table
+
+    from walltime.analysis.resources import name_resource
+
+    tables = [result.use(key) for result in loaded]
+    resources = list(dict.fromkeys(row[1] for table in tables for row in table.rows() if row[3]))
+    if resources == ["cores"] or not resources:
+        return
+    view = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    view.add_column(key, no_wrap=True)
+    for label in labels:
+        for resource in resources:
+            heading = f"{label if resource == resources[0] and len(labels) > 1 else ''}\n{name_resource(resource)}"
+            view.add_column(heading, justify="right")
+    found = [{(row[0], row[1]): row[5] for row in table.rows()} for table in tables]
+    names = list(dict.fromkeys(row[0] for table in tables for row in table.rows()))
+    for name in names[: 2 * top]:
+        view.add_row(_name(name), *(percent(own.get((name, resource))) for own in found for resource in resources))
+    say()
+    where = "its own nodes" if key == "queue" else "all nodes"
+    say(f"What each {key} uses of {where}", style="bold")
+    out().print(view)
+
+
+def _name(value: str | None) -> str:
+    return "(none)" if value is None else str(value)

@@ -22,10 +22,16 @@ from walltime.core.files import check_name, write_parquet, writing
 from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.spreadsheet import guard, unguard
-from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SCHEMA, SERIES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, RESOURCES, SCHEMA, SERIES
 
 FORMATS = ("parquet", "csv")
-TABLES: dict[str, dict[str, Any]] = {"jobs": JOBS, "allocations": ALLOCATIONS, "series": SERIES, "outages": OUTAGES}
+TABLES: dict[str, dict[str, Any]] = {
+    "jobs": JOBS,
+    "allocations": ALLOCATIONS,
+    "series": SERIES,
+    "outages": OUTAGES,
+    "resources": RESOURCES,
+}
 WORKLOAD = "workload.parquet"
 """The workload itself, where it came from memory and no file could be named in scenario.yaml."""
 
@@ -51,6 +57,7 @@ class Contents:
     summary: dict[str, Any]
     provenance: dict[str, Any] = field(default_factory=dict)
     outages: pl.DataFrame | None = None
+    resources: pl.DataFrame | None = None
     write_workload: Callable[[Path], object] | None = None
 
     @property
@@ -133,14 +140,16 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     if verify:
         _check_files(folder, provenance)
     jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
+    series, outages, resources = (_read_optional(folder, name) for name in ("series", "outages", "resources"))
     if verify and digest(jobs, allocations) != summary.get("digest"):
         raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
     return Contents(
         scenario=scenario,
         jobs=jobs,
         allocations=allocations,
-        series=_read_table(folder, "series", SERIES) if _find_table(folder, "series") else None,
-        outages=_read_table(folder, "outages", OUTAGES) if _find_table(folder, "outages") else None,
+        series=series,
+        outages=outages,
+        resources=resources,
         summary=summary,
         provenance=provenance,
     )
@@ -322,6 +331,11 @@ def _check_present(file: Path) -> None:
 def _find_table(folder: Path, name: str) -> Path | None:
     found = (folder / f"{name}.{format}" for format in FORMATS)
     return next((file for file in found if file.exists()), None)
+
+
+def _read_optional(folder: Path, name: str) -> pl.DataFrame | None:
+    """A table that a result may lack."""
+    return _read_table(folder, name, TABLES[name]) if _find_table(folder, name) else None
 
 
 def _read_table(folder: Path, name: str, schema: dict[str, Any]) -> pl.DataFrame:

@@ -76,6 +76,10 @@ OUTAGES: dict[str, Any] = {
 `kind` is one of `OUTAGE_KINDS`; `nodes` as in allocations, empty on a plain number of cores; an empty `end`: still so
 when the simulation ended."""
 
+RESOURCES: dict[str, Any] = {"job_id": pl.Int64, "resource": pl.String, "amount": pl.Int64}
+"""resources.parquet: what each job holds besides cores while it runs, where more than cores is counted: bytes of
+`memory`, `gpus`, licences and others by their names. A row for each job and resource of which it holds some."""
+
 OUTAGE_KINDS = ("failure", "maintenance", "reservation")
 
 SERIES: dict[str, Any] = {"time": pl.Float64, "series": pl.String, "entity": pl.String, "value": pl.Float64}
@@ -88,7 +92,8 @@ class Record:
 
     `facts` are counts and settings that the tables cannot tell: capacity, skipped jobs, killed jobs, perfect estimates.
     `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest. `outages` (columns of
-    `OUTAGES`) is None where nothing was ever down or reserved; `samples` (of `SERIES`) where no part kept any.
+    `OUTAGES`) is None where nothing was ever down or reserved; `samples` (of `SERIES`) where no part kept any;
+    `resources` (of `RESOURCES`) where cores are all that is counted.
     """
 
     jobs: pl.DataFrame
@@ -97,6 +102,7 @@ class Record:
     durations: dict[str, float] = field(default_factory=dict)
     outages: pl.DataFrame | None = None
     samples: pl.DataFrame | None = None
+    resources: pl.DataFrame | None = None
 
 
 def time_series(name: str, microseconds: np.ndarray) -> pl.Series:

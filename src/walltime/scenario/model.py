@@ -405,6 +405,13 @@ class Record(Model):
     spelt_out = ("series",)
 
     series: Flag = Field(default=True, description="Time series of utilization, queue length and the like.")
+    interval: Duration | None = Field(
+        default=None,
+        description="The length of an interval of the series; left out, a round one of which there are 1000 at most.",
+    )
+    by: tuple[Literal["user", "group", "account", "queue", "qos", "size", "resource", "cluster"], ...] = Field(
+        default=("queue",), description="What groups of jobs with series of their own are told apart by."
+    )
 
 
 class Origin:

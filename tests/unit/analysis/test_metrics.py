@@ -46,8 +46,11 @@ def test_headline_figures_by_hand():
         "jobs": 2,
         "mean_wait": 3.5,
         "median_wait": 3.5,
+        "p95_wait": 4.85,
+        "max_wait": 5.0,
         "simulated_mean_wait": 5.0,
         "simulated_median_wait": 5.0,
+        "simulated_p95_wait": 8.6,
     }
     assert len(found["digest"]) == 64
     assert found["clusters"] == {"cluster": 4}

@@ -20,7 +20,7 @@ import walltime
 from walltime.core import folder
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, SERIES, STATES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, RESOURCES, SERIES, STATES
 
 
 def jobs(**changed):
@@ -50,11 +50,15 @@ def outages():
     return pl.DataFrame([row], schema=OUTAGES, orient="row")
 
 
+def resources():
+    return pl.DataFrame([(1, "gpus", 4)], schema=RESOURCES, orient="row")
+
+
 def contents(**changed):
     tables = {"jobs": jobs(), "allocations": allocations()} | changed
     summary = {"schema": 2, "digest": digest(tables["jobs"], tables["allocations"])}
     series = pl.DataFrame([(0.0, "used_cores", "cluster", 1.5)], schema=SERIES, orient="row")
-    other = {"summary": summary, "provenance": {"version": "1"}, "outages": outages()}
+    other = {"summary": summary, "provenance": {"version": "1"}, "outages": outages(), "resources": resources()}
     return folder.Contents("walltime: 1\n", **tables, series=series, **other)
 
 
@@ -158,6 +162,8 @@ def test_what_is_written_is_read(tmp_path, format):
     assert found.series["value"].to_list() == [1.5]
     assert found.outages is not None
     assert found.outages.equals(outages())
+    assert found.resources is not None
+    assert found.resources.equals(resources())
     assert (found.scenario, found.provenance["version"]) == ("walltime: 1\n", "1")
     names = {"scenario.yaml", "summary.json", "provenance.json"}
     assert set(found.provenance["files"]) == {f"{name}.{format}" for name in folder.TABLES} | {"summary.json"}

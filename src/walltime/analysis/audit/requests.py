@@ -156,7 +156,12 @@ class Requests:
         return np.asarray(np.where(per_core >= 0, per_core, -(-np.maximum(total, 0) // self.cores[rows])))
 
     def total(self, kind: str, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """Memory or GPUs of whole jobs that have so many nodes, as limits count them."""
+        """What whole jobs that have so many nodes hold of memory, GPUs and the like, as limits count them."""
+        if kind in self.named:
+            on_node, with_core, in_all = (amount[rows] for amount in self.named[kind])
+            return np.asarray(on_node * nodes + with_core * self.cores[rows] + in_all)
+        if kind not in ("gpus", "memory"):
+            return np.zeros(len(rows), np.int64)
         if kind == "gpus":
             total, per_node = self.column("gpus")[rows], self.column("gpus_per_node")[rows]
         else:

@@ -10,8 +10,8 @@ import polars as pl
 from walltime.analysis.charts.chart import Axis, Chart, Line, Panel, short_names, shorten
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_unit, group, time_axis
 from walltime.analysis.intervals import find_held, find_horizon
-from walltime.analysis.series import Grid, choose_interval
-from walltime.analysis.statistics import Groups
+from walltime.analysis.resources import CORES, find_uses, name_resource
+from walltime.analysis.series import Grid
 from walltime.core.errors import InputError
 from walltime.core.tables import ticks
 from walltime.core.time import SECOND, format_duration
@@ -36,9 +36,9 @@ def utilization(results: Sequence[Shown]) -> Chart:
         lines = []
         for number, (label, (used, available)) in enumerate(zip(find_labels(results), pairs, strict=True)):
             if name is None:
-                share = _share(sum_all(used), sum_all(available))
+                share = share_of(sum_all(used), sum_all(available))
             elif name in used.values:
-                share = _share(used.values[name], available.values[name])
+                share = share_of(used.values[name], available.values[name])
             else:
                 continue
             lines.append(Line(label, used.time, share, number, step=True, fill=len(results) == 1))
@@ -95,31 +95,13 @@ def queue(results: Sequence[Shown]) -> Chart:
     return Chart("queue", "The queue", tuple(panels), find_clock(results))
 
 
-def median_wait(results: Sequence[Shown], minutes: float | None = None) -> Chart:
-    """The median wait of the jobs submitted in each interval: a minute, or the shortest that leaves 500 of them."""
-    marks, lengths = [], []
-    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        started = result.record.jobs.filter(pl.col("start").is_not_null())
-        if not started.height:
-            raise InputError(f"{result.label}: no job has started")
-        submit, wait = started["submit"].to_numpy(), started["wait"].cast(pl.Float64).to_numpy()
-        first, last = float(submit.min()), float(submit.max())
-        length = max(60.0, choose_interval(last - first, 500)) if minutes is None else 60.0 * minutes
-        if not 0 < length < np.inf or (last - first) / length > 1e6:
-            raise InputError("minutes is not a length of intervals that suits this result", value=minutes)
-        begin = first // length * length
-        count = int((last - begin) // length) + 1
-        groups = Groups.of(((submit - begin) // length).astype(np.int64), wait, count)
-        marks.append(Line(label, begin + length * np.arange(count), groups.quantile(0.5), number, step=True))
-        lengths.append(length)
-    panel = Panel(time_axis(results), Axis("median wait", "duration", low=0), tuple(marks))
-    note = f"By time of submission, in intervals of {format_duration(max(lengths))}; gaps: no job was submitted."
-    return Chart("median-wait", "Median wait over time", (panel,), find_clock(results), (note,))
-
-
-def usage(results: Sequence[Shown], by: str = "user", most: int = 7) -> Chart:
-    """Cores in use over time by user (or queue, group, ...); the heaviest ones, and the rest together."""
+def usage(results: Sequence[Shown], by: str = "user", of: str = "cores", most: int = 7) -> Chart:
+    """Cores (or GPUs, ...) in use over time by user (or queue, ...); the heaviest ones, and the rest together."""
     result = only_one(results, "usage")
+    uses = find_uses(result.record)
+    if of not in uses:
+        raise InputError("no such resource is counted in this result", value=of, choices=uses)
+    amounts = uses[of].held
     grouping = group(result, by, most)
     record = result.record
     held, horizon = find_held(record), find_horizon(record)
@@ -134,21 +116,21 @@ def usage(results: Sequence[Shown], by: str = "user", most: int = 7) -> Chart:
     for number, name in enumerate(grouping.names):
         mine = codes == number
         start, stop = grid.locate(held.start[mine]), grid.locate(held.end[mine])
-        values = grid.means((start, held.cores[mine]), (stop, -held.cores[mine]))
+        values = grid.means((start, amounts[mine]), (stop, -amounts[mine]))
         colour = "muted" if number == most - 1 and len(grouping.names) == most else number
         marks.append(Line(name, time, below + values, colour, step=True, fill=True, base=below))
         below = below + values
-    unit = find_unit(results)
+    unit = find_unit(results) if of == CORES else name_resource(of)
     panel = Panel(time_axis(results), Axis(f"{unit} in use", "count", low=0), tuple(marks))
     note = f"On top of each other; means over intervals of {format_duration(grid.length / SECOND)}."
-    return Chart("usage", f"{unit.capitalize()} in use by {by}", (panel,), find_clock(results), (note,))
+    return Chart("usage", f"{unit[0].upper()}{unit[1:]} in use by {by}", (panel,), find_clock(results), (note,))
 
 
 def load(results: Sequence[Shown]) -> Chart:
     """How much of the time at least so many cores were in use, as a share of the machine."""
     marks = []
     for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        share = np.sort(_share(sum_all(_series(result, "used_cores")), sum_all(_series(result, "available_cores"))))
+        share = np.sort(share_of(sum_all(_series(result, "used_cores")), sum_all(_series(result, "available_cores"))))
         time = np.arange(len(share), -1, -1) / max(len(share), 1)
         marks.append(Line(label, time[:-1], share, number))
     x = Axis("share of the time", "share", low=0, high=1)
@@ -208,28 +190,12 @@ def difference(results: Sequence[Shown], of: str = "used_cores") -> Chart:
     return Chart("difference", title, (panel,), find_clock(results), _interval_note(results))
 
 
-def _at(series: _Series, time: np.ndarray) -> np.ndarray:
+def _at(series: Series, time: np.ndarray) -> np.ndarray:
     """The sum over the clusters at these times, zero outside of the series."""
     place = np.searchsorted(series.time, time, side="right") - 1
     step = float(np.diff(series.time).min(initial=np.inf))
     inside = (place >= 0) & (time < series.time[-1] + step)
     return np.where(inside, sum_all(series)[place], 0.0)
-
-
-def cumulative_wait(results: Sequence[Shown]) -> Chart:
-    """The waits of all jobs started so far, added up: where a policy loses time, and where it makes it good."""
-    marks, waited = [], False
-    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        started = result.record.jobs.filter(pl.col("start").is_not_null()).sort("start")
-        if not started.height:
-            raise InputError(f"{result.label}: no job has started")
-        total = np.cumsum(started["wait"].cast(pl.Float64).to_numpy())
-        waited = waited or bool(total[-1])
-        keep = np.unique(np.linspace(0, started.height - 1, 500).astype(np.int64))
-        marks.append(Line(label, started["start"].to_numpy()[keep], total[keep] / 3600, number, step=True))
-    axis = Axis("sum of waits so far (hours)", "number", low=0, high=None if waited else 1.0)
-    panel = Panel(time_axis(results), axis, tuple(marks))
-    return Chart("cumulative-wait", "Waits added up", (panel,), find_clock(results), ("By time of start.",))
 
 
 def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
@@ -258,7 +224,7 @@ def _lines(table: pl.DataFrame, chosen: list[str]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-class _Series:
+class Series:
     """One series of a result: the same times for each entity (cluster)."""
 
     def __init__(self, table: pl.DataFrame) -> None:
@@ -269,19 +235,20 @@ class _Series:
             self.values[str(name)] = rows["value"].to_numpy()
 
 
-def _series(result: Shown, name: str) -> _Series:
+def _series(result: Shown, name: str) -> Series:
     table = result.series.filter(pl.col("series") == name)
     if not table.height:
         raise InputError(f"{result.label}: the result has no such series", value=name)
-    return _Series(table)
+    return Series(table)
 
 
-def sum_all(series: _Series) -> np.ndarray:
+def sum_all(series: Series) -> np.ndarray:
     """The sum over the clusters."""
     return np.asarray(np.sum(list(series.values.values()), axis=0))
 
 
-def _share(used: np.ndarray, available: np.ndarray) -> np.ndarray:
+def share_of(used: np.ndarray, available: np.ndarray) -> np.ndarray:
+    """What is used of what is there, NaN where nothing is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(available > 0, used / available, np.nan)
 

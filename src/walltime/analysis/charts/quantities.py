@@ -12,7 +12,7 @@ import polars as pl
 from walltime.analysis.charts.chart import Axis, Clock, short_names
 from walltime.analysis.compare import Comparable, distinct_labels
 from walltime.analysis.intervals import find_horizon
-from walltime.analysis.metrics import KEYS, core_seconds, group_codes, slowdown_column
+from walltime.analysis.metrics import DERIVED, KEYS, core_seconds, group_codes, slowdown_column
 from walltime.core.errors import InputError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND
@@ -117,7 +117,7 @@ def group(result: Shown, by: str, most: int | None = None) -> Grouping:
     record = result.record
     if by not in GROUPS:
         raise InputError("unknown key to group by", value=by, choices=GROUPS)
-    if by != "size" and not record.jobs[by].count():
+    if by not in DERIVED and not record.jobs[by].count():
         raise InputError(f"{result.label}: the jobs tell no {by}", value=by, choices=available_groups(record))
     if by in KEYS:
         codes, names = group_codes(record.jobs, by)
@@ -142,7 +142,7 @@ def group(result: Shown, by: str, most: int | None = None) -> Grouping:
 
 def available_groups(record: Record) -> list[str]:
     """What this result's jobs can be told apart by."""
-    return [key for key in GROUPS if key == "size" or record.jobs[key].count()]
+    return [key for key in GROUPS if key in DERIVED or record.jobs[key].count()]
 
 
 def find_labels(results: Sequence[Shown]) -> list[str]:

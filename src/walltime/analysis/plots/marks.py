@@ -62,7 +62,9 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
         ):
             continue
         else:
-            solid = isinstance(mark, Bars | Boxes) or (isinstance(mark, Line) and mark.base is not None)
+            solid = isinstance(mark, Bars | Boxes) or (
+                isinstance(mark, Line) and mark.base is not None and not mark.dashed
+            )
             style = "patch" if solid else "point" if isinstance(mark, Points) else "-"
             if isinstance(mark, Line) and mark.dashed:
                 style = "--"
@@ -81,7 +83,7 @@ def draw_line(axes: Axes, mark: Line, theme: Theme, below: int = 0) -> None:
         x = np.append(x, 2 * x[-1] - x[-2] if x[-1] > x[-2] else x[-1])
         y, base = np.append(y, y[-1]), np.append(base, base[-1])
     if mark.fill:
-        solid = mark.base is not None
+        solid = mark.base is not None and not mark.dashed  # a dashed line has a pale band below it
         way: Any = "post" if mark.step else None
         axes.fill_between(x, y, base, step=way, color=colour, alpha=0.85 if solid else 0.16, linewidth=0)
         if solid:

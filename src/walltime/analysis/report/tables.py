@@ -11,7 +11,7 @@ from walltime.analysis.charts.chart import clean
 from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.headline import Figure, count_jobs, find_best, percent, percent_change, ratio
-from walltime.analysis.metrics import KEYS
+from walltime.analysis.metrics import DERIVED, KEYS
 from walltime.analysis.metrics import by as figures_by
 from walltime.core.time import format_duration
 
@@ -60,8 +60,9 @@ def write_figures(results: Sequence[Shown]) -> str:
     labels = distinct_labels(results)
     heads = "".join(f"<th scope=col><bdi>{escape(label)}</bdi></th>" for label in labels)
     rows = []
-    for figure in FIGURES:
-        values = [find_figure(result.summary, figure.key) for result in results]
+    resources = headline.find_figures([result.summary for result in results])[len(headline.FIGURES) :]
+    for figure in (*FIGURES, *resources):
+        values = [find_figure(result.summary, figure) for result in results]
         if all(value is None or (value == 0 and not figure.better and figure.key != "started") for value in values):
             continue
         best = find_best(figure, [result.summary for result in results])
@@ -83,10 +84,15 @@ def _explain(summary: Mapping[str, Any]) -> str:
     return f"{text} Utilization is over the observation window: {length}, {count_jobs(window['jobs'])} submitted in it."
 
 
-def find_figure(summary: Mapping[str, Any], key: str) -> Any:
+def find_figure(summary: Mapping[str, Any], figure: Figure) -> Any:
     """A figure of the summary, or a count of its disruptions."""
-    counts = (summary.get("facts") or {}).get("disruptions") or {}
-    return summary[key] if key in summary else counts.get(key)
+    found = figure.value(summary)
+    return count_disruptions(summary, figure.key) if found is None else found
+
+
+def count_disruptions(summary: Mapping[str, Any], kind: str) -> Any:
+    """How often something disturbed jobs; None where that was not counted."""
+    return ((summary.get("facts") or {}).get("disruptions") or {}).get(kind)
 
 
 def _cell(figure: Figure, value: Any, base: Any, best: float | None, number: int) -> str:
@@ -163,7 +169,7 @@ def group_tables(results: Sequence[Shown]) -> list[dict[str, Any]]:
     """Figures of every size class, queue, user, ... under each result, for the page to sort and search."""
     tables = []
     for key in ("size", *(key for key in KEYS if key not in ("size", "cluster"))):
-        if key != "size" and not results[0].record.jobs[key].count():
+        if key not in DERIVED and not results[0].record.jobs[key].count():
             continue
         frames = [figures_by(result.record, key) for result in results]
         first = frames[0].head(MOST_GROUPS)

@@ -21,7 +21,7 @@ from walltime.analysis.headline import (
     percent,
 )
 from walltime.analysis.metrics import PEOPLE, by, in_experiment
-from walltime.analysis.report.tables import find_figure
+from walltime.analysis.report.tables import count_disruptions
 from walltime.analysis.winners import find_winners
 from walltime.core.time import format_duration
 
@@ -72,7 +72,7 @@ def _wait_sentence(summary: Mapping[str, Any]) -> list[str]:
 def _disruption_sentence(summary: Mapping[str, Any]) -> list[str]:
     """How often jobs were interrupted and what it cost, and how many were left waiting."""
     ways = {"interruptions": "interrupted by failures", "preemptions": "displaced", "suspensions": "suspended"}
-    counts = {words: find_figure(summary, key) for key, words in ways.items()}
+    counts = {words: count_disruptions(summary, key) for key, words in ways.items()}
     parts = [f"{_times(count)} {words}" for words, count in counts.items() if count]
     sentences = []
     if parts:

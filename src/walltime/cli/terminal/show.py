@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.headline import FIGURES, Figure, count_jobs, find_best
+from walltime.analysis.headline import FIGURES, Figure, count_jobs, find_best, find_figures
 from walltime.cli.terminal.console import out, say
 from walltime.core.time import format_duration
 
@@ -34,17 +34,35 @@ def show_comparison(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         table.add_row(name, *(_cell(figure, summary, best[figure.key]) for figure in figures))
     recorded = _recorded(summaries)
     if recorded is not None:
-        cells = [format_duration(recorded.get(figure.key)) if figure.key in recorded else "" for figure in figures]
+        cells = [figure.text(recorded[figure.key]) if figure.key in recorded else "" for figure in figures]
         table.add_row("in the trace", *cells, style="dim")
     out().print(table)
     if any(value is not None for value in best.values()):
         say("* best of its column", style="dim")
+    _show_resources(summaries)
+
+
+def _show_resources(summaries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print the utilization of what nodes have besides cores, a row for each result."""
+    from rich.table import Table
+
+    figures = find_figures(list(summaries.values()))[len(FIGURES) :]
+    if not figures:
+        return
+    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    table.add_column("", overflow="fold", min_width=12)
+    for figure in figures:
+        table.add_column(figure.words, justify="right", no_wrap=True)
+    for name, summary in summaries.items():
+        table.add_row(name, *(figure.text(figure.value(summary)) for figure in figures))
+    say()
+    out().print(table)
 
 
 def _cell(figure: Figure, summary: Mapping[str, Any], best: float | None) -> Any:
     from rich.text import Text
 
-    value = summary.get(figure.key)
+    value = figure.value(summary)
     text = figure.text(value)
     if best is None:
         return text

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from walltime.analysis.winners import Winners
 
 HOUR = 3600.0
+WIDE = 140
+"""Characters that a table with means and quantiles needs."""
+QUANTILES = (
+    ("median\nbefore", "median_wait_before"),
+    ("\nafter", "median_wait_after"),
+    ("95 %\nbefore", "p95_wait_before"),
+    ("\nafter", "p95_wait_after"),
+)
+"""Headings and columns of the quantiles of waits."""
 NOTES = {
     "may be noise": "not more than chance, over weeks and corrected for the number of groups",
     "few jobs": "fewer than 30 jobs tell no change from chance",
@@ -33,18 +42,21 @@ def show_winners(found: Winners, top: int) -> None:
     say()
     view = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     view.add_column(key, overflow="fold", min_width=8)
-    for heading in ("jobs", "mean wait\nbefore", "\nafter", "\nchange", "slowdown\nbefore", "\nafter"):
+    wide = out().width >= WIDE
+    for heading in ("jobs", "mean wait\nbefore", "\nafter", "\nchange"):
+        view.add_column(heading, justify="right", no_wrap=True)
+    for heading in (*(text for text, _ in QUANTILES if wide), "slowdown\nbefore", "\nafter"):
         view.add_column(heading, justify="right", no_wrap=True)
     for heading in ("waiting\nin all", "\nshare"):
         view.add_column(heading, justify="right", no_wrap=True)
     view.add_column("", no_wrap=True)
     head, tail = _ends(table, top)
     for row in head.iter_rows(named=True):
-        view.add_row(*_cells(row, key))
+        view.add_row(*_cells(row, key, wide))
     if tail is not None:
         view.add_row("...")
         for row in tail.iter_rows(named=True):
-            view.add_row(*_cells(row, key))
+            view.add_row(*_cells(row, key, wide))
     out().print(view)
     if tail is not None:
         shown = head.height + tail.height
@@ -52,11 +64,32 @@ def show_winners(found: Winners, top: int) -> None:
     say()
     for line in _sum_up(found):
         say(line)
+    if not wide:
+        _show_quantiles(head if tail is None else head.vstack(tail), key)
     say("share: of all that is saved, or of all that is added.", style="dim")
     met = set(table["verdict"].to_list())
     for verdict in NOTES:
         if verdict in met:
             say(f"{verdict}: {NOTES[verdict]}.", style="dim")
+
+
+def _show_quantiles(table: pl.DataFrame, key: str) -> None:
+    """Print median and 95 % waits in a table of their own, where the first one has no room for them."""
+    from rich.table import Table
+
+    view = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    view.add_column(key, overflow="fold", min_width=8)
+    for heading, _ in QUANTILES:
+        view.add_column(heading, justify="right", no_wrap=True)
+    for row in table.iter_rows(named=True):
+        view.add_row(_name(row[key]), *(format_duration(row[name]) for _, name in QUANTILES))
+    say()
+    out().print(view)
+    say()
+
+
+def _name(value: str | None) -> str:
+    return "(none)" if value is None else str(value)
 
 
 def _ends(table: pl.DataFrame, top: int) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -67,18 +100,19 @@ def _ends(table: pl.DataFrame, top: int) -> tuple[pl.DataFrame, pl.DataFrame | N
     return known.head(top), known.tail(min(top, max(known.height - top, 0))).vstack(apart.head(top))
 
 
-def _cells(row: dict[str, Any], key: str) -> list[Any]:
+def _cells(row: dict[str, Any], key: str, wide: bool) -> list[Any]:
     from rich.text import Text
 
     style = {"gains": "green", "loses": "red"}.get(row["verdict"] or "", "")
     relative = "" if row["relative"] is None else f" ({percent_change(row['relative'], 0)})"
     change = "–" if row["difference"] is None else f"{_signed(row['difference'])}{relative}"
     return [
-        "(none)" if row[key] is None else str(row[key]),
+        _name(row[key]),
         f"{row['jobs']:,}",
         format_duration(row["wait_before"]),
         format_duration(row["wait_after"]),
         Text(change, style=style),
+        *(format_duration(row[name]) for _, name in QUANTILES if wide),
         ratio(row["slowdown_before"]),
         ratio(row["slowdown_after"]),
         "–" if row["effect"] is None else _hours(row["effect"]),

@@ -107,7 +107,7 @@ SITE = {
     "deadlines": "cancel",
     "cancellations": {"share": 0.2, "after": "1h", "distribution": "exponential", "spread": 2, "running": True},
     "start": {"time": "2026-11-15T12:00:00", "jobs": "squeue.txt", "usage": "sshare.txt", "timezone": "Europe/Prague"},
-    "record": {"series": False},
+    "record": {"series": False, "interval": "5m", "by": ["account", "qos"]},
 }  # fmt: skip
 GRID = {
     "workload": {

@@ -219,7 +219,7 @@ const Chart = (() => {
     for (const panel of chart.panels)
       for (const mark of panel.marks)
         if (mark.label && mark.colour !== "change" && chart.kind !== "compare") {
-          const solid = mark.type === "bars" || mark.type === "boxes" || mark.base;
+          const solid = mark.type === "bars" || mark.type === "boxes" || (mark.base && !mark.dashed);
           seen.set(`${mark.label} ${mark.dashed}`, [
             mark,
             solid ? "solid" : mark.type === "points" ? "dot" : mark.dashed ? "dash" : "line",

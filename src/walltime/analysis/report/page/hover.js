@@ -135,7 +135,7 @@ const Hover = (() => {
     if (i < 0 || (i === x.length - 1 && x.length > 1 && value > 2 * x[i] - x[i - 1])) return null;
     if (!mark.step && i < x.length - 1 && x[i + 1] > x[i] && mark.y[i] !== null && mark.y[i + 1] !== null)
       return mark.y[i] + ((mark.y[i + 1] - mark.y[i]) * (value - x[i])) / (x[i + 1] - x[i]);
-    return mark.base ? mark.y[i] - mark.base[i] : mark.y[i];
+    return mark.base && !mark.dashed ? mark.y[i] - mark.base[i] : mark.y[i];
   }
 
   function nearest(svg, px, py) {

@@ -59,6 +59,7 @@ const Marks = (() => {
     const found = pieces(mark, x, y),
       colour = Chart.colour(mark.colour);
     if (mark.fill) {
+      const solid = mark.base && !mark.dashed; // a dashed line has a pale band below it
       const floor = (i) => round(y(mark.base ? mark.base[i] : Math.max(y.low, 0)));
       const d = found
         .map(
@@ -69,8 +70,8 @@ const Marks = (() => {
               .join("L")}Z`,
         )
         .join("");
-      area.append(Chart.make("path", { d, style: `fill:${colour};fill-opacity:${mark.base ? 0.85 : 0.15}` }));
-      if (mark.base) return;
+      area.append(Chart.make("path", { d, style: `fill:${colour};fill-opacity:${solid ? 0.85 : 0.15}` }));
+      if (solid) return;
     }
     const d = found.map((piece) => `M${piece.map(([px, py]) => `${px},${py}`).join("L")}`).join("");
     const style = `stroke:${colour}${after ? `;stroke-width:${WIDTH + 0.9 * after}px` : ""}`;
