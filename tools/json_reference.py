@@ -38,6 +38,9 @@ FILES = {
     "flows.yaml": "workload:\n  generate: {jobs: 200, cores: 64, load: 0.9}\n"
     "  workflows: {manifests: flow.json, submit: manifest, every: 12h, user: flo}\ncluster: {cores: 64}\n",
     "queue.csv": "job_id,submit,run_time,requested_time,cores,user,started\n1,0,-1,3600,6,ann,10\n2,5,-1,3600,6,bo,\n",
+    "log.csv": "job_id,submit,run_time,requested_time,cores,user,recorded_wait\n"
+    + "".join(f"{i},{60 * i},3600,3600,8,ann,{600 * (i % 2)}\n" for i in range(40)),
+    "log.yaml": "workload: {trace: log.csv, format: table}\ncluster: {name: site, cores: 256}\n",
     "today.yaml": "workload: demo/workload.swf\ncluster: {cores: 256}\nstart: {time: 100, jobs: queue.csv}\n",
 }
 """What the commands read, besides what they write themselves."""
@@ -49,6 +52,7 @@ COMMANDS = (
     "compare demo/fcfs demo/easy --by size",
     "explain demo/easy --job 150",
     "predict today.yaml --cores 8 --time 1h --runs 3",
+    "calibrate log.yaml",
     "report demo/fcfs demo/easy -o both.html",
     "plot utilization demo/easy -o one.svg",
     "plot --list",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from walltime.analysis.plots import plot
     from walltime.analysis.report import write_report
     from walltime.api import Result, load, simulate
+    from walltime.calibration import calibrate
     from walltime.core.errors import InputError, WalltimeError
     from walltime.core.plugins import allow_plugins
     from walltime.core.workload import Workload
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "audit": "walltime.analysis.audit.schedule:audit",
     "compare": "walltime.analysis.compare:compare",
+    "calibrate": "walltime.calibration:calibrate",
     "explain": "walltime.explaining:explain",
     "plot": "walltime.analysis.plots:plot",
     "predict": "walltime.prediction:predict",
@@ -86,6 +88,7 @@ __all__ = [
     "allow_plugins",
     "anonymise",
     "audit",
+    "calibrate",
     "compare",
     "compare_workloads",
     "decompose",

@@ -30,12 +30,13 @@ class Prepared:
 
     def run(self, observer: Any = None, **options: Any) -> Record:
         """Simulate it; `options` are the engine's own."""
+        from walltime.analysis.calibration.file import note_calibration
         from walltime.analysis.resources import note_resources
 
         engine = self.scenario.engine
         with timed(_log, f"simulated {len(self.workload)} jobs with the engine {engine}"):
             record: Record = find_engine(engine).run(self.scenario, self.workload, observer, **options)
-        return note_resources(record, self.workload, self.scenario)
+        return note_calibration(note_resources(record, self.workload, self.scenario), self.scenario)
 
 
 def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:

@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.analyse import analyse
 from walltime.cli.audit import audit
+from walltime.cli.calibrate import calibrate
 from walltime.cli.check_plugin import check_plugin
 from walltime.cli.compare import compare
 from walltime.cli.demo import demo
@@ -51,6 +52,7 @@ for command in (
     compare,
     explain,
     predict,
+    calibrate,
     report,
     plot,
     workflows,

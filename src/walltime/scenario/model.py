@@ -547,6 +547,11 @@ class Scenario(Model):
         return self
 
     @property
+    def file(self) -> str | None:
+        """The file that it was read from; None for one that a program made."""
+        return self._origin.file
+
+    @property
     def is_from_file(self) -> bool:
         """Whether a file says what it is, and not the program alone."""
         return self._origin.file is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from walltime.analysis.calibration.file import tell_calibration
 from walltime.analysis.charts.chart import shorten
 from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.compare import distinct_labels
@@ -48,6 +49,8 @@ def _describe_one(result: Shown) -> list[str]:
         sentences.append(f"The machine was used to {percent(summary['utilization_window'])} in the observation window.")
     sentences += _size_sentence(result)
     sentences += _disruption_sentence(summary)
+    if (trust := tell_calibration(summary.get("facts") or {})) is not None:
+        sentences.append(trust)
     recorded = summary.get("recorded") or {}
     if recorded.get("jobs") and recorded.get("mean_wait") is not None:
         old, new = (format_duration(recorded[key]) for key in ("mean_wait", "simulated_mean_wait"))
@@ -116,6 +119,8 @@ def _describe_several(results: Sequence[Shown]) -> list[str]:
         parts = [_difference(names[0], name, found), found.tell_verdicts(), found.tell_jobs()]
         parts += _sides(base, result) if found.judged else []
         sentences.append(" ".join(part for part in parts if part))
+    if (trust := tell_calibration(base.summary.get("facts") or {})) is not None:
+        sentences.append(trust)
     sentences += _winner(names, [result.summary for result in results])
     sentences += [f"Careful: {remark}." for remark in find_remarks(results)]
     return sentences

@@ -47,6 +47,7 @@ def solve(
     Values are tried by halving, each with more repetitions only where the first do not decide. Runs are kept in the
     store: the same question goes on where it was stopped.
     """
+    from walltime.analysis.calibration.file import find_trust, tell_calibration
     from walltime.analysis.plots import check_picture
     from walltime.cli.experiments.progress import show_sweep
     from walltime.experiments.answers.conditions import Condition
@@ -76,10 +77,13 @@ def solve(
         from walltime.analysis.plots import Picture
 
         Picture(answer.draw()).save(target)
+    trust = find_trust(scenario)
     if as_json:
-        emit(answer.as_dict())
+        emit(answer.as_dict() | {"trust": trust})
         return
     _show(answer)
+    if (line := tell_calibration({"calibration": trust})) is not None:
+        say(line)
     if target is not None:
         say(f"Written: {target}")
 

@@ -101,9 +101,18 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _cancelled(summaries)
         + _deadlines(summaries)
         + _scheduler(summaries)
+        + _calibrated(summaries)
     )
     for line in lines:
         say(line)
+
+
+def _calibrated(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """How far answers of a site can be trusted, where it was calibrated."""
+    from walltime.analysis.calibration.file import tell_calibration
+
+    told = (tell_calibration(summary.get("facts") or {}) for summary in summaries.values())
+    return list(dict.fromkeys(line for line in told if line is not None))
 
 
 def _scheduler(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -1,0 +1,1 @@
+"""How far a replay of a log is from the log itself: by group, why, and one figure of trust, kept beside a site."""
