@@ -11,6 +11,7 @@ from typing import Any
 from walltime import api
 from walltime.analysis.explain.explanation import Cause, Explanation, Foreseen, Overtaker, Standing
 from walltime.analysis.explain.holding import tell_holds
+from walltime.analysis.explain.shortage import Shortage
 from walltime.analysis.explain.wording import Words
 from walltime.core.dates import Date, is_date
 from walltime.core.errors import InputError
@@ -124,17 +125,15 @@ class _Clock:
 def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
     watcher, again = watched.watcher, watched.again
     names = {int(number): str(name) for number, name in _names(again)}
-    words = Words(names, _node_names(again, row))
+    words = Words(names, _node_names(again, row), dict(done.record.facts.get("origin") or {}))
     seen = [(time, start, "promised") for time, start in watcher.promises]
     first = seen[0][0] if seen else None
     seen = [(time, start, "planned") for time, start in watcher.plans if first is None or time < first] + seen
     eligible = next((time / SECOND for time, state in watcher.moves if state == "waiting"), None)
+    shortage = _find_shortage(again, row)
     causes = (
         *_holds(watched, row, eligible),
-        *(
-            Cause(one.kind, one.start / SECOND, one.end / SECOND, words.cause(one), _facts(one))
-            for one in watcher.reasons
-        ),
+        *(_cause(one, words, shortage) for one in watcher.reasons),
     )
     runs = tuple(words.run(stay) for stay in watcher.stays)
     ends = [cause.end for cause in causes] + [run.end for run in runs if run.end is not None]
@@ -168,6 +167,20 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
     )
 
 
+def _find_shortage(again: api.Result, row: dict[str, Any]) -> Shortage | None:
+    """What tells in words of resources why the job did not fit, where more than cores of one machine is counted."""
+    facts = again.record.facts
+    return Shortage(again.record, row) if facts.get("resources") or facts.get("queues") else None
+
+
+def _cause(one: Any, words: Words, shortage: Shortage | None) -> Cause:
+    start, end, facts = one.start / SECOND, one.end / SECOND, _facts(one)
+    if one.kind != "resources" or shortage is None or "room_by" in facts or end <= start:
+        return Cause(one.kind, start, end, words.cause(one), facts)
+    text, amounts = shortage.tell(start, end, words.when)
+    return Cause(one.kind, start, end, text, facts | {"resources": amounts})
+
+
 def _standing(sample: Any) -> Standing:
     return Standing(sample.time / SECOND, sample.ahead, sample.waiting, sample.parts)
 
@@ -175,8 +188,11 @@ def _standing(sample: Any) -> Standing:
 def _about(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "user": row.get("user"),
+        "account": row.get("account"),
         "queue": row.get("queue"),
+        "qos": row.get("qos"),
         "cores": row["cores"],
+        "GPUs": row.get("gpus") or None,
         "requested": format_duration(row["requested_time"]),
         "state": row["state"],
     }

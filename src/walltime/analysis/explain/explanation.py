@@ -33,6 +33,13 @@ SHOWN = 12
 """How many overtakers, reasons and predictions the text tells one by one."""
 
 
+def tell_moment(seconds: float, origin: Mapping[str, Any]) -> str:
+    """A moment for a person: a date, where the log tells when its time zero was."""
+    if origin.get("epoch") is None:
+        return f"{seconds:,.10g} s"
+    return show_date(float(origin["epoch"]) + seconds, origin.get("timezone"))
+
+
 @dataclass(frozen=True)
 class Cause:
     """Why the job did not run from `start` to `end`.
@@ -129,10 +136,7 @@ class Explanation:
 
     def when(self, seconds: float) -> str:
         """A moment for a person: a date, where the log tells when its time zero was."""
-        epoch = self.origin.get("epoch")
-        if epoch is None:
-            return f"{seconds:,.10g} s"
-        return show_date(float(epoch) + seconds, self.origin.get("timezone"))
+        return tell_moment(seconds, self.origin)
 
     def totals(self) -> dict[str, float]:
         """Seconds by kind of cause, the longest first; they add up to the wait."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.analysis.explain.explanation import Cause
+from walltime.analysis.explain.explanation import Cause, tell_moment
 from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import MISSING, Workload
 from walltime.workload import dependencies as conditions
@@ -104,11 +104,18 @@ def tell_holds(workload: Workload, jobs: Any, row: int, span: tuple[float, float
     begin = _begin(workload, row)
     if at < min(begin, end):
         until = min(begin, end)
-        causes.append(Cause("begin", at, until, f"it was not to begin before {begin:,.10g} s", {"begin": begin}))
+        causes.append(
+            Cause("begin", at, until, f"it was not to begin before {_tell(workload, begin)}", {"begin": begin})
+        )
         at = until
     if at < end:
         causes.append(_tell_array(workload, schedule, row, at, end))
     return tuple(causes)
+
+
+def _tell(workload: Workload, seconds: float) -> str:
+    origin = workload.origin
+    return tell_moment(seconds, {"epoch": origin.epoch, "timezone": origin.timezone})
 
 
 def _begin(workload: Workload, row: int) -> float:

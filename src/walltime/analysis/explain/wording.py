@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from walltime.analysis.explain.explanation import Run
+from walltime.analysis.explain.explanation import Run, tell_moment
 from walltime.core.time import SECOND
 
 MEANINGS = {
@@ -22,10 +23,15 @@ NAMED = 4
 
 
 class Words:
-    """Makes sentences; `jobs` are the names of jobs by number (those that have one), `nodes` the names of nodes."""
+    """Makes sentences; `jobs` are the names of jobs by number (those that have one), `nodes` the names of nodes,
+    `origin` tells when time zero was."""
 
-    def __init__(self, jobs: dict[int, str], nodes: list[str]) -> None:
-        self.jobs, self.nodes = jobs, nodes
+    def __init__(self, jobs: dict[int, str], nodes: list[str], origin: Mapping[str, Any]) -> None:
+        self.jobs, self.nodes, self.origin = jobs, nodes, origin
+
+    def when(self, seconds: float) -> str:
+        """A moment for a person."""
+        return tell_moment(seconds, self.origin)
 
     def cause(self, one: Any) -> str:
         """Why the job did not run, a Reason of the watcher, for a person."""
@@ -48,7 +54,7 @@ class Words:
         text = f"it needs {needs:,} core{'' if needs == 1 else 's'}; {amount} were free"
         text += ", but not where and as it needs them" if most >= needs else ""
         if "room_by" in detail:
-            text += f"; others were told to make room by {detail['room_by'] / SECOND:,.10g} s"
+            text += f"; others were told to make room by {self.when(detail['room_by'] / SECOND)}"
         return text
 
     def _tell_outage(self, detail: dict[str, Any]) -> str:
@@ -68,11 +74,11 @@ class Words:
         who, begins, ends = detail["who"], detail.get("begins"), detail.get("ends")
         if detail.get("own"):
             if ends is not None:
-                return f"its reservation {who} ends at {ends / SECOND:,.10g} s, before it could"
-            when = "does not come any more" if begins is None else f"begins at {begins / SECOND:,.10g} s"
+                return f"its reservation {who} ends at {self.when(ends / SECOND)}, before it could"
+            when = "does not come any more" if begins is None else f"begins at {self.when(begins / SECOND)}"
             return f"it runs in reservation {who}, which {when}"
         if begins is not None:
-            return f"it could not end before reservation {who} begins at {begins / SECOND:,.10g} s"
+            return f"it could not end before reservation {who} begins at {self.when(begins / SECOND)}"
         return f"reservation {who} has what it needs"
 
     def _tell_reservation(self, detail: dict[str, Any]) -> str | None:
