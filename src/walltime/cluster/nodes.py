@@ -136,6 +136,16 @@ class Layout:
         """Which nodes have the property."""
         return self._by_node([feature in (group.features or ()) for group in self.groups])
 
+    def with_property(self, name: str) -> np.ndarray[Any, Any]:
+        """Which nodes have the property: a feature, or a name of theirs or of their group (`c[001-004]`)."""
+        found = self.with_feature(name)
+        if found.any():
+            return found
+        try:
+            return self.select([name])
+        except InputError:
+            return found
+
     def switches(self) -> np.ndarray[Any, Any]:
         """The switch of each node; nodes of a group that tells none share one."""
         numbers: list[np.ndarray[Any, Any]] = []

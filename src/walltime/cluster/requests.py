@@ -231,7 +231,7 @@ def parse_licences(text: str, choices: Iterable[str] | None = None) -> dict[str,
 def parse_constraint(layout: Layout, text: str) -> Mask:
     """Which nodes have the properties: `ib&xeon` both, `a|b` one of them, `&` first; raises InputError.
 
-    A property that no node has is one that none of them satisfies.
+    The names of nodes are properties too: `c[001-004]|c009`. One that no node has, none of them satisfies.
     """
     chosen = np.zeros(layout.count, bool)
     for option in text.split("|"):
@@ -240,7 +240,7 @@ def parse_constraint(layout: Layout, text: str) -> Mask:
             name = feature.strip()
             if not name:
                 raise InputError("constraint: a property is missing beside & or |", value=text)
-            together &= layout.with_feature(name)
+            together &= layout.with_property(name)
         chosen |= together
     return chosen
 

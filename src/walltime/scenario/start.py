@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
+from walltime.cluster import hostlist
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 DAY = 86_400
 RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")
 """What jobs of a snapshot may ask for beside cores and nodes, as columns of a workload."""
-RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W"'
+RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"'
 """What to ask squeue for."""
 
 
@@ -82,8 +84,10 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
-    asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in snapshot.jobs)]
-    first_running = sorted(enumerate(snapshot.jobs, 1), key=lambda one: not one[1].running)
+    stands = _Stands(cluster)
+    jobs = [replace(job, constraint=nodes) if (nodes := stands.find(job)) else job for job in snapshot.jobs]
+    asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in jobs)]
+    first_running = sorted(enumerate(jobs, 1), key=lambda one: not one[1].running)
     for number, job in first_running:  # they have the places of their arrays
         limit = _limit(job, cluster, snapshot.source)
         begun = None
@@ -115,6 +119,36 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
     return rows
 
 
+class _Stands:
+    """Where running jobs stand: on nodes of the cluster, by their names."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.layout = cluster, cluster.layout()
+        self.names = {} if self.layout is None else {name: place for place, name in enumerate(self.layout.names())}
+        self._masks: dict[str, Any] = {}
+
+    def find(self, job: Standing) -> str | None:
+        """The nodes on which a job runs, as a constraint; None where they are not told, or not the cluster's nodes or
+        its queue's, so that it may stand anywhere."""
+        if not job.running or job.nodelist is None or self.layout is None:
+            return None
+        try:
+            listed = [self.names.get(name, -1) for name in hostlist.expand(job.nodelist)]
+        except InputError:
+            return None
+        if not listed or min(listed) < 0 or (job.nodes is not None and len(set(listed)) != job.nodes):
+            return None
+        return "|".join(hostlist.split(job.nodelist)) if self._allows(job.queue, listed) else None
+
+    def _allows(self, name: str | None, nodes: list[int]) -> bool:
+        queue = self.cluster.queues.get(name or "")
+        if queue is None or queue.nodes is None or self.layout is None:
+            return True
+        if name not in self._masks:
+            self._masks[str(name)] = self.layout.select(queue.nodes)
+        return bool(self._masks[str(name)][nodes].all())
+
+
 def _asked(job: Standing, name: str) -> Any:
     """What a job asks for of a resource; what is not told is the column's default."""
     value = getattr(job, name)
@@ -141,7 +175,7 @@ def _limit(job: Standing, cluster: Cluster, source: str) -> float:
 def _cores(job: Standing, cluster: Cluster) -> int:
     """Its cores; where only nodes are told, all cores of so many nodes of the first kind."""
     layout = cluster.layout()
-    if job.cores == (job.nodes or 0) and layout is not None and job.nodes:
+    if job.only_nodes and layout is not None and job.nodes:
         return job.nodes * int(layout.cores()[0])
     return job.cores
 

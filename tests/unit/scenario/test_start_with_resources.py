@@ -39,3 +39,31 @@ def test_a_prediction_depends_on_the_gpus(scenario):
     assert walltime.predict(scenario, **asked, memory="7G").waits[0] == 3600  # when job 3, with 1 GiB, has ended
     with pytest.raises(InputError, match="memory is not an amount of memory"):
         walltime.predict(scenario, **asked, memory="much")
+
+
+STANDING = """JOBID|STATE|USER|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|NODELIST
+1|RUNNING|ann|8|2|2:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00|n[3-4]
+2|RUNNING|ann|4|1|1:00:00|2026-11-15T11:00:00|2026-11-15T11:31:00|n2
+3|RUNNING|bo|4|1|1:00:00|2026-11-15T11:00:00|2026-11-15T11:32:00|elsewhere
+4|PENDING|cy|8|2|1:00:00|2026-11-15T11:40:00|N/A|
+"""
+
+
+@pytest.mark.parametrize("text", [STANDING, STANDING.replace("NODELIST", "NODELIST(REASON)")])
+def test_running_jobs_stand_on_the_nodes_that_squeue_lists(scenario, tmp_path, text):
+    """Of n1 to n4, of 4 cores each, job 1 has the last two and job 2 the second; job 3 is on a node of another site."""
+    (tmp_path / "squeue.txt").write_text(text)
+    result = walltime.simulate(scenario | {"cluster": {"nodes": [{"name": "n[1-4]", "count": 4, "cores": 4}]}})
+    places = dict(result.allocations.select("job_id", "nodes").rows())
+    assert [places[number] for number in (1, 2, 3)] == ["2-3:4", "1:4", "0:4"]
+    assert places[4] == "0-1:4"  # they become free first
+    assert result.audit() == []
+
+
+def test_a_core_on_a_node_is_not_a_whole_node(scenario, tmp_path):
+    """Where squeue tells no cores a job has all of its node's; one that tells as many cores as nodes has these."""
+    lines = ["JOBID|STATE|USER|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME"]
+    lines += [f"{job}|RUNNING|ann|1|1|2:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00" for job in range(1, 9)]
+    (tmp_path / "squeue.txt").write_text("\n".join(lines) + "\n")
+    result = walltime.simulate(scenario)
+    assert result.jobs.filter(result.jobs["state"] != "rejected")["cores"].to_list() == [1] * 9

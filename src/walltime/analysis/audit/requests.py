@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from walltime.cluster import hostlist
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Reservation
 from walltime.scenario.outages import reserved_cores, reserved_nodes
@@ -183,8 +184,16 @@ class Requests:
         if self.layout is None or code < 0:
             return np.ones(0 if self.layout is None else self.layout.count, np.bool_)
         options = [option.split("&") for option in self.workload.label_names("constraint")[code].split("|")]
-        masks = [[self.layout.with_feature(name.strip()) for name in option] for option in options]
+        masks = [[self._nodes_with(name.strip()) for name in option] for option in options]
         return np.asarray(np.any([np.all(together, axis=0) for together in masks], axis=0))
+
+    def _nodes_with(self, name: str) -> np.ndarray:
+        """The nodes that have a feature, or else those that a list of names spells out."""
+        if self.layout is None or name in self.layout.features():
+            return np.zeros(0, np.bool_) if self.layout is None else self.layout.with_feature(name)
+        groups = np.repeat([group.name for group in self.layout.groups], [group.count for group in self.layout.groups])
+        wanted = hostlist.expand(name) if "[" in name else [name]
+        return np.asarray((groups == name) | np.isin(self.layout.names(), wanted))
 
     def reservation_of(self, code: int) -> Reservation | None:
         """The reservation that a label, by its code, names."""

@@ -78,6 +78,7 @@ def _table_job(row: dict[str, Any], number: int, zone: str | None) -> Standing:
         qos=_label(row, "qos"),
         constraint=_label(row, "constraint"),
         licences=_label(row, "licences"),
+        nodelist=_label(row, "nodelist"),
         **amounts,
     )
 

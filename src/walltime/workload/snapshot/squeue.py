@@ -2,7 +2,7 @@
 
 The one to use has bars between its fields, as it loses nothing; JSON (`squeue --json`) is as good:
 
-    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W"
+    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"
 """
 
 from __future__ import annotations
@@ -189,10 +189,17 @@ def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | N
         group=row.get("group") or None,
         queue=row.get("queue") or None,
         qos=row.get("qos") or None,
+        only_nodes=nodes is not None and _number(row.get("cores")) is None,
+        nodelist=_nodelist(row.get("nodelist") or row.get("reason", "")) if running else None,
         begin=start if not running and reason == BEGIN else None,
         **_resources(row),
     )
     return _spread(one), None
+
+
+def _nodelist(text: str) -> str | None:
+    """The names of a running job's nodes, which `%R` tells in the place of a reason; None where nothing is told."""
+    return None if not text or text.startswith("(") or text.upper() in UNKNOWN else text
 
 
 def _resources(row: dict[str, str]) -> dict[str, Any]:
@@ -356,6 +363,7 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
         "reason": str(job.get("state_reason") or ""),
         "cores": _text(job.get("cpus")),
         "nodes": _text(job.get("node_count")),
+        "nodelist": _text(job.get("nodes")),
         "priority": _text(job.get("priority")),
     }
     moments = {"submit": "submit_time", "start": "start_time"}

@@ -40,7 +40,11 @@ class Standing:
     """Bytes for the whole job; or on each node, below."""
     memory_per_node: int | None = None
     constraint: str | None = None
+    nodelist: str | None = None
+    """The names of the nodes on which it runs: `c[001-004],g07`."""
     licences: str | None = None
+    only_nodes: bool = False
+    """Whether its nodes are told and its cores are not."""
 
 
 @dataclass(frozen=True)
