@@ -13,10 +13,17 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 import walltime
-from walltime.analysis.intervals import parse_nodes
-from walltime.cluster.hostlist import compress
 
 HEADER = "JOBID|STATE|USER|ACCOUNT|PARTITION|QOS|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|TRES_ALLOC|NODELIST"
+
+
+def find_nodes(text: str) -> list[int]:
+    """`0-3:24,7:5` as the numbers of nodes."""
+    numbers = []
+    for part in text.split(","):
+        first, _, last = part.partition(":")[0].partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
 
 
 def main(folder: str, date: str, target: str) -> None:
@@ -34,7 +41,7 @@ def main(folder: str, date: str, target: str) -> None:
     there = (pl.col("eligible") <= now) & (pl.col("end") > now) & pl.col("start").is_not_null()
     for job in result.jobs.filter(there).iter_rows(named=True):
         running = job["job_id"] in places
-        nodes = compress([names[node] for node, _ in parse_nodes(places[job["job_id"]])]) if running else ""
+        nodes = ",".join(names[node] for node in find_nodes(places[job["job_id"]])) if running else ""
         tres = f"cpu={job['cores']},gres/gpu={job['gpus']}" if job["gpus"] else f"cpu={job['cores']}"
         limit = timedelta(seconds=job["requested_time"])
         time = f"{limit.days}-{limit.seconds // 3600:02d}:{limit.seconds // 60 % 60:02d}:00"

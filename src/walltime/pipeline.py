@@ -36,7 +36,20 @@ class Prepared:
         engine = self.scenario.engine
         with timed(_log, f"simulated {len(self.workload)} jobs with the engine {engine}"):
             record: Record = find_engine(engine).run(self.scenario, self.workload, observer, **options)
+        record.facts |= _note_behaviour(self.scenario, self.workload)
         return note_calibration(note_resources(record, self.workload, self.scenario), self.scenario)
+
+
+def _note_behaviour(scenario: Scenario, workload: Workload) -> dict[str, Any]:
+    """The time limits that jobs of a log meet, and what their users are taken to have done about them."""
+    limits = {
+        name: queue.max_time
+        for cluster in scenario.clusters
+        for name, queue in cluster.queues.items()
+        if queue.max_time is not None
+    }
+    told = {"time_limits": limits} if limits and scenario.workload.trace is not None else {}
+    return told | ({"reaction": workload.notes["reaction"]} if "reaction" in workload.notes else {})
 
 
 def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:

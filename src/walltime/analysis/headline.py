@@ -230,6 +230,7 @@ def find_remarks(results: Sequence[Comparable]) -> list[str]:
             remarks.append(what)
     if len(results) < 2:
         return remarks
+    remarks += _find_behaviour(summaries)
     differing = len({summary.get("rejected") or 0 for summary in summaries}) > 1
     left = {label: _find_left(summary, differing) for label, summary in zip(labels, summaries, strict=True)}
     if any(left.values()):
@@ -238,6 +239,16 @@ def find_remarks(results: Sequence[Comparable]) -> list[str]:
     for label, other in zip(labels[1:], results[1:], strict=True):
         remarks += _find_apart(labels[0], results[0], label, other)
     return remarks
+
+
+def _find_behaviour(summaries: Sequence[Summary]) -> list[str]:
+    """Other time limits on the jobs of a log, to which no user reacts."""
+    facts = [summary.get("facts") or {} for summary in summaries]
+    if len({repr(one.get("time_limits")) for one in facts}) < 2 or any(one.get("reaction") for one in facts):
+        return []
+    return [
+        "time limits differ, and no user reacts: the jobs of the log ask for what they asked for (workload.reaction)"
+    ]
 
 
 def _find_left(summary: Summary, rejections: bool) -> str:

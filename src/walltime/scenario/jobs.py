@@ -8,6 +8,7 @@ import numpy as np
 
 from walltime.core.time import microseconds
 from walltime.core.workload import MISSING, Workload
+from walltime.scenario.reaction import react
 
 if TYPE_CHECKING:
     from walltime.scenario.model import Generate, Scenario
@@ -36,6 +37,9 @@ def read_workload(scenario: Scenario) -> Workload:
 
         workload = draw_cancellations(workload, scenario.seed, **scenario.cancellations.model_dump())
     filled, count = fill_requests(workload, spec.missing_request, scenario.seed)
+    if spec.reaction is not None:
+        filled = react(filled, scenario)
+        workload = workload.replace(workload.columns, notes=filled.notes)
     if scenario.start is not None:
         from walltime.scenario.start import begin_from
 

@@ -23,6 +23,7 @@ from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
 from walltime.scenario.modelled import Modelled
 from walltime.scenario.network import Component, Disk, Network
 from walltime.scenario.part import Part
+from walltime.scenario.reaction import Reaction
 from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.start import Start
@@ -334,6 +335,10 @@ class WorkloadSpec(Model):
         "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
     )
     workflows: tuple[Workflows, ...] = Field(default=(), description="Workflows among the jobs; one mix, or a list.")
+    reaction: Reaction | None = Field(
+        default=None,
+        description="What users might have done under other limits; left out, jobs are as the log has them.",
+    )
     table: Any = Field(default=None, exclude=True, repr=False, description="Python only: a Workload.")
 
     @model_validator(mode="before")

@@ -101,10 +101,23 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _cancelled(summaries)
         + _deadlines(summaries)
         + _scheduler(summaries)
+        + _reactions(summaries)
         + _calibrated(summaries)
     )
     for line in lines:
         say(line)
+
+
+def _reactions(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What users are taken to have done about other limits."""
+    told = {}
+    for name, summary in summaries.items():
+        if reaction := (summary.get("facts") or {}).get("reaction"):
+            told[name] = (
+                f"{count_jobs(reaction['run_on'])} that were cut off run on to a drawn length, "
+                f"{count_jobs(reaction['moved'])} go to another queue"
+            )
+    return _said_once("Users are taken to react", told, len(summaries))
 
 
 def _calibrated(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
