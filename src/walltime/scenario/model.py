@@ -20,10 +20,10 @@ from walltime.scenario.brokering import Brokering
 from walltime.scenario.controller import Controller
 from walltime.scenario.dependencies import Cancellations, Dependencies
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
+from walltime.scenario.jobs import Reaction
 from walltime.scenario.modelled import Modelled
 from walltime.scenario.network import Component, Disk, Network
 from walltime.scenario.part import Part
-from walltime.scenario.reaction import Reaction
 from walltime.scenario.reading.shares import read_shares
 from walltime.scenario.rules import Account, Limit, Queue, Route
 from walltime.scenario.start import Start
