@@ -70,7 +70,7 @@ KINDS = {
         Kind("free", "overtime:free", system=True),
         Kind("gaps", "gaps:gaps", system=True),
         Kind("difference", "overtime:difference", system=True),
-        Kind("resources", "resources:resources", system=True),
+        Kind("resources", "overtime:resources", system=True),
         Kind("cumulative-wait", "waits:cumulative_wait"),
         Kind("median-wait", "waits:median_wait"),
         Kind("waits", "waits:waits"),
