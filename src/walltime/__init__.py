@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from walltime.experiments.sweep import sweep
     from walltime.explaining import explain
     from walltime.policy.api import Policy
+    from walltime.policy.users import Reaction
     from walltime.prediction import predict
     from walltime.scenario import Scenario
     from walltime.workload.anonymise import anonymise
@@ -65,6 +66,7 @@ _WHERE = {
     "sweep": "walltime.experiments.sweep:sweep",
     "Workload": "walltime.core.workload:Workload",
     "Policy": "walltime.policy.api:Policy",
+    "Reaction": "walltime.policy.users:Reaction",
     "Scenario": "walltime.scenario:Scenario",
     "anonymise": "walltime.workload.anonymise:anonymise",
     "compare_workloads": "walltime.workload.compare:compare_workloads",
@@ -79,6 +81,7 @@ _WHERE = {
 __all__ = [
     "InputError",
     "Policy",
+    "Reaction",
     "Result",
     "Scenario",
     "Store",

@@ -50,6 +50,7 @@ cdef class Arrivals(Source):
     cdef int load(self) except -1
     cdef int take_rules(self, object ruled) except -1
     cdef int enter(self, Py_ssize_t i, long long time) except -1
+    cdef int resemble(self, Py_ssize_t slot, Py_ssize_t row) except -1
     cdef int describe(self, JobTable jobs, Py_ssize_t slot, Py_ssize_t i) except -1
 
 cdef long long shifted(const long long[::1] times, Py_ssize_t i, long long later) noexcept

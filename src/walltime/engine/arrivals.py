@@ -115,8 +115,8 @@ class Arrivals(Source):
         jobs.at[slot].gpus = self.gpus[i]
         return 0
 
-    def submit_live(self, description):
-        """A job that is submitted now, by its columns; its slot."""
+    def submit_live(self, description, row=-1):
+        """A job that is submitted now, by its columns; its slot. It takes the place of a `row`, if one is told."""
         sim: Simulation = self.engine
         jobs: JobTable = sim.jobs
         now: cython.longlong = sim.now
@@ -130,6 +130,8 @@ class Arrivals(Source):
         jobs.at[slot].job_id = description.setdefault("job_id", jobs.entered)
         description["submit"] = now
         jobs.at[slot].priority = description.get("priority", 0)
+        if row >= 0:
+            self.resemble(slot, row)
         if self.site is not None or self.admission is not None:
             reason = self.describe_live(slot, description)
             if reason is not None:
@@ -140,6 +142,21 @@ class Arrivals(Source):
         self.cancellations.tell(description.get("cancel", -1))
         sim.enter(slot, description.get("begin", -1))
         return slot
+
+    def resemble(self, slot, row):
+        """The job has of the row what a plain cluster looks at, and the description does not change."""
+        jobs: JobTable = self.engine.jobs
+        later: cython.longlong = jobs.at[slot].submit - self.submit[row]
+        if self.user is not None:
+            jobs.at[slot].user = self.user[row]
+        if self.group is not None:
+            jobs.at[slot].group = self.group[row]
+        if self.account is not None:
+            jobs.at[slot].account = self.account[row]
+        if self.qos is not None:
+            jobs.at[slot].qos = self.qos[row]
+        jobs.at[slot].deadline = shifted(self.deadline, row, later)
+        return 0
 
     def describe_live(self, slot, description):
         """What the rules make of a job that is submitted now, by its columns; why they turn it away, or None."""

@@ -22,6 +22,7 @@ from walltime.engine.cluster import Cluster as ClusterState
 from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.disruptions.preemption import Preemptor
 from walltime.engine.loop import Rank, Simulation
+from walltime.engine.reactions import Reactions
 from walltime.engine.users import Users
 from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
@@ -258,10 +259,18 @@ def add_outages(
 
 
 def make_arrivals(
-    batches: Iterable[Workload], plan: Plan | None, site: Site | None = None, admission: Admission | None = None
+    batches: Iterable[Workload],
+    scenario: Scenario,
+    plan: Plan | None,
+    site: Site | None = None,
+    admission: Admission | None = None,
 ) -> Arrivals:
-    """The arrivals of jobs at their recorded times, or as their users' `plan` has it."""
-    return Arrivals(batches, site, admission) if plan is None else Users(batches, plan, site, admission)
+    """The arrivals of jobs at their recorded times, or as their users' `plan` and reactions have it."""
+    if plan is None or scenario.users is None:
+        return Arrivals(batches, site, admission)
+    parts = [registry.build("users", part) for part in scenario.users.reactions]
+    queues = tuple(dict.fromkeys(name for cluster in scenario.clusters for name in cluster.queues))
+    return Users(batches, plan, Reactions(parts, queues) if parts else None, site, admission)
 
 
 def build_simulation(
@@ -281,7 +290,7 @@ def build_simulation(
         for index, cluster in enumerate(scenario.clusters)
     ]
     if scenario.broker is None:
-        arrivals = make_arrivals(batches, plan, None if several[0] is None else several[0].site)
+        arrivals = make_arrivals(batches, scenario, plan, None if several[0] is None else several[0].site)
         simulation = make_simulation(arrivals, jobs=jobs, **options)
         _add_clusters(simulation, arrivals, scenario, several, first)
         return simulation, arrivals
@@ -298,7 +307,7 @@ def build_simulation(
     used = gate if gate.needed else None
     sites = [None if pieces is None else pieces.site for pieces in several]
     admission = Admission(used, sites, assignments) if used is not None or ruled else None
-    arrivals = make_arrivals(batches, plan, admission=admission)
+    arrivals = make_arrivals(batches, scenario, plan, admission=admission)
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
     dispatch = build_dispatch(scenario, used, around, _flows(first))
     simulation = make_simulation(arrivals, jobs=jobs, scheduling=dispatch, **options)

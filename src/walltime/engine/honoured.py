@@ -39,7 +39,7 @@ HONOURED = {
     "broker.migrate": "every gain most depth",
     "execution": "model overrun checkpoint profiles",
     "execution.checkpoint": "interval cost restart",
-    "users": "mode session_gap campaign overlap waits think hours population files",
+    "users": "mode session_gap campaign overlap waits think hours population files reactions",
     "dependencies": "never unknown preceding",
     "cancellations": "share after distribution spread running",
     "start": "time jobs usage timezone",

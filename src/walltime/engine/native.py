@@ -23,6 +23,7 @@ from walltime.engine.counts import count_conditions
 from walltime.engine.honoured import HONOURED
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.tables import build_outages, build_tables
+from walltime.engine.users import Users
 from walltime.engine.warm_start import Placements
 from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
@@ -277,15 +278,17 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
         "checkpoint_core_hours": simulation.execution.spent_aside / (3600 * SECOND),
         **_brokered(simulation),
-        **_users(scenario, simulation, workload),
+        **_users(scenario, simulation, arrivals, workload),
     }
 
 
-def _users(scenario: Scenario, simulation: Simulation, workload: Any) -> dict[str, Any]:
+def _users(scenario: Scenario, simulation: Simulation, arrivals: Arrivals, workload: Any) -> dict[str, Any]:
     """What only users who react have to tell."""
-    if scenario.users is None or not scenario.users.reacts:
+    if scenario.users is None or not isinstance(arrivals, Users):
         return {}
-    return {"users": {"mode": scenario.users.mode, "not_submitted": len(workload) - simulation.jobs.entered}}
+    counts = {} if arrivals.reactions is None else dict(arrivals.reactions.counts)
+    left = len(workload) - simulation.jobs.entered - counts.get("abandoned", 0)
+    return {"users": {"mode": scenario.users.mode, "not_submitted": left, **counts}}
 
 
 def _programs(simulation: Simulation) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from walltime.core.tables import (
     workload_columns,
 )
 from walltime.core.time import SECOND
-from walltime.core.workload import MISSING, Workload
+from walltime.core.workload import COLUMNS, MISSING, Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.recorder import ALLOCATION, JOB, NOWHERE, PLACED, Recorder, range_lines
@@ -43,7 +43,8 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     recorded = {name: values[order] for name, values in recorded.items()}
     described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
     if (moved := arrivals.submissions()) is not None:
-        described["submit"] = pl.Series("submit", moved[recorded["row"]])
+        row = recorded["row"]
+        described["submit"] = pl.Series("submit", np.where(row >= 0, moved[row], described["submit"].to_numpy()))
     taken = simulation.recorder.allocations.columns(ALLOCATION)
     where = _placements(simulation.recorder, taken["seq"])
     jobs = _jobs(recorded, described, clusters, simulation.now)
@@ -113,24 +114,20 @@ def _described(batch: Workload) -> dict[str, pl.Series]:
     return columns
 
 
+LIVE = (
+    *("job_id", "submit", "run_time", "requested_time", "cores", "user", "group", "account", "queue", "name"),
+    *("qos", "nodes", "memory", "gpus", "phase", "workflow", "recorded_wait"),
+)
+"""What the jobs table takes from jobs that were submitted in the run."""
+
+
 def _live_workload(live: list[dict[str, Any]]) -> Workload:
     """What live sources submitted, as a table; its rows are in order of entry."""
     columns: dict[str, list[Any]] = {}
-    for name in (
-        "job_id",
-        "submit",
-        "run_time",
-        "requested_time",
-        "cores",
-        "user",
-        "group",
-        "account",
-        "queue",
-        "name",
-    ):
+    for name, column in COLUMNS.items():
         values = [job.get(name) for job in live]
-        if any(value is not None for value in values):
-            times = name in ("submit", "run_time", "requested_time")
+        if name in LIVE and any(value is not None for value in values):
+            times = column.kind == "time"
             columns[name] = [value / SECOND if times and value is not None else value for value in values]
     return Workload.from_columns(**columns)
 

@@ -279,6 +279,33 @@ PARTS = (
         "Jobs are programs that compute, communicate and use disks: their run times emerge.",
         "Makogon 2024",
     ),
+    Entry(
+        "users", "give-up", "walltime.policies.users.impatience:GiveUp", "Cancels a job that has not started in time."
+    ),
+    Entry(
+        "users",
+        "stop-at-limit",
+        "walltime.policies.users.restraint:StopAtLimit",
+        "Submits no more while the user has so many jobs in the system.",
+    ),
+    Entry(
+        "users",
+        "abandon",
+        "walltime.policies.users.restraint:Abandon",
+        "Does not submit at all while jobs wait for too long.",
+    ),
+    Entry(
+        "users",
+        "other-queue",
+        "walltime.policies.users.requests:OtherQueue",
+        "Goes to the queue in which jobs wait least.",
+    ),
+    Entry(
+        "users",
+        "ask-for-less",
+        "walltime.policies.users.requests:AskForLess",
+        "Asks for less time, as the user's last jobs ran.",
+    ),
 )
 
 PRESETS = (

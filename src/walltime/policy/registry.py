@@ -56,6 +56,7 @@ _BASES = {
     "preempt": "walltime.policy.preempt:Preempt",
     "place": "walltime.kernel.ledger.place:Place",
     "execution": "walltime.execution.model:Execution",
+    "users": "walltime.policy.users:Reaction",
 }
 """What the parts of a kind extend; the kinds that are not here have no parts in this version."""
 
@@ -76,6 +77,7 @@ _CALLED = {
     "broker": {"route": 2},
     "preempt": {"rank": 2},
     "rhythm": {"due": 2, "schedule": 1, "next": 2},
+    "users": {"submit": 1, "left": 1},
 }
 """The hooks that a part may write in Python, and with how many arguments they are called."""
 _NEEDS_NONE = ("rhythm",)

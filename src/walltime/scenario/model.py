@@ -533,6 +533,8 @@ class Scenario(Model):
                     if getattr(queue, kind) is not None:
                         found.append((f"broker.queues.{name}.{kind}", kind, getattr(queue, kind)))
         found.append(("execution.model", "execution", self.execution.model))
+        for index, part in enumerate(self.users.reactions if self.users is not None else ()):
+            found.append((f"users.reactions.{index}", "users", part))
         return found
 
     def place(self, key: str) -> dict[str, Any]:

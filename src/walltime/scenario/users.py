@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from walltime.scenario.part import Part
 from walltime.scenario.values import Count, Duration, File, Model, Moment
 
 
@@ -57,10 +58,16 @@ class Users(Model):
         "waits for what; by default it is inferred.",
     )
 
+    reactions: tuple[Part, ...] = Field(
+        default=(), description="What users do besides: parts that are asked about each submission, in this order."
+    )
+
     @model_validator(mode="after")
     def _files_of_alea(self) -> Self:
         if self.files is not None and self.mode != "alea":
             raise PydanticCustomError("users_files", "has files, which only the mode alea reads")
+        if self.reactions and not self.reacts:
+            raise PydanticCustomError("users_reactions", "has reactions, which a replay has not")
         return self
 
     @property

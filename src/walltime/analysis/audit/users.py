@@ -2,7 +2,8 @@
 
 The rule `users`: a batch is submitted when what it waits for has happened and the think time has passed, at the next
 hour at which its user works; the jobs of a batch keep their distance. What waits for what is inferred from the workload
-once more; whether it was obeyed is read from the tables.
+once more; whether it was obeyed is read from the tables. Where users have reactions besides, what they put off or
+dropped is in no table: then the submissions are taken as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from walltime.analysis.audit.tables import Tables, Violation, report
 from walltime.analysis.intervals import ABSENT
 from walltime.core.time import NEVER, SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import Workload, encode_labels
 from walltime.rules.users import plan_users
 from walltime.scenario import Scenario
 from walltime.workload.users.plan import After, Plan, Presence
@@ -28,32 +29,38 @@ def follow_users(
 
     `at` is each job's row in the workload. Jobs that were never submitted come last, after the simulation.
     """
-    plan = plan_users(scenario, workload)
-    if plan is None or np.any(at < 0):
+    if scenario.users is None or np.any(at < 0):
         return [], workload
     came = np.full(len(workload), ABSENT)
     came[at] = tables.time["submit"]
+    made = _as_submitted(tables, workload, at, came)
+    if scenario.users.reactions:
+        return [], _as_asked(tables, made)
+    plan = plan_users(scenario, workload)
+    return [] if plan is None else _find_moved(tables, plan, workload, at, came), made
+
+
+def _find_moved(tables: Tables, plan: Plan, workload: Workload, at: np.ndarray, came: np.ndarray) -> list[Violation]:
+    """Jobs that were submitted at another time than their user's plan says; Alea's sessions are not looked at."""
     left = np.full(len(workload), NEVER)
     ends = np.where(tables.is_state("rejected"), tables.time["submit"], tables.time["end"])
     left[at] = np.where(ends == ABSENT, NEVER, ends)
-    ready = _find_ready(plan, came, left)
-    expected = np.repeat(_at_work(plan, ready), np.diff(plan.first)) + plan.offset
+    expected = np.repeat(_at_work(plan, _find_ready(plan, came, left)), np.diff(plan.first)) + plan.offset
     begun = np.repeat(came[plan.rows[plan.first[:-1]]], np.diff(plan.first))
-    told = came[plan.rows]
-    exact = not tables.slack and plan.presence != Presence.SESSIONS
+    told, number = came[plan.rows], workload.column("job_id")[plan.rows]
     slack = tables.slack + SECOND if tables.slack else 0
-    number = workload.column("job_id")[plan.rows]
     found: list[Violation] = []
     there = told != ABSENT
     early = there & (told + slack < np.minimum(expected, NEVER))
     report(found, "users", early, number, told, "is submitted before what its user waits for")
-    if exact:
-        report(found, "users", there & (told > expected), number, told, "is submitted too late by its user")
-        missing = ~there & (expected < tables.horizon)
-        report(found, "users", missing, number, told, "was not submitted when its user was ready")
-        torn = there & (told - begun != plan.offset)
-        report(found, "users", torn, number, told, "does not keep its distance from the first job of its batch")
-    return found, _as_submitted(tables, workload, at, came)
+    if tables.slack or plan.presence == Presence.SESSIONS:
+        return found
+    report(found, "users", there & (told > expected), number, told, "is submitted too late by its user")
+    missing = ~there & (expected < tables.horizon)
+    report(found, "users", missing, number, told, "was not submitted when its user was ready")
+    torn = there & (told - begun != plan.offset)
+    report(found, "users", torn, number, told, "does not keep its distance from the first job of its batch")
+    return found
 
 
 def _find_ready(plan: Plan, came: np.ndarray, left: np.ndarray) -> np.ndarray:
@@ -76,6 +83,20 @@ def _at_work(plan: Plan, ready: np.ndarray) -> np.ndarray:
     until = plan.skip.reshape(-1, 168)[plan.user, hours % 168]
     later = np.where(until == 0, ready, (hours + until) * HOUR - plan.clock)
     return np.where((plan.user < 0) | (ready >= NEVER), ready, later)
+
+
+def _as_asked(tables: Tables, workload: Workload) -> Workload:
+    """The workload with what users have asked for instead; of how they came to that nothing is checked."""
+    size = len(tables.job_id)
+    columns = dict(workload.columns) | {"cores": workload.column("cores").copy()}
+    columns["requested_time"] = columns["requested_time"].copy()
+    order = np.argsort(tables.time["submit"], kind="stable")
+    columns["cores"][:size] = tables.cores[order]
+    columns["requested_time"][:size] = tables.time["requested_time"][order]
+    queue = [str(name or "") for name in tables.jobs["queue"].to_list()]
+    named = [queue[row] for row in order.tolist()] + [""] * (len(workload) - size)
+    columns["queue"], names = encode_labels(named)
+    return workload.replace(columns, labels=workload.labels | {"queue": names})
 
 
 def _as_submitted(tables: Tables, workload: Workload, at: np.ndarray, came: np.ndarray) -> Workload:

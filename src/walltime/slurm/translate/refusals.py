@@ -21,7 +21,7 @@ _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters record slurm until execution broker users dependencies deadlines "
     "cancellations start timezone",
-    "users": "mode session_gap campaign overlap waits think hours population files",
+    "users": "mode session_gap campaign overlap waits think hours population files reactions",
     "execution": "model overrun",
     "cancellations": "share after distribution spread running",
     "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "
@@ -61,6 +61,8 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "clusters", "a controller has one cluster"
     if scenario.broker is not None:
         yield "broker", f"{scenario.broker.name}: not in a controller"
+    if scenario.users is not None and scenario.users.reactions:
+        yield "users.reactions", "users of the controller submit what is in the log"
     if scenario.dependencies != type(scenario.dependencies)():
         yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
     if scenario.start is not None:
