@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import case_nodes
 from benchmarks.engines import Stopwatch, find_starts, require_same, run_through
-from benchmarks.figures import Figure, at_least, at_most, seconds, speed
+from benchmarks.figures import Figure, at_least, at_most, per_item, seconds, speed
 from benchmarks.measuring import Timing, time_calls
 from benchmarks.setting import Setting
 from benchmarks.workloads import CORES, POOL, backlog, random_jobs
@@ -74,7 +74,7 @@ def measure_pool(setting: Setting) -> Iterator[Figure]:
     moves = simulation.clusters[0].ledger.moves
     yield seconds(CASE, what, timing, at_most(3))
     yield Figure(CASE, f"{what}: moves per end", moves / len(jobs), moves / len(jobs), "")
-    yield per(moves, f"{what}: a move, with all else", timing, at_most(3))
+    yield per_item(CASE, f"{what}: a move, with all else", moves, timing, at_most(3))
     looks, other = time_calls(partial(build, jobs, POOL), run_through_looks, 1)
     require_same(find_starts(simulation), find_starts(other), "with the index and with looks")
     yield seconds(CASE, f"{what}: a look at each promise", looks)
@@ -94,7 +94,7 @@ def measure_exact(setting: Setting) -> Iterator[Figure]:
     timing, simulation = setting.time(partial(build, exact, POOL), run_through)
     moves = simulation.clusters[0].ledger.moves
     what = f"{len(jobs):,} jobs, exact requests ({moves:,} moves): arrival, start, end"
-    yield per(len(jobs), what, timing, at_most(10))
+    yield per_item(CASE, what, len(jobs), timing, at_most(10))
 
 
 def measure_queue(queue: int, setting: Setting) -> Iterator[Figure]:
@@ -103,10 +103,10 @@ def measure_queue(queue: int, setting: Setting) -> Iterator[Figure]:
     parts = [Stretch.of(jobs, conservative.MANY) for _ in range(setting.repeats)]
     timing, first = Timing(tuple(part.cpu for part in parts)), parts[0]
     what = f"{first.waiting:,} waiting, {first.moves / first.ends:.0f} moves per end"
-    yield per(first.ends, f"{what}: an end", timing)
-    yield per(first.moves, f"{what}: a move", timing, at_most(3))
+    yield per_item(CASE, f"{what}: an end", first.ends, timing)
+    yield per_item(CASE, f"{what}: a move", first.moves, timing, at_most(3))
     looks = Stretch.of(jobs, 10**9)
-    yield per(first.ends, f"{what}: an end with a look at each promise", Timing((looks.cpu,)))
+    yield per_item(CASE, f"{what}: an end with a look at each promise", first.ends, Timing((looks.cpu,)))
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,6 @@ class Counter(Stopwatch):
         cluster = self.simulation.clusters[0]
         self.counts.append((self.simulation.ended, cluster.ledger.moves, cluster.queue.size))
         return super().fire(now)
-
-
-def per(count: int, what: str, timing: Timing, target: Any = None) -> Figure:
-    """Microseconds for one of so many."""
-    median, best = (1e6 * seconds / count for seconds in (timing.median, timing.best))
-    return Figure(CASE, what, median, best, "us", target, None, len(timing.runs))
 
 
 def run_through_looks(simulation: Any) -> Any:

@@ -76,6 +76,12 @@ def seconds(case: str, what: str, timing: Timing, target: Target | None = None) 
     return Figure(case, what, timing.median, timing.best, "s", target, None, len(timing.runs))
 
 
+def per_item(case: str, what: str, count: int, timing: Timing, target: Target | None = None) -> Figure:
+    """Microseconds for one of so many."""
+    median, best = (1e6 * seconds / count for seconds in (timing.median, timing.best))
+    return Figure(case, what, median, best, "us", target, None, len(timing.runs))
+
+
 def headings() -> str:
     """The line above a table."""
     return _line(*_HEADINGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,6 +34,34 @@ class Request:
     lacking: str = ""
 
 
+@dataclass(frozen=True)
+class Stock:
+    """What some of the nodes of a layout have: a row for those that are alike, in the order of `kinds`, and how many
+    these are. It is looked at for each kind of request, and there may be many."""
+
+    kinds: list[str]
+    rows: list[list[int]]
+    counts: list[int]
+    whole: bool
+    licences: Mapping[str, int]
+
+    @classmethod
+    def of(cls, layout: Layout, mask: Mask) -> Stock:
+        """The nodes of the mask."""
+        kinds = layout.resources()
+        table = np.stack([layout.amounts(kind)[mask] for kind in kinds], axis=1)
+        rows, counts = np.unique(table, axis=0, return_counts=True)
+        return cls(kinds, rows.tolist(), counts.tolist(), layout.whole, layout.licences)
+
+    @property
+    def nodes(self) -> int:
+        return sum(self.counts)
+
+    def times(self, each: Sequence[int]) -> list[int]:
+        """How many times a node of each row, empty, has these amounts."""
+        return [min(has // need for has, need in zip(row, each, strict=True) if need > 0) for row in self.rows]
+
+
 class Amount(NamedTuple):
     """How much of a named resource, and for what: `node`, `core` or `job`."""
 
@@ -42,8 +70,7 @@ class Amount(NamedTuple):
 
 
 def make_request(
-    layout: Layout,
-    mask: Mask,
+    stock: Stock,
     *,
     cores: int = 1,
     nodes: int = -1,
@@ -57,28 +84,28 @@ def make_request(
     licences: str = "",
     exclusive: int = 0,
 ) -> Request:
-    """Divide what a job's columns say (missing numbers are negative) over nodes of `mask`; raises InputError.
+    """Divide what a job's columns say (missing numbers are negative) over nodes of the stock; raises InputError.
 
     A request in nodes has its own division. One that tells none, but wants what is on nodes (GPUs, named resources,
     anything per node, a node of its own), gets the fewest nodes on which an even division fits. Memory that no node
     tells of is not counted, nor are GPUs where nodes tell of nothing but cores.
     """
-    alone = bool(exclusive) or layout.whole
-    kinds = layout.resources()
+    alone = bool(exclusive) or stock.whole
+    kinds = stock.kinds
     if "memory" not in kinds:
         memory = memory_per_node = memory_per_core = -1
     if kinds == ["cores"]:
         gpus, gpus_per_node = 0, -1
     wants = _Wants(cores, memory, memory_per_node, memory_per_core, gpus, gpus_per_node, parse_resources(resources))
     owned = parse_licences(licences)
-    shared = tuple(owned.get(name, 0) for name in layout.licences)
-    lacking = _lacking(wants, kinds, [name for name in owned if owned[name] > 0 and name not in layout.licences])
+    shared = tuple(owned.get(name, 0) for name in stock.licences)
+    lacking = _lacking(wants, kinds, [name for name in owned if owned[name] > 0 and name not in stock.licences])
     if nodes <= 0 and cores_per_node > 0:
         nodes = -(-cores // cores_per_node)
     if nodes > 0:
         nodes = nodes if alone else min(nodes, cores)
     elif exclusive or wants.bound_to_nodes():
-        nodes = _fewest(layout, mask, wants, kinds)
+        nodes = _fewest(stock, wants)
     else:
         return Request(cores, 0, wants.of_a_core(kinds), alone, shared, lacking)
     each = wants.of_a_node(nodes, kinds)
@@ -139,15 +166,14 @@ def _lacking(wants: _Wants, kinds: list[str], licences: list[str]) -> str:
     return f"there are no licences of {licences[0]}" if licences else ""
 
 
-def _fewest(layout: Layout, mask: Mask, wants: _Wants, kinds: list[str]) -> int:
-    """The fewest nodes of the mask on which an even division fits, empty; 1 where none does."""
-    table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
-    largest = int(table[0].max(initial=0))
+def _fewest(stock: Stock, wants: _Wants) -> int:
+    """The fewest nodes on which an even division fits, empty; 1 where none does."""
+    largest = max((row[0] for row in stock.rows), default=0)
     if largest == 0:
         return 1
-    for nodes in range(-(-wants.cores // largest), min(wants.cores, table.shape[1]) + 1):
-        share = np.array(wants.of_a_node(nodes, kinds))
-        if np.count_nonzero((table >= share[:, None]).all(axis=0)) >= nodes:
+    for nodes in range(-(-wants.cores // largest), min(wants.cores, stock.nodes) + 1):
+        times = stock.times(wants.of_a_node(nodes, stock.kinds))
+        if sum(count for count, fits in zip(stock.counts, times, strict=True) if fits) >= nodes:
             return nodes
     return 1
 
@@ -167,38 +193,43 @@ def find_uneven(workload: Workload, nodes: bool, queues: bool) -> str | None:
     return f"job {workload.column('job_id')[first]} with the parts {names[workload.column('parts')[first]]}{more}"
 
 
-def refusal(
-    layout: Layout, mask: Mask, request: Request, queue: str | None = None, constraint: str | None = None
-) -> str | None:
-    """Why the request could not run on the nodes of the mask, empty, in words; None where it could.
+def refusal(stock: Stock, request: Request, queue: str | None = None, constraint: str | None = None) -> str | None:
+    """Why the request could not run on the nodes of the stock, empty, in words; None where it could.
 
-    `queue` and `constraint` are what the mask was made from, for the words.
+    `queue` and `constraint` are what the nodes were chosen by, for the words.
     """
     if request.lacking:
         return request.lacking
-    for name, amount in zip(layout.licences, request.licences, strict=False):
-        if amount > layout.licences[name]:
+    for name, amount in zip(stock.licences, request.licences, strict=False):
+        if amount > stock.licences[name]:
             return f"more licences of {name} than there are"
+    if not stock.rows:
+        return f"no node{'' if queue is None else f' of queue {queue}'} has the property {constraint or 'asked for'}"
+    times = stock.times(request.each)
+    if request.nodes:
+        have = sum(count for count, fits in zip(stock.counts, times, strict=True) if fits)
+    else:
+        have = sum(count * fits for count, fits in zip(stock.counts, times, strict=True))
+    cores = sum(count * row[0] for count, row in zip(stock.counts, stock.rows, strict=True))
+    if request.cores <= cores and have >= (request.nodes or request.cores):
+        return None
+    return _shortage(stock, request, cores, queue, constraint)
+
+
+def _shortage(stock: Stock, request: Request, cores: int, queue: str | None, constraint: str | None) -> str:
+    """What the nodes, which have so many cores together, have not enough of."""
     cluster = "the cluster" if queue is None else f"queue {queue}"
     whose = f"{cluster} has" if not constraint else f"the nodes with {constraint} have"
     node = "any of them" if constraint else "any node" if queue is None else f"any node of {cluster}"
-    kinds = layout.resources()
-    table = np.stack([layout.amounts(kind)[mask] for kind in kinds])
-    if table.shape[1] == 0:
-        return f"no node{'' if queue is None else f' of queue {queue}'} has the property {constraint or 'asked for'}"
-    if request.cores > table[0].sum():
+    if request.cores > cores:
         return f"more cores than {whose}"
-    if request.nodes > table.shape[1]:
+    if request.nodes > stock.nodes:
         return f"more nodes than {whose}"
-    for kind, amount, has in zip(kinds, request.each, table, strict=True):
-        if amount > has.max():
+    for kind, amount, has in zip(stock.kinds, request.each, zip(*stock.rows, strict=True), strict=True):
+        if amount > max(has):
             what = "GPUs" if kind == "gpus" else kind
             return f"more {what} {'on a node' if request.nodes else 'with a core'} than {node} has"
-    each = np.array(request.each)
-    offers = np.min(table[each > 0] // each[each > 0][:, None], axis=0)
-    if request.nodes:
-        return None if np.count_nonzero(offers) >= request.nodes else f"more nodes of that size than {whose}"
-    return None if offers.sum() >= request.cores else f"more cores with that much memory than {whose}"
+    return f"more {'nodes of that size' if request.nodes else 'cores with that much memory'} than {whose}"
 
 
 def parse_resources(text: str, choices: Iterable[str] | None = None) -> dict[str, Amount]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import make_request, parse_constraint, refusal
+from walltime.cluster.requests import Stock, make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
@@ -38,6 +38,9 @@ class RequestBook:
         self.ledger = ledger
         self.masks = masks
         self.names = names
+        self._nodes: dict[tuple[int, str], Array] = {}
+        self._stocks: dict[tuple[int, str], Stock] = {}
+        self._sets: dict[tuple[int, str], int] = {}
 
     def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
@@ -74,9 +77,7 @@ class RequestBook:
 
     def _plain(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
         """The shapes of requests for cores and nodes alone; -1 for others, and where the queue could not serve it."""
-        mask = self.masks[queue] if queue >= 0 else None
-        nodes = np.ones(self.layout.count, bool) if mask is None else mask
-        node_set = self.ledger.add_set(nodes)
+        node_set = self.ledger.add_set(self._find_nodes(queue, ""))
         more = [values for name, values in told.items() if name not in SHAPE]
         none = [-1] * count
         columns = zip(*(told.get(name, none) for name in SHAPE), strict=True)
@@ -90,21 +91,25 @@ class RequestBook:
     def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:
         """The shape of one request, and why it can never run, where it cannot."""
         constraint = told.pop("constraint", "")
-        mask = self.masks[queue] if queue >= 0 else None
-        nodes = np.ones(self.layout.count, bool) if mask is None else mask
-        if constraint:
-            nodes = nodes & parse_constraint(self.layout, constraint)
-        request = make_request(self.layout, nodes, **told)
-        reason = refusal(
-            self.layout,
-            nodes,
-            request,
-            self.names[queue] if queue >= 0 and mask is not None else None,
-            constraint or None,
-        )
+        key = (queue, constraint)
+        if key not in self._stocks:
+            self._nodes[key] = self._find_nodes(queue, constraint)
+            self._stocks[key] = Stock.of(self.layout, self._nodes[key])
+        stock = self._stocks[key]
+        request = make_request(stock, **told)
+        named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
+        reason = refusal(stock, request, named, constraint or None)
         if reason is not None:
             return -1, reason
-        return self.ledger.intern(request, self.ledger.add_set(nodes)), None
+        if key not in self._sets:
+            self._sets[key] = self.ledger.add_set(self._nodes[key])
+        return self.ledger.intern(request, self._sets[key]), None
+
+    def _find_nodes(self, queue: int, constraint: str) -> Array:
+        """The nodes of a queue with these properties."""
+        mask = self.masks[queue] if queue >= 0 else None
+        nodes = np.ones(self.layout.count, bool) if mask is None else mask
+        return nodes & parse_constraint(self.layout, constraint) if constraint else nodes
 
     def nodes(self, shapes: Array) -> Array:
         """How many nodes jobs of these shapes ask for; 1 where they do not say."""

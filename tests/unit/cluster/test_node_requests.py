@@ -11,6 +11,7 @@ from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.cluster.requests import (
     Amount,
     Request,
+    Stock,
     make_request,
     parse_constraint,
     parse_licences,
@@ -31,7 +32,7 @@ FIRST = np.arange(6) < 2
 
 
 def divide(layout: Layout = LAYOUT, mask: Any = ALL, **columns: Any) -> tuple[int, tuple[int, ...]]:
-    request = make_request(layout, mask, **columns)
+    request = make_request(Stock.of(layout, mask), **columns)
     return request.nodes, request.each
 
 
@@ -73,8 +74,8 @@ def test_only_nodes_of_the_job_count_for_the_fewest():
 
 def test_whole_nodes_make_every_request_exclusive_but_give_it_no_shape():
     whole = Layout(LAYOUT.groups, "whole")
-    assert make_request(whole, ALL, cores=5) == Request(5, 0, (1, 0, 0, 0), True)
-    assert make_request(whole, ALL, cores=2, nodes=3).nodes == 3
+    assert make_request(Stock.of(whole, ALL), cores=5) == Request(5, 0, (1, 0, 0, 0), True)
+    assert make_request(Stock.of(whole, ALL), cores=2, nodes=3).nodes == 3
 
 
 def test_memory_that_no_node_counts_is_not_part_of_a_request():
@@ -82,7 +83,7 @@ def test_memory_that_no_node_counts_is_not_part_of_a_request():
 
 
 def test_licences_are_for_the_whole_job_in_the_order_of_the_cluster():
-    assert make_request(LAYOUT, ALL, cores=4, nodes=2, licences="ansys, matlab:2").licences == (2, 1)
+    assert make_request(Stock.of(LAYOUT, ALL), cores=4, nodes=2, licences="ansys, matlab:2").licences == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -107,29 +108,29 @@ def test_licences_are_for_the_whole_job_in_the_order_of_the_cluster():
     ],
 )
 def test_what_can_never_run_is_refused_in_words(columns, mask, queue, reason):
-    assert refusal(LAYOUT, mask, make_request(LAYOUT, mask, **columns), queue) == reason
+    assert refusal(Stock.of(LAYOUT, mask), make_request(Stock.of(LAYOUT, mask), **columns), queue) == reason
 
 
 def test_a_constraint_is_named_in_the_refusal():
     mask = parse_constraint(LAYOUT, "epyc")
-    request = make_request(LAYOUT, mask, cores=12, nodes=3)
-    assert refusal(LAYOUT, mask, request, constraint="epyc") == "more cores than the nodes with epyc have"
+    request = make_request(Stock.of(LAYOUT, mask), cores=12, nodes=3)
+    assert refusal(Stock.of(LAYOUT, mask), request, constraint="epyc") == "more cores than the nodes with epyc have"
     nobody = np.zeros(6, bool)
-    request = make_request(LAYOUT, nobody, cores=1, gpus=1)
-    assert refusal(LAYOUT, nobody, request, "short", "epyc") == "no node of queue short has the property epyc"
+    request = make_request(Stock.of(LAYOUT, nobody), cores=1, gpus=1)
+    assert refusal(Stock.of(LAYOUT, nobody), request, "short", "epyc") == "no node of queue short has the property epyc"
 
 
 def test_gpus_that_no_node_has_are_refused():
     layout = Layout((NodeGroup(2, 4, memory=8),))
-    request = make_request(layout, np.ones(2, bool), cores=1, gpus=1)
-    assert refusal(layout, np.ones(2, bool), request) == "no node has any GPUs"
+    request = make_request(Stock.of(layout, np.ones(2, bool)), cores=1, gpus=1)
+    assert refusal(Stock.of(layout, np.ones(2, bool)), request) == "no node has any GPUs"
 
 
 def test_what_nodes_do_not_tell_is_not_counted():
     """Nodes that tell of nothing but cores may have GPUs; memory that no node tells of never runs out."""
     layout = Layout((NodeGroup(2, 4),))
-    asked = make_request(layout, ALL[:2], cores=3, gpus=1, memory_per_node=5)
-    assert asked == make_request(layout, ALL[:2], cores=3)
+    asked = make_request(Stock.of(layout, ALL[:2]), cores=3, gpus=1, memory_per_node=5)
+    assert asked == make_request(Stock.of(layout, ALL[:2]), cores=3)
 
 
 def test_constraints_are_properties_joined_by_and_and_or():

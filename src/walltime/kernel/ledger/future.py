@@ -207,6 +207,8 @@ class Future(CountedHolds):
             ):
                 return self.when_freed(slot, x)
             return self.when_enough(slot, x, after)
+        if self.place.by_room and self.holds == 0 and after <= self.now and not self.licensed_of[x]:
+            return self.when_rooms(x)
         return self.when_suits(slot, x, after)
 
     def changes(self):
@@ -366,6 +368,40 @@ class Future(CountedHolds):
             time = next
             if time == NEVER:
                 return NEVER
+
+    def when_rooms(self, x):
+        """The same without holds, where it matters only which nodes have room: none that has it will lose it."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        s: cython.Py_ssize_t = self.set_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(self.demand_of[x])
+        for i in range(self.n if self.sets > 1 else 0):
+            self.cleared[i] = NEVER
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                t = self.node_starts.time[at + i]
+                self.cleared[i] = self.now if t < 0 else t if t > self.now else self.now + 1
+        return self.place.when(self.cleared, self.nodes_of[x])
+
+    def imagine_rooms(self, x, pool: NodePool, start):
+        """Assume in the pool that the nodes which have room from `start` on suffice, and no other."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                t = self.node_starts.time[at + i]
+                if t < 0 or (t <= start and start > self.now):
+                    if pool.value[i] < least:
+                        pool.assume(i, least)
+                elif pool.value[i] >= least:
+                    pool.assume(i, 0)
+        return 0
 
     def imagine(self, slot, x, pool: NodePool, start, end):
         """Assume in the pool what a shaped job may take on each node of its set from `start` to `end`."""

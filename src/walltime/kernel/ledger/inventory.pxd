@@ -4,7 +4,7 @@ from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.ledger.free_profile cimport FreeProfile
 from walltime.kernel.ledger.place cimport Place
-from walltime.kernel.ledger.node_pool cimport NodePool
+from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom
 from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.ledger.shares cimport Shares
 from walltime.kernel.ledger.timelines cimport Timelines
@@ -17,6 +17,7 @@ cdef class Inventory(Ledger):
     cdef readonly Timelines licensing
     cdef readonly NodeStarts node_starts
     cdef Smallest smallest
+    cdef readonly RoughRoom rough  # where more than cores is counted
     cdef Shares shares
     cdef long long[::1] pace
     cdef bint paced
@@ -27,6 +28,7 @@ cdef class Inventory(Ledger):
     cdef dict shape_numbers
     cdef tuple nothing  # of each resource but cores
     cdef list set_sizes  # by set: the sizes of its nodes, the largest first, below zero
+    cdef list models  # by set: what nodes that are alike have, and how many they are
     cdef long long[::1] cores_of
     cdef long long[::1] nodes_of
     cdef long long[::1] demand_of
@@ -128,6 +130,7 @@ cdef class Inventory(Ledger):
     cdef bint is_pinned(self, Py_ssize_t h) noexcept
     cpdef int set_capacity(self, long long cores) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
+    cdef int tell_room(self, Py_ssize_t i) noexcept
     cdef int update(self, Py_ssize_t i) except -1
     cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
     cdef int measure(self, Py_ssize_t s) except -1

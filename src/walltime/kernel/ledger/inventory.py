@@ -13,7 +13,7 @@ from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.kernel.ledger.hardware import Hardware
-from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool, RoughRoom
 from walltime.kernel.ledger.node_starts import NodeStarts, Smallest
 from walltime.kernel.ledger.place import Place  # noqa: F401 - as in inventory.pxd
 from walltime.kernel.ledger.running_profile import RunningProfile
@@ -44,6 +44,7 @@ class Inventory(Ledger):
         table = np.ascontiguousarray(nodes.capacity, np.int64)
         licences, pace, switches = nodes.licences, nodes.pace, nodes.switches
         sizes = table[:, 0].copy()
+        largest = table.max(axis=0)
         Ledger.__init__(self, jobs, int(sizes.sum()), index)
         self.place = nodes.place
         self.whole = nodes.whole
@@ -53,11 +54,11 @@ class Inventory(Ledger):
         self.licences = self.licensing.n
         self.node_starts = NodeStarts(self.lines, self.n)
         self.smallest = Smallest()
+        self.rough = RoughRoom(self.n, largest.tolist())
         self.shares = Shares()
         self.ranges = self.shares.ranges
         self.pace = np.full(self.n, FULL_SPEED, np.int64) if pace is None else np.ascontiguousarray(pace, np.int64)
         self.paced = bool((np.asarray(self.pace) != FULL_SPEED).any())
-        largest = table.max(axis=0)
         self.most_of = np.where((largest > 0) & (largest < UNLIMITED), largest, 0).astype(np.float64)
         self.scale = np.zeros(len(largest))
         self.scale[0] = self.most_of[0]
@@ -65,6 +66,7 @@ class Inventory(Ledger):
         self.shape_numbers = {}
         self.nothing = (0,) * (table.shape[1] - 1)
         self.set_sizes = []
+        self.models = []
         self.cores_of = integers(16)
         self.nodes_of = integers(16)
         self.demand_of = integers(16)
@@ -127,6 +129,8 @@ class Inventory(Ledger):
         self.former = integers(self.n)
         self.place.prepare(jobs, sizes, nodes.whole, nodes.seed)
         self.place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
+        for node in range(self.n if table.shape[1] > 1 else 0):
+            self.tell_room(node)
         self.add_set(np.ones(self.n, bool))
         self.everything = self.pools[0]
 
@@ -164,6 +168,8 @@ class Inventory(Ledger):
         self.measured = np.append(self.measured, -1)
         self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
         self.set_sizes.append(np.sort(-sizes[nodes]))
+        rows, counts = np.unique(np.asarray(self.lines.full).reshape(-1, kinds)[nodes], axis=0, return_counts=True)
+        self.models.append((rows.tolist(), counts.tolist()))
         self.first_hold = np.append(self.first_hold, NEVER)
         self.lone = np.append(self.lone, -1)
         self.barred = np.append(self.barred, 0)
@@ -282,16 +288,25 @@ class Inventory(Ledger):
 
     def could(self, request, node_set) -> bool:
         """Whether the request could be served by the set's nodes, empty and in full health."""
-        amounts = np.asarray(self.lines.full).reshape(-1, self.lines.kinds)
         if request.lacking:
             return False
         if any(amount > self.licensing.full[k] for k, amount in enumerate(request.licences)):
             return False
+        if request.nodes > 0 and not self.place.plain:
+            return self.could_suit(request, node_set)
+        rows, counts = self.models[node_set]
+        have: cython.longlong = 0
+        for row, count in zip(rows, counts, strict=True):
+            times = min(amount // need for amount, need in zip(row, request.each, strict=True) if need > 0)
+            have += count * (times if request.nodes == 0 else times > 0)
+        return have >= (request.nodes or request.cores)
+
+    def could_suit(self, request, node_set) -> bool:
+        """The same where the placement cares which nodes they are."""
+        amounts = np.asarray(self.lines.full).reshape(-1, self.lines.kinds)
         each = np.array(request.each)
         nodes = np.where(self.masks[node_set][:, None], amounts, 0)
         offers = np.min(nodes[:, each > 0] // each[each > 0], axis=1)
-        if request.nodes == 0:
-            return int(offers.sum()) >= request.cores
         pool = NodePool(np.where(offers > 0, nodes[:, 0], 0), True, True)
         return bool(self.place.suits(pool, request.nodes, request.each[0]))
 
@@ -331,6 +346,8 @@ class Inventory(Ledger):
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
         pool: NodePool
+        if kinds > 1:
+            self.tell_room(i)
         self.over += (left < 0) - self.short[i]
         self.short[i] = left < 0
         if left < 0:
@@ -354,6 +371,14 @@ class Inventory(Ledger):
                 if self.lone[s] >= 0 and self.held_slot[self.lone[s]] == self.lines.kept_by[e]:
                     self.barred[s] += self.lines.kept_barred[e] - former
             e = self.lines.kept_beside[e]
+        return 0
+
+    def tell_room(self, i):
+        """What is free on the node of each resource."""
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        for r in range(kinds):
+            self.rough.set(i, r, self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r])
         return 0
 
     def set_capacity(self, cores):

@@ -33,12 +33,18 @@ class KeptSteps:
 
     def add(self, i, start, end, amounts, at):
         """So much is kept from `start` to `end`: the amounts from place `at` on."""
+        if self.count[i] == 0 and self.room[i] > 0 and start < end:
+            return self.add_first(self.base[i], i, start, end, amounts, at)
         self.cut(i, start)
         self.cut(i, end)
         return self.change(self.find(i, start), self.find(i, end), 1, amounts, at)
 
     def remove(self, i, start, end, amounts, at):
         """An entry that was added is there no more."""
+        p: cython.Py_ssize_t = self.base[i] + EDGES
+        if self.count[i] == 2 and self.steps[p] == self.steps[p + self.width] == 1:  # the only one
+            self.count[i] = 0
+            return 0
         first: cython.Py_ssize_t = self.find(i, start)
         last: cython.Py_ssize_t = self.find(i, end)
         self.change(first, last, -1, amounts, at)
@@ -60,6 +66,21 @@ class KeptSteps:
         return base + (low - 1) * self.width if low > 0 else -1
 
     # ---- inside
+
+    def add_first(self, p, i, start, end, amounts, at):
+        """Nothing else is kept on the node: a step where it begins, and one where it ends."""
+        r: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.width
+        self.steps[p + TIME] = start
+        self.steps[p + w + TIME] = end
+        self.steps[p + EDGES] = self.steps[p + w + EDGES] = 1
+        self.steps[p + THERE] = 1
+        self.steps[p + w + THERE] = 0
+        for r in range(self.kinds):
+            self.steps[p + AMOUNTS + r] = amounts[at + r]
+            self.steps[p + w + AMOUNTS + r] = 0
+        self.count[i] = 2
+        return 0
 
     def change(self, p, last, sign, amounts, at):
         r: cython.Py_ssize_t

@@ -2,6 +2,20 @@ cdef extern from *:
     int __builtin_ctzll(unsigned long long x) noexcept nogil
     int __builtin_clzll(unsigned long long x) noexcept nogil
 
+cdef class RoughRoom:
+    cdef readonly Py_ssize_t kinds
+    cdef Py_ssize_t words
+    cdef long long[::1] limits  # by resource, rising
+    cdef long long[::1] reached  # by node and resource: how many of the limits it reaches
+    cdef long long[::1] bits
+    # the bitmaps that a question is about
+    cdef long long[::1] rows
+    cdef Py_ssize_t asked
+
+    cpdef int set(self, Py_ssize_t i, Py_ssize_t r, long long free) noexcept
+    cdef int ask(self, long long[::1] each, Py_ssize_t at, Py_ssize_t first) noexcept
+    cdef long long among(self, Py_ssize_t w) noexcept
+
 cdef class NodePool:
     cdef readonly Py_ssize_t size
     cdef readonly long long top

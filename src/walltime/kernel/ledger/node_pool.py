@@ -19,6 +19,86 @@ if not cython.compiled:
         return 64 - int(word).bit_length()
 
 
+STEPS = cython.declare(cython.Py_ssize_t, 22)  # thresholds of a resource
+
+
+@cython.final
+@cython.cclass
+class RoughRoom:
+    """Which nodes may have room for a demand: for each resource and each of some thresholds, a bitmap of the nodes that
+    have at least so much of it free.
+
+    A demand is looked up at the highest thresholds that are not above it. So every node that has room is found, and
+    some that have not quite enough.
+    """
+
+    def __init__(self, nodes, most) -> None:
+        k: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        limit: cython.double
+        self.kinds = len(most)
+        self.words = (nodes + WORD - 1) // WORD
+        self.limits = integers(self.kinds * STEPS)
+        self.reached = integers(nodes * self.kinds)
+        self.bits = integers((self.kinds * STEPS + 1) * self.words)  # the last one has all nodes
+        self.rows = integers(self.kinds)
+        self.asked = 0
+        for r in range(self.kinds):
+            limit = max(1, most[r])
+            for k in range(STEPS):  # each 1.4 times the one before, the highest is the most that a node has
+                self.limits[r * STEPS + STEPS - 1 - k] = max(1, int(limit))
+                limit /= 1.4
+        for k in range(nodes):
+            self.bits[self.kinds * STEPS * self.words + (k >> 5)] |= cython.cast(cython.longlong, 1) << (k & 31)
+
+    def set(self, i, r, free):
+        """The node has so much of the resource."""
+        at: cython.Py_ssize_t = r * STEPS
+        k: cython.Py_ssize_t = self.reached[i * self.kinds + r]
+        w: cython.Py_ssize_t = i >> 5
+        bit: cython.longlong = cython.cast(cython.longlong, 1) << (i & 31)
+        while k < STEPS and self.limits[at + k] <= free:
+            self.bits[(at + k) * self.words + w] |= bit
+            k += 1
+        while k > 0 and self.limits[at + k - 1] > free:
+            k -= 1
+            self.bits[(at + k) * self.words + w] &= ~bit
+        self.reached[i * self.kinds + r] = k
+        return 0
+
+    def ask(self, each, at, first):
+        """From now on `among` is about so much of each resource: the amounts from place `at` on, those of the resources
+        from `first` on."""
+        k: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        self.asked = 0
+        for r in range(first, self.kinds):
+            if each[at + r] >= self.limits[r * STEPS]:
+                k = STEPS - 1
+                while self.limits[r * STEPS + k] > each[at + r]:
+                    k -= 1
+                self.rows[self.asked] = (r * STEPS + k) * self.words
+                self.asked += 1
+        if self.asked == 0:
+            self.rows[0] = self.kinds * STEPS * self.words
+            self.asked = 1
+        return 0
+
+    def among(self, w):
+        """Of 32 nodes, those that may have room."""
+        k: cython.Py_ssize_t
+        word: cython.longlong = self.bits[self.rows[0] + w]
+        for k in range(1, self.asked):
+            word &= self.bits[self.rows[k] + w]
+        return word
+
+    def nodes_for(self, each) -> list:
+        """All that may have room for the amounts: for checks and for a person."""
+        self.ask(np.ascontiguousarray(each, np.int64), 0, 0)
+        words = [int(self.among(w)) for w in range(self.words)]
+        return [32 * w + i for w, word in enumerate(words) for i in range(32) if word >> i & 1]
+
+
 @cython.final
 @cython.cclass
 class NodePool:

@@ -6,8 +6,11 @@ cdef class Place:
     cdef readonly bint treed
     cdef readonly bint plain
     cdef readonly int leftover
+    cdef readonly bint lowest
+    cdef readonly bint by_room
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int connect(self, object switches) except -1
     cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
+    cdef long long when(self, long long[::1] times, long long nodes) except? -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1

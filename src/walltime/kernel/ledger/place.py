@@ -15,7 +15,9 @@ class Place:
     `ranked` and `treed` say which of the pool's structures it needs. `plain` says that a shaped request suits whenever
     enough nodes are large enough; one that also cares which nodes they are overrides `suits` and is not plain.
     `leftover` tells a ledger that counts more than cores which nodes a shaped request is to get: those with the least
-    left over (1), with the most (-1), or those that `pick` chooses by their free cores (0).
+    left over (1), with the most (-1), or those that `pick` chooses by their free cores (0). `lowest` says that it picks
+    the lowest-numbered ones that suffice. `by_room` says of one that is not plain that it looks at nothing but which
+    nodes suffice, that one more does no harm, and that it answers `when`.
     """
 
     def __init__(self) -> None:
@@ -23,6 +25,8 @@ class Place:
         self.treed = False
         self.plain = True
         self.leftover = 0
+        self.lowest = False
+        self.by_room = False
 
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         """Called once, before the first job: the nodes' cores, whether nodes are given as a whole, the seed."""
@@ -35,6 +39,10 @@ class Place:
     def suits(self, pool: NodePool, nodes, least):
         """Whether `nodes` nodes with `least` free cores each can be chosen."""
         return pool.enough(least, nodes)
+
+    def when(self, times, nodes):
+        """From when on so many nodes can be chosen, where `times` says from when on each of them suffices."""
+        raise NotImplementedError(f"{type(self).__name__}.when")
 
     def pick(self, pool: NodePool, nodes, least, slot):
         """`pool.put` that many nodes, each with `least` free cores; called only where `suits` says so."""

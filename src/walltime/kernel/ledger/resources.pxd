@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.future cimport Future
-from walltime.kernel.ledger.node_pool cimport NodePool
+from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom, __builtin_ctzll
 from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.ledger.node_space cimport has_node
 
@@ -30,10 +30,17 @@ cdef class ResourceLedger(Future):
     cdef long long barred_in(self, Py_ssize_t s) except? -1
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
+    cdef int choose_narrowed(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except -1
+    cdef bint is_choosy(self, Py_ssize_t x) noexcept
+    cdef bint choose_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
+    cdef bint find_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint rank_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
+    cdef int rank_level(self, Py_ssize_t slot, Py_ssize_t d, NodePool pool, long long level, long long until) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
+    cdef bint divide(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except? -1
     cdef int weigh(self, Py_ssize_t d) noexcept
     cdef int choose_by_leftover(self, Py_ssize_t x, NodePool pool) except -1
-    cdef double leftover(self, Py_ssize_t i, Py_ssize_t d, NodePool pool) noexcept
+    cdef double leftover(self, Py_ssize_t i, Py_ssize_t d, long long cores) noexcept
     cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1
     cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1

@@ -27,6 +27,10 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodePool
+
+if not cython.compiled:
+    from walltime.kernel.ledger.node_pool import __builtin_ctzll
 
 
 @cython.cclass
@@ -184,21 +188,40 @@ class ResourceLedger(Future):
         """Whether enough nodes with free cores have the rest too, and stay so beside the holds."""
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
-        level: cython.longlong = pool.level_from(self.lines.each[d * self.lines.kinds])
+        level: cython.longlong = pool.level_to(pool.top)
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
         i: cython.Py_ssize_t = -1
         want: cython.longlong = nodes if nodes > 0 else self.cores_of[x]
-        while level >= 0:
+        if nodes > 0 and self.lines.kinds > 1:
+            pool.clear()
+            return self.find_clear(slot, x, pool, end)
+        while level >= least and want > 0:  # downwards: a node with many free cores has most likely the rest too
             i = pool.first_of(level, i + 1)
             if i < 0:
-                level = pool.level_from(level + 1)
+                level = pool.level_to(level - 1)
             elif nodes == 0:
                 want -= self.lines.offer(i, d, slot, self.now, end)
-                if want <= 0:
-                    return True
             elif self.lines.clear(i, d, slot, self.now, end):
                 want -= 1
-                if want == 0:
-                    return True
+        return want <= 0
+
+    def find_clear(self, slot, x, pool: NodePool, end):
+        """Put the lowest-numbered nodes that have room until then; whether there are enough."""
+        w: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        word: cython.longlong
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        self.rough.ask(self.lines.each, d * self.lines.kinds, 0)
+        for w in range(pool.words):
+            word = self.rough.among(w)
+            while word != 0:
+                i = w * WORD + __builtin_ctzll(word)
+                word &= word - 1
+                if pool.value[i] >= least and self.lines.clear(i, d, slot, self.now, end):
+                    pool.put(i, 0)
+                    if pool.chosen == self.nodes_of[x]:
+                        return True
         return False
 
     def narrow(self, slot, x, pool: NodePool, end):
@@ -246,6 +269,15 @@ class ResourceLedger(Future):
             self.keep_names()
         if self.holds > 0:
             self.unhold(slot)
+        if not (self.is_choosy(x) and self.choose_clear(slot, x, pool, until)):
+            self.choose_narrowed(slot, x, pool, until)
+        self.settle(slot, x, pool)
+        self.jobs.at[slot].holding = 1
+        self.enroll(slot, end, True)
+        return self.bound()
+
+    def choose_narrowed(self, slot, x, pool: NodePool, until):
+        """Show the placement what the job may take on each node, and let it choose."""
         self.narrow(slot, x, pool, until)
         if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
             pool.undo(0)
@@ -257,30 +289,93 @@ class ResourceLedger(Future):
                 pool.undo(0)
                 raise EngineError(f"job {self.jobs.at[slot].job_id} takes nodes where it does not fit")
         try:
-            self.choose(slot, x, pool)
+            return self.choose(slot, x, pool)
         finally:
             pool.undo(0)
-        self.settle(slot, x, pool)
-        self.jobs.at[slot].holding = 1
-        self.enroll(slot, end, True)
-        return self.bound()
+
+    def is_choosy(self, x):
+        """Whether nodes are to be looked at one by one, as more than cores decides, in an order that is known."""
+        if self.nodes_of[x] == 0 or self.lines.kinds == 1 or self.restricted or not self.place.plain:
+            return False
+        return self.place.leftover != 0 or (self.place.lowest and not self.lines.simple[self.demand_of[x]])
+
+    def choose_clear(self, slot, x, pool: NodePool, until):
+        """Choose as the placement would, node by node; False where there are not enough that have room until then."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        if not self.licensed(slot, x, self.now, until):
+            return False
+        if not pool.enough(self.lines.each[d * self.lines.kinds], self.nodes_of[x]):
+            return False
+        pool.clear()
+        if self.place.leftover == 0:
+            return self.find_clear(slot, x, pool, until) and self.divide(slot, x, pool)
+        if not self.lines.bare[d]:
+            self.weigh(d)
+        return self.rank_clear(slot, x, pool, until) and self.divide(slot, x, pool)
+
+    def rank_clear(self, slot, x, pool: NodePool, until):
+        """Put the nodes that have room until then on which the least, or the most, is left over; whether there are
+        enough.
+
+        By what is free of cores; on a node on which something is kept meanwhile that is less, so those go first.
+        """
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        least: cython.longlong = self.lines.each[d * self.lines.kinds]
+        sign: cython.longlong = self.place.leftover
+        level: cython.longlong = pool.level_from(least)
+        self.smallest.clear(self.nodes_of[x])
+        self.meet(slot, self.set_of[x], self.now, until)
+        for k in range(self.meets):
+            i = self.met[k]
+            if pool.value[i] >= least and self.lines.clear(i, d, slot, self.now, until):
+                self.smallest.put(sign * self.leftover(i, d, self.lines.offer(i, A_CORE, slot, self.now, until)), i)
+        self.rough.ask(self.lines.each, d * self.lines.kinds, 1)
+        while level >= 0:
+            if sign > 0 and (level - least) / self.scale[0] > self.smallest.worst:
+                break  # this much is left over of cores alone
+            self.rank_level(slot, d, pool, level, until)
+            level = pool.level_from(level + 1)
+        for k in range(self.smallest.count):
+            pool.put(self.smallest.node[k], 0)
+        return pool.chosen == self.nodes_of[x]
+
+    def rank_level(self, slot, d, pool: NodePool, level, until):
+        """Consider the nodes with so many free cores that have room and where nothing is kept meanwhile."""
+        w: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        word: cython.longlong
+        for w in range(pool.words):
+            word = self.rough.among(w) & pool.bits[level * pool.words + w]
+            while word != 0:
+                i = w * WORD + __builtin_ctzll(word)
+                word &= word - 1
+                if self.mark[i] != self.stamp and self.lines.clear(i, d, slot, self.now, until):
+                    self.smallest.put(self.place.leftover * self.leftover(i, d, level), i)
+        return 0
 
     def choose(self, slot, x, pool: NodePool):
-        """Ask the placement, and divide the job's cores over the chosen nodes in order of their numbers."""
-        k: cython.Py_ssize_t
-        cores: cython.longlong = self.cores_of[x]
+        """Ask the placement."""
         nodes: cython.longlong = self.nodes_of[x]
         d: cython.Py_ssize_t = self.demand_of[x]
-        taken: cython.longlong = 0
         pool.clear()
         if not self.lines.bare[d]:
             self.weigh(d)
         if nodes == 0:
-            self.place.spread(pool, cores, slot)
+            self.place.spread(pool, self.cores_of[x], slot)
         elif self.lines.kinds > 1 and self.place.leftover != 0:
             self.choose_by_leftover(x, pool)
         else:
             self.place.pick(pool, nodes, self.lines.each[d * self.lines.kinds], slot)
+        return self.divide(slot, x, pool)
+
+    def divide(self, slot, x, pool: NodePool):
+        """Divide the job's cores over the chosen nodes in order of their numbers."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = self.cores_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
+        taken: cython.longlong = 0
         pool.sort()
         if nodes > 0 and not pool.explicit and pool.chosen == nodes:
             for k in range(nodes):
@@ -289,9 +384,9 @@ class ResourceLedger(Future):
             taken += pool.share[k]
         if pool.chosen != nodes > 0:
             raise EngineError(f"job {self.jobs.at[slot].job_id} is given {pool.chosen} nodes where it wants {nodes}")
-        if taken < cores or (taken > cores and not self.lines.alone[d]):
+        if taken < cores or (taken > cores and not self.lines.alone[self.demand_of[x]]):
             raise EngineError(f"job {self.jobs.at[slot].job_id} is given {taken} cores where it wants {cores}")
-        return 0
+        return True
 
     def weigh(self, d):
         """A job gets what it asks for: from now on these resources count in what is left over."""
@@ -314,21 +409,21 @@ class ResourceLedger(Future):
             if i < 0:
                 level = pool.level_from(level + 1)
             else:
-                self.smallest.put(self.place.leftover * self.leftover(i, d, pool), i)
+                self.smallest.put(self.place.leftover * self.leftover(i, d, level), i)
         for k in range(self.smallest.count):
             pool.put(self.smallest.node[k], 0)
         return 0
 
-    def leftover(self, i, d, pool: NodePool):
+    def leftover(self, i, d, cores):
         """What is left of each resource, as a part of the most that a node has of it, in sum: of cores, beside what is
-        kept for other jobs."""
+        kept for other jobs, which leaves so many."""
         r: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong
         sum: cython.double = 0.0
         for r in range(kinds):
             if self.scale[r] > 0:
-                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] if r > 0 else pool.value[i]
+                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] if r > 0 else cores
                 left -= self.lines.each[d * kinds + r]
                 sum += cython.cast(cython.double, left) / self.scale[r]
         return sum
@@ -634,7 +729,10 @@ class ResourceLedger(Future):
         pool: NodePool = self.pools[self.set_of[x]]
         at: cython.Py_ssize_t
         if not self.place.plain:
-            self.imagine(slot, x, pool, start, end)
+            if self.place.by_room and self.holds == 0:
+                self.imagine_rooms(x, pool, start)
+            else:
+                self.imagine(slot, x, pool, start, end)
             try:
                 pool.clear()
                 self.place.pick(pool, self.nodes_of[x], least, slot)

@@ -73,6 +73,7 @@ cdef class Timelines:
     cdef bint counts_own(self, long long time) noexcept
     cdef long long free_of(self, Py_ssize_t i, Py_ssize_t r, bint own) noexcept
     cdef bint has_room(self, Py_ssize_t i, Py_ssize_t d, long long time) noexcept
+    cdef bint has_now(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef long long has_times(self, Py_ssize_t i, Py_ssize_t d, long long time) noexcept
     cdef bint keeps(self, Py_ssize_t i, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept

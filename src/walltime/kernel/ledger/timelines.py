@@ -383,6 +383,19 @@ class Timelines:
                 return False
         return True
 
+    def has_now(self, i, d):
+        """Whether the running jobs leave room for the demand at this moment."""
+        k: cython.Py_ssize_t = self.kinds
+        r: cython.Py_ssize_t
+        need: cython.longlong
+        if self.alone[d]:
+            return self.count[i] == 0 and self.large(i, d)
+        for r in range(k):
+            need = self.each[d * k + r]
+            if need > 0 and need > self.cap[i * k + r] - self.used[i * k + r]:
+                return False
+        return True
+
     def has_times(self, i, d, time):
         """How many times the node has room for the demand where we stand."""
         r: cython.Py_ssize_t
@@ -416,6 +429,8 @@ class Timelines:
     def clear(self, i, d, slot, start, end):
         """Whether the node has room for the demand from `start` to `end`: room shrinks only where a hold begins."""
         time: cython.longlong
+        if start <= self.now and (self.kept.count[i] == 0 or self.blind):
+            return self.has_now(i, d)
         self.stand(i, slot, start)
         if not self.has_room(i, d, start):
             return False

@@ -2,6 +2,8 @@ from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.node_pool cimport NodePool
 
 cdef class Contiguous(Place):
+    cdef long long[::1] falling
+    cdef long long when(self, long long[::1] times, long long nodes) except? -1
     cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1

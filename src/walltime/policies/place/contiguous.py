@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.place import Place
+
+NEVER = cython.declare(cython.longlong, _NEVER)
 
 
 @cython.cclass
@@ -19,9 +23,31 @@ class Contiguous(Place):
     def __init__(self) -> None:
         Place.__init__(self)
         self.plain = False
+        self.by_room = True
+        self.falling = integers(1)
 
     def suits(self, pool: NodePool, nodes, least):
         return pool.enough(least, nodes) and self.run(pool, nodes, least) >= 0
+
+    def when(self, times, nodes):
+        """Of all runs of so many nodes, that whose last node suffices first: `falling` has the nodes of the run that
+        ends here which suffice later than all behind them."""
+        i: cython.Py_ssize_t
+        first: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = 0
+        best: cython.longlong = NEVER
+        if len(self.falling) < len(times):
+            self.falling = integers(len(times))
+        for i in range(len(times)):
+            while last > first and times[self.falling[last - 1]] <= times[i]:
+                last -= 1
+            self.falling[last] = i
+            last += 1
+            if self.falling[first] <= i - nodes:
+                first += 1
+            if i >= nodes - 1 and times[self.falling[first]] < best:
+                best = times[self.falling[first]]
+        return best
 
     def pick(self, pool: NodePool, nodes, least, slot):
         i: cython.Py_ssize_t = self.run(pool, nodes, least)

@@ -15,6 +15,7 @@ class FirstFit(Place):
     def __init__(self) -> None:
         Place.__init__(self)
         self.treed = True
+        self.lowest = True
 
     def pick(self, pool: NodePool, nodes, least, slot):
         i: cython.Py_ssize_t = -1

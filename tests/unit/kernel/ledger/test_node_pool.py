@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from walltime.core.random import stream
-from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.node_pool import NodePool, RoughRoom
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 70, 1100])
@@ -37,3 +37,20 @@ def test_the_pool_answers_like_a_list(size):
 
 def _first(good: np.ndarray) -> int:
     return int(np.argmax(good)) if good.any() else -1
+
+
+@pytest.mark.parametrize("size", [1, 32, 33, 70])
+def test_rough_room_misses_no_node_that_has_room(size):
+    random = stream(size, "rough room")
+    most = [64, 1 << 60, 3]
+    rough = RoughRoom(size, most)
+    free = np.zeros((size, 3), np.int64)
+    for _ in range(300):
+        node, kind = int(random.integers(size)), int(random.integers(3))
+        free[node, kind] = int(most[kind] * random.random() ** 3) - int(random.integers(0, 2))
+        rough.set(node, kind, int(free[node, kind]))
+        each = [int(amount * random.random() ** 3) for amount in most]
+        found = rough.nodes_for(each)
+        assert set(np.flatnonzero((free >= each).all(axis=1))) <= set(found) <= set(range(size))
+        sure = [-1 if amount < largest / 500 else amount / 1.42 - 1 for amount, largest in zip(each, most, strict=True)]
+        assert (free[found] >= sure).all()
