@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks import (
     against,
     case_brokers,
+    case_centre,
     case_command,
     case_conservative,
     case_disruptions,
@@ -47,6 +48,7 @@ ALL = (
     case_hosts,
     case_disruptions,
     case_site,
+    case_centre,
     case_fairshare,
     case_python,
     case_reading,

@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.node_space cimport has_node, put_node
+from walltime.kernel.ledger.node_space cimport put_node
 from walltime.kernel.ledger.node_pool cimport NodePool
 from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.ledger.resources cimport ResourceLedger

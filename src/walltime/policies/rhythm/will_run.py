@@ -13,7 +13,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.node_pool import NodePool
-from walltime.kernel.ledger.node_space import has_node, put_node
+from walltime.kernel.ledger.node_space import put_node
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.ledger.running_profile import RunningProfile
 
@@ -21,7 +21,6 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 WINDOW = cython.declare(cython.longlong, 30 * _SECOND)  # the first
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
-A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
 @cython.final
@@ -59,6 +58,9 @@ class WillRun:
         ledger: ResourceLedger = self.ledger
         x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
         s: cython.Py_ssize_t = ledger.set_of[x]
+        words: cython.longlong[::1] = usable
+        times: cython.longlong[::1]
+        shaped: cython.bint = ledger.nodes_of[x] > 0
         ledger.time_nodes()
         self.slot = slot
         self.shape = x
@@ -67,13 +69,14 @@ class WillRun:
         self.want = ledger.nodes_of[x] if ledger.nodes_of[x] > 0 else ledger.cores_of[x]
         self.have = 0
         self.stamp += 1
+        times = ledger.node_starts.time
         ledger.lines.blind = True
         for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
             for i in range(ledger.range_first[k], ledger.range_last[k]):
-                if not has_node(usable, i):
+                if not words[i >> 5] >> (i & 31) & 1:
                     continue
-                if ledger.nodes_of[x] > 0:
-                    self.have += ledger.node_starts.time[self.row + i] < 0
+                if shaped:
+                    self.have += times[self.row + i] < 0
                 else:
                     self.offered[i] = ledger.lines.offer_at(i, ledger.demand_of[x], -1, ledger.now)
                     self.have += self.offered[i]
@@ -119,9 +122,11 @@ class WillRun:
     def touches(self, job):
         """Whether the running job is on one of the usable nodes."""
         k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
         first: cython.Py_ssize_t = self.ledger.shares.first[job]
         for k in range(first, first + self.ledger.shares.length[job]):
-            if has_node(self.usable, self.ledger.shares.at[k] >> 24):
+            i = self.ledger.shares.at[k] >> 24
+            if self.usable[i >> 5] >> (i & 31) & 1:
                 return True
         return False
 
@@ -138,7 +143,7 @@ class WillRun:
         ledger.lines.blind = True
         for k in range(first, first + ledger.shares.length[job]):
             i = ledger.shares.at[k] >> 24
-            if not ledger.member[member + i] or not has_node(self.usable, i):
+            if not ledger.member[member + i] or not self.usable[i >> 5] >> (i & 31) & 1:
                 continue
             if ledger.nodes_of[x] == 0:
                 offer = ledger.lines.offer_at(i, ledger.demand_of[x], -1, time)
@@ -167,19 +172,22 @@ class WillRun:
         """Assume in the pool what the usable nodes have at that time for the job, by what runs alone."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        t: cython.longlong
         room: cython.longlong
         ledger: ResourceLedger = self.ledger
         x: cython.Py_ssize_t = self.shape
         s: cython.Py_ssize_t = ledger.set_of[x]
+        times: cython.longlong[::1] = ledger.node_starts.time
         ledger.lines.blind = True
         for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
             for i in range(ledger.range_first[k], ledger.range_last[k]):
                 room = 0
-                if has_node(self.usable, i):
+                if self.usable[i >> 5] >> (i & 31) & 1:
+                    t = times[self.row + i]
                     if ledger.nodes_of[x] == 0:
                         room = ledger.lines.offer_at(i, ledger.demand_of[x], -1, time)
-                    elif ledger.lines.offer_at(i, ledger.demand_of[x], -1, time) > 0:
-                        room = ledger.lines.offer_at(i, A_CORE, -1, time)
+                    elif t < 0 or (t <= time and time > ledger.now):
+                        room = max(ledger.lines.left_at(i, time), 0)
                 pool.assume(i, room)
         ledger.lines.blind = False
         return 0
