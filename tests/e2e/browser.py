@@ -31,7 +31,9 @@ def open_browser() -> Iterator[Any]:
 class Page:
     """A report in a tab: what it asked for and complained about is kept."""
 
-    def __init__(self, browser: Any, file: Path, width: int = 1280, scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Any, file: Path, width: int = 1280, scheme: str = "light", folded: bool = False
+    ) -> None:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
         )
@@ -44,6 +46,8 @@ class Page:
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.goto(file.as_uri())
         self.tab.wait_for_selector("html[data-ready=yes]")
+        if not folded:  # everything is to be seen
+            self.tab.evaluate("() => document.querySelectorAll('details.fold').forEach(one => { one.open = true; })")
         self.settle()
 
     def settle(self) -> None:

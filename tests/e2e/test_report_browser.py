@@ -115,6 +115,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site("none").report(place / "site.html", site("easy"))
     idle = [walltime.simulate(jobs(10, users=("ann",)), nodes="8x16", policy=policy) for policy in ("fcfs", "easy")]
     idle[0].report(place / "idle.html", idle[1])  # nobody waits: figures that are zero everywhere
+    third = walltime.simulate(jobs(), cores=16, policy="conservative")
+    fcfs.report(place / "three.html", easy, third)
     easy.plot.schedule(by="queue").save(place / "schedule.html")
     easy.plot.cdf(fcfs).save(place / "cdf.html")
     return place
@@ -554,3 +556,20 @@ def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
         )
         assert [text for _, text in found] == [text for _, text in expected], (kind, log, low, high, count, shift)
         assert [value for value, _ in found] == pytest.approx([value for value, _ in expected])
+
+
+def test_three_results_at_first_sight_with_contents_that_stay_in_view(opened: Any) -> None:
+    page = opened("three.html", folded=True)
+    assert page.ask("() => document.documentElement.scrollHeight") < 6000
+    assert page.ask("() => document.querySelector('h1').textContent") == "fcfs · easy · conservative"
+    drawn = "() => document.querySelectorAll('#over figure svg.panel').length"
+    assert page.ask(drawn) == 0
+    assert page.ask("() => document.querySelectorAll('#time figure[data-kind=waits] svg.panel').length") == 1
+    page.tab.locator("nav.contents a[href='#over']").click()
+    page.settle()
+    assert page.ask(drawn) > 0  # it is opened, and drawn
+    page.ask("() => window.scrollTo(0, document.documentElement.scrollHeight)")
+    page.settle()
+    assert page.ask("() => document.querySelector('nav.contents').getBoundingClientRect().top") == 0
+    links = page.ask("() => [...document.querySelectorAll('nav.contents a')].map(a => a.getAttribute('href').slice(1))")
+    assert all(page.ask(f"() => document.getElementById('{place}') !== null") for place in links)

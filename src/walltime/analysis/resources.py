@@ -220,7 +220,8 @@ def use_by(record: Record, key: str, window: tuple[float | None, float | None] |
     """What each group of jobs holds of each resource: `total` that it may use, `seconds` that it held, its `share` of
     all that was held, and the `utilization` in the observation window, or another one (seconds).
 
-    A queue may use its own nodes, every other group all of them. The heaviest users of cores come first.
+    A queue may use its own nodes, every other group all of them. The heaviest users of cores come first. By resource,
+    the groups are in the column `jobs_with`: jobs with GPUs, and without.
     """
     held, outages, uses = find_held(record), find_down(record), find_uses(record)
     span = find_seen_window(record, in_experiment(record)) if window is None else _in_microseconds(window)
@@ -238,13 +239,14 @@ def use_by(record: Record, key: str, window: tuple[float | None, float | None] |
             share = seconds / every if every else None
             figure = _utilization(use, held, mine, parts, outages, span)
             rows.append((name, resource, total, seconds, share, figure))
-    kinds = {key: pl.String, "resource": pl.String} | dict.fromkeys(
+    group = "jobs_with" if key == "resource" else key
+    kinds = {group: pl.String, "resource": pl.String} | dict.fromkeys(
         ("total", "seconds", "share", "utilization"), pl.Float64
     )
     table = pl.DataFrame(rows, schema=kinds, orient="row")
     if key == "size":
         return table
-    weight = pl.col("seconds").filter(pl.col("resource") == CORES).sum().over(key)
+    weight = pl.col("seconds").filter(pl.col("resource") == CORES).sum().over(group)
     return table.sort(weight, descending=True, maintain_order=True)
 
 

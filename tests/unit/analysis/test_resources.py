@@ -80,6 +80,13 @@ def test_a_queue_uses_its_own_nodes_and_an_account_all_of_them() -> None:
     assert accounts["b", "gpus"]["share"] == pytest.approx(400 / 600)
 
 
+def test_jobs_with_gpus_and_without_are_groups_too() -> None:
+    rows = simulated().use("resource").rows(named=True)
+    found = {(row["jobs_with"], row["resource"]): row["seconds"] for row in rows}
+    assert found["gpus", "gpus"] == 600
+    assert found["cores", "cores"] == 801
+
+
 def test_nodes_that_are_down_offer_no_gpus() -> None:
     failures = [{"nodes": ["g1"], "at": 60, "length": 20, "known": False}]
     found = simulated(failures=failures, interrupted="fail")

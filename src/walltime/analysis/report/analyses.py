@@ -31,4 +31,4 @@ def write_analyses(results: Sequence[Shown], names: Sequence[str]) -> str:
             rows = [list(row) for row in table.head(MOST_ROWS).iter_rows()]
             left = f"<p class=note>{MOST_ROWS} of {table.height:,} rows.</p>" if table.height > MOST_ROWS else ""
             body += f"<h3><bdi>{escape(f'{name}: {label}')}</bdi></h3>{write_table(table.columns, rows)}{left}"
-    return f"<section id=analyses><h2>Analyses</h2>{body}</section>"
+    return body

@@ -19,13 +19,16 @@ from walltime.analysis.metrics import PEOPLE, core_seconds
 from walltime.analysis.report import MOST_JOBS, MOST_RESULTS
 from walltime.analysis.report.analyses import write_analyses
 from walltime.analysis.report.encode import Packer, encode_chart, encode_clock, encode_schedule
-from walltime.analysis.report.shell import fill, shell, write_figure, write_items
+from walltime.analysis.report.groups import write_topics
+from walltime.analysis.report.shell import fill, shell, write_contents, write_figure, write_items, write_section
 from walltime.analysis.report.tables import group_tables, what_was_simulated, write_figures
 from walltime.analysis.report.words import describe
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
 
 _Wish = tuple[str, dict[str, Any]]
+_Section = tuple[str, str, str]
+"""Its place on the page, its title, and its HTML."""
 _WAITS = "Waits and slowdowns"
 _ALWAYS: dict[str, tuple[_Wish, ...]] = {
     "Over time": (
@@ -81,23 +84,12 @@ def make_report(
     analyses: Sequence[str] = (),
 ) -> str:
     """The report as the text of an HTML file."""
-    if not results:
-        raise InputError("a report needs a result")
-    if len(results) > MOST_RESULTS:
-        raise InputError(f"a report shows at most {MOST_RESULTS} results", value=len(results))
-    if not 1 <= most <= MOST_JOBS:
-        raise InputError(f"a report has 1 to {MOST_JOBS:,} jobs in full detail", value=most)
-    if not any(result.record.jobs.height for result in results):
-        raise InputError("there is nothing to report: no result has a job")
+    _check(results, most)
     labels = distinct_labels(results)
-    heading = title or " · ".join(labels)
     charts: dict[str, dict[str, Any]] = {}
     lacking: list[str] = []
-    rivals = _compare_section(results, charts, lacking) if len(results) > 1 else ""
-    wanted = dict(_ALWAYS)
-    if any(result.record.facts.get("shared_time") for result in results):
-        wanted[_WAITS] = (*_SHARED, *wanted[_WAITS])
-    sections = [_section(name, wishes, results, charts, lacking) for name, wishes in wanted.items()]
+    plain = _first_sections(results, charts, lacking)
+    folded = _folded_sections(results, charts, lacking, analyses)
     packer = Packer()
     header = {
         "labels": labels,
@@ -108,18 +100,54 @@ def make_report(
         "groups": group_tables(results),
         "schedules": [encode_schedule(plan, packer) for plan in _lay_out(results, window, most)],
     }
+    first, second, *others = [write_section(*section) for section in plain]
+    rest = [write_section(*section, fold=True) for section in folded]
+    nav = write_contents([(place, title) for place, title, found in (*plain, *folded) if found])
     beside = " class=beside" if len(results) <= 2 else ""  # more of them need the whole width
-    body = (
-        f"<div{beside}>"
-        f"<section id=summary><h2>In short</h2><ul class=words>{write_items(describe(results))}</ul></section>"
-        f"<section id=figures><h2>Figures</h2>{write_figures(results)}</section></div>"
-        f"{rivals}<section id=schedule><h2>The schedule</h2><div id=gantt class=gantt></div></section>"
-        + "".join(sections)
-        + write_analyses(results, analyses)
-        + "<section id=groups><h2>Who waits</h2><div id=tables></div></section>"
-        + f"<section id=about><h2>What was simulated</h2>{what_was_simulated(results)}{_lacking(lacking)}</section>"
-    )
-    return shell(heading, body, packer.finish(header))
+    body = f"{nav}<div{beside}>{first}{second}</div>{''.join(others)}{''.join(rest)}"
+    return shell(title or " · ".join(labels), body, packer.finish(header))
+
+
+def _check(results: Sequence[Shown], most: int) -> None:
+    """Raise InputError where there is nothing to report, or too much."""
+    if not results:
+        raise InputError("a report needs a result")
+    if len(results) > MOST_RESULTS:
+        raise InputError(f"a report shows at most {MOST_RESULTS} results", value=len(results))
+    if not 1 <= most <= MOST_JOBS:
+        raise InputError(f"a report has 1 to {MOST_JOBS:,} jobs in full detail", value=most)
+    if not any(result.record.jobs.height for result in results):
+        raise InputError("there is nothing to report: no result has a job")
+
+
+def _first_sections(results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> list[_Section]:
+    """What is seen at first sight."""
+    rivals = _compare_section(results, charts, lacking) if len(results) > 1 else ""
+    waits = _pictures((("waits", {}),), results, charts, lacking)
+    return [
+        ("summary", "In short", f"<ul class=words>{write_items(describe(results))}</ul>"),
+        ("figures", "Figures", write_figures(results)),
+        ("differences", "Who wins and who loses", rivals),
+        ("time", "Waits over time", waits),
+        *write_topics(results, lambda kind, options: _try(kind, options, results, charts, lacking)),
+        ("schedule", "The schedule", "<div id=gantt class=gantt></div>"),
+    ]
+
+
+def _folded_sections(
+    results: Sequence[Shown], charts: dict[str, Any], lacking: list[str], analyses: Sequence[str]
+) -> list[_Section]:
+    """The rest, which a click opens."""
+    wanted = dict(_ALWAYS)
+    if any(result.record.facts.get("shared_time") for result in results):
+        wanted[_WAITS] = (*_SHARED, *wanted[_WAITS])
+    pictures = [(_place(name), name, _pictures(wishes, results, charts, lacking)) for name, wishes in wanted.items()]
+    return [
+        *pictures,
+        ("analyses", "Analyses", write_analyses(results, analyses)),
+        ("groups", "Who waits", "<div id=tables></div>"),
+        ("about", "What was simulated", f"{what_was_simulated(results)}{_lacking(lacking)}"),
+    ]
 
 
 def make_picture_page(chart: Chart, theme: str = "light") -> str:
@@ -159,10 +187,13 @@ def _lay_out_all(results: Sequence[Shown]) -> list[Schedule]:
     return [lay_out_all(result.record) for result in results if result.record.facts.get("nodes")]
 
 
-def _section(
-    name: str, wishes: Sequence[_Wish], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]
-) -> str:
-    """A section with those of the pictures that the results have; nothing where they have none of them."""
+def _place(name: str) -> str:
+    """The identity of a section on the page."""
+    return name.split()[0].lower()
+
+
+def _pictures(wishes: Sequence[_Wish], results: Sequence[Shown], charts: dict[str, Any], lacking: list[str]) -> str:
+    """Those of the pictures that the results have; nothing where they have none of them."""
     figures = []
     people = _find_people(results)
     whole = _lay_out_all(results) if any(kind in _WHOLE for kind, _ in wishes) else []
@@ -174,11 +205,7 @@ def _section(
             figures.append(_try(kind, options, results, charts, lacking))
     del whole  # a million jobs are large
     found = fill(figures)
-    return (
-        f"<section id={name.split()[0].lower()}><h2>{escape(name)}</h2><div class=grid>{found}</div></section>"
-        if found
-        else ""
-    )
+    return f"<div class=grid>{found}</div>" if found else ""
 
 
 def _one_by_one(kind: str, options: dict[str, Any], results: Sequence[Shown], charts: dict[str, Any]) -> list[str]:
@@ -201,12 +228,10 @@ def _compare_section(results: Sequence[Shown], charts: dict[str, Any], lacking: 
         figures.append(_try("difference", {"of": "waiting_jobs"}, [results[0], other], charts, lacking))
         for key in ("size", _find_people(results)):
             figures.append(_try("winners", {"by": key}, [results[0], other], charts, lacking))
-    found = fill(figures)
-    return (
-        f"<section id=differences><h2>Who wins and who loses</h2><div class=grid>{found}</div></section>"
-        if found
-        else ""
-    )
+    pair = fill(figures[:2])
+    found = fill(figures[2:])
+    more = f"<details class=fold><summary>By size class and user</summary><div class=grid>{found}</div></details>"
+    return f"<div class=grid>{pair}</div>{more if found else ''}" if pair or found else ""
 
 
 def _find_people(results: Sequence[Shown]) -> str:

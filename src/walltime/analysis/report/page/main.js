@@ -47,6 +47,24 @@
     window.addEventListener("afterprint", change);
   }
 
+  // What is folded opens where a link leads into it, and all of it on paper.
+  function watchFolds() {
+    const open = () => {
+      const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      if (!target) return;
+      const fold = target.querySelector(":scope > details.fold");
+      if (fold) fold.open = true;
+      target.scrollIntoView();
+    };
+    window.addEventListener("hashchange", open);
+    for (const link of document.querySelectorAll("nav.contents a"))
+      link.addEventListener("click", () => setTimeout(open, 0));
+    window.addEventListener("beforeprint", () => {
+      for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
+    });
+    open();
+  }
+
   try {
     const data = await Jobs.unpack(document.getElementById("data").textContent);
     const figures = [...document.querySelectorAll("figure[data-chart]")];
@@ -81,6 +99,7 @@
     if (tables) Tables.build(tables, data.groups, data.labels);
     watchTheme(() => viewer, () => figures.filter((figure) => figure.querySelector("svg image")).forEach(redraw));
     watchPrinting(() => figures.forEach(redraw), () => viewer);
+    watchFolds();
     root.dataset.ready = "yes";
   } catch (error) {
     const note = document.getElementById("broken");
