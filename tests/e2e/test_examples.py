@@ -93,6 +93,20 @@ def test_what_if_bigger_machine(run: Run) -> None:
     assert re.search(rf"^{len(waits) - 1} more nodes .* halve the mean wait", out, re.M)
 
 
+def test_reacting_users(run: Run) -> None:
+    """Replay explodes, feedback throttles: the slower scheduler gets less to do, and the waits stay within a day."""
+    told = {}
+    for line in run("reacting_users.py").splitlines():
+        if found := re.match(r"(\S.*?)\s+(\d+) min\s+([\d.]+)\s+([\d.]+)%\s+([\d.]+) d$", line):
+            told[found[1]] = tuple(float(found[place]) for place in (2, 4, 5))
+    for policy in ("fcfs", "easy"):
+        assert told[f"{policy}, replay"][0] > 10 * told[f"{policy}, feedback"][0]
+        assert told[f"{policy}, feedback"][0] < 24 * 60
+    assert told["fcfs, feedback"][1] < told["easy, feedback"][1]  # what it is asked for
+    assert told["fcfs, feedback"][2] > told["easy, feedback"][2]
+    assert told["120 users, feedback"][0] > told["60 users, feedback"][0]
+
+
 def test_queue_study(run: Run) -> None:
     out = run("queue_study/study.py")
     waits = {found[1]: minutes(found[2]) for found in re.finditer(r"^(before|after) +mean wait +(\S+ \w+)", out, re.M)}

@@ -30,6 +30,7 @@ from walltime.analysis.statistics import (
     quantile,
     quantile_seconds,
 )
+from walltime.analysis.users import sum_up_users
 from walltime.analysis.workflows import sum_up_workflows
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
@@ -79,6 +80,7 @@ def summarise(
         "cancelled_reasons": dict(record.facts.get("cancelled_reasons") or {}),
         "deadlines": (record.facts.get("conditions") or {}).get("deadlines"),
         "workflows": sum_up_workflows(record),
+        "closed_loop": sum_up_users(seen),
         "held": dict(record.facts.get("held") or {}),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),

@@ -42,6 +42,7 @@ class Arrivals(Source):
         self.cancellations = Cancellations()
         self.impatience = Expiries(GAVE_UP)
         self.live_jobs = []
+        self.gives_up = -1  # when the user of the next job does so, where the workload does not tell
 
     def attach(self, engine: Engine):
         self.engine = engine
@@ -232,7 +233,9 @@ class Arrivals(Source):
             jobs.at[slot].deadline = shifted(self.deadline, i, later)
         if self.qos is not None:
             jobs.at[slot].qos = self.qos[i]
-        if self.patience is not None and self.patience[i] >= 0:
+        if self.gives_up >= 0:
+            self.impatience.plan(slot, time + self.gives_up)
+        elif self.patience is not None and self.patience[i] >= 0:
             self.impatience.plan(slot, time + self.patience[i])
         if self.ruled:
             self.describe(jobs, slot, i)

@@ -288,7 +288,8 @@ def _users(scenario: Scenario, simulation: Simulation, arrivals: Arrivals, workl
         return {}
     counts = {} if arrivals.reactions is None else dict(arrivals.reactions.counts)
     left = len(workload) - simulation.jobs.entered - counts.get("abandoned", 0)
-    return {"users": {"mode": scenario.users.mode, "not_submitted": left, **counts}}
+    gap = scenario.users.session_gap
+    return {"users": {"mode": scenario.users.mode, "session_gap": gap, "not_submitted": left, **counts}}
 
 
 def _programs(simulation: Simulation) -> dict[str, Any]:

@@ -30,8 +30,9 @@ class Reactions:
         """Called once, with the jobs that users may submit."""
         self.workload = workload
 
-    def ask(self, row: int, now: int) -> tuple[Submission, dict[str, Any] | None]:
-        """What becomes of a job that is due; its columns where it is to be submitted otherwise than in the log."""
+    def ask(self, row: int, now: int) -> tuple[Submission, dict[str, Any] | None, int]:
+        """What becomes of a job that is due; its columns where it is to be submitted otherwise than in the log; and
+        its user's patience in microseconds, or -1."""
         told = self._describe(row, now)
         job = Submission(
             job_id=told["job_id"],
@@ -51,10 +52,10 @@ class Reactions:
             if not self.again[row]:
                 self.counts["put_off"] += 1
             self.again[row] += 1
-            return job, None
+            return job, None, -1
         if job.dropped:
             self.counts["abandoned"] += 1
-            return job, None
+            return job, None, -1
         self.present[job.user] += 1
         new = dict(told) | {"cores": int(job.cores), "queue": job.queue}
         new["requested_time"] = round(job.requested_time * SECOND)
@@ -63,9 +64,10 @@ class Reactions:
         changed = any(new.get(name) != told.get(name) for name in ("cores", "queue", "requested_time"))
         if changed:
             self.counts["changed"] += 1
-        if job.patience is not None:
-            new["patience"] = round(job.patience * SECOND)
-        return job, new if changed or job.patience is not None else None
+        patience = -1 if job.patience is None else max(1, round(job.patience * SECOND))
+        if patience > 0:
+            new["patience"] = patience
+        return job, new if changed else None, patience
 
     def _describe(self, row: int, now: int) -> dict[str, Any]:
         """The columns of a job, labels as names, times in microseconds; what is missing is left out."""

@@ -57,14 +57,16 @@ class Users(Arrivals):
 
     def consider(self, row, now):
         """Have the reactions say what becomes of a job that is due."""
-        job, description = self.reactions.ask(row, now)
+        job, description, patience = self.reactions.ask(row, now)
         if job.later > 0:
             self.closed.put_back(row, now + max(1, round(job.later * SECOND)))
         elif job.dropped:
             self.closed.leave(row, now)
         elif description is None:
             self.came[row] = now
+            self.gives_up = patience
             self.enter(row, now)
+            self.gives_up = -1
         else:
             self.came[row] = now
             self.changed.append(row)

@@ -191,7 +191,8 @@ class Run:
         if scenario.users is None or not scenario.users.reacts:
             return {}
         left = sum(job.state == "future" for job in self.jobs)
-        return {"users": {"mode": scenario.users.mode, "not_submitted": left}}
+        gap = scenario.users.session_gap
+        return {"users": {"mode": scenario.users.mode, "session_gap": gap, "not_submitted": left}}
 
     def _ignored(self) -> dict[str, int]:
         """Requests for what the site's nodes do not have: how many jobs make one."""

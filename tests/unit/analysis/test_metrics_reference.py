@@ -57,6 +57,7 @@ def summaries() -> list[dict[str, Any]]:
     broken = {"failures": [{"nodes": ["n0"], "at": 30, "length": 60}]}
     return [
         walltime.simulate(full, cores=8).summary,
+        walltime.simulate(full, cores=8, users={"mode": "feedback", "waits": "none", "reactions": ["give-up"]}).summary,
         walltime.simulate({"workload": jobs(), "clusters": two, "broker": "first"}).summary,
         walltime.simulate({"workload": jobs(), "cluster": {"nodes": "2x8", **broken}}).summary,
         walltime.simulate(

@@ -40,7 +40,17 @@ def test_who_gives_up_goes_on_with_what_comes_next():
     assert jobs[2]["end"] == 510
     assert jobs[5]["submit"] == 530 + 1870  # ann's think time after the last of hers was gone
     assert jobs[2]["user"] == "ann"
+    assert result.summary["closed_loop"]["abandoned"] == 3
+    assert result.summary["closed_loop"]["sessions"] == 3
     assert result.record.facts["users"]["not_submitted"] == 0
+
+
+def test_jobs_with_dependencies_may_be_given_up_but_not_changed():
+    waits = log(dependencies=["", "afterok:1", "", "", ""])
+    _, jobs = run({"name": "give-up", "after": 500}, jobs=waits)
+    assert (jobs[2]["state"], jobs[2]["end"]) == ("cancelled", 510)
+    with pytest.raises(InputError, match="cannot have dependencies"):
+        run(Halves(), jobs=log(dependencies=["", "afterok:1", "", "", ""], cores=[1, 2, 1, 1, 1]))
 
 
 def test_at_the_limit_users_look_again_later():
@@ -52,7 +62,8 @@ def test_at_the_limit_users_look_again_later():
 def test_work_is_abandoned_while_waits_are_long():
     result, jobs = run({"name": "abandon", "wait": 300})
     assert sorted(jobs) == [1, 2, 3, 4]
-    assert result.record.facts["users"] == {"mode": "feedback", "not_submitted": 0, "abandoned": 1}
+    assert (result.record.facts["users"]["not_submitted"], result.record.facts["users"]["abandoned"]) == (0, 1)
+    assert result.summary["closed_loop"]["abandoned"] == 1
 
 
 def test_users_go_where_the_wait_is_short():

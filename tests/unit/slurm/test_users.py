@@ -28,7 +28,7 @@ def test_without_contention_all_comes_as_recorded():
     result = api.simulate(log(), cores=8, users=USERS, engine="slurm")
     told = result.jobs.sort("job_id")
     assert np.allclose(told["submit"].to_numpy(), log().column("submit") / 1e6, atol=3)
-    assert result.record.facts["users"] == {"mode": "feedback", "not_submitted": 0}
+    assert result.record.facts["users"] == {"mode": "feedback", "session_gap": 1200.0, "not_submitted": 0}
     assert result.audit() == []
 
 
