@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from walltime.cli.terminal.console import emit, remark, say
-from walltime.cli.trace import Timezone, refuse_existing
+from walltime.cli.trace import Format, Map, Timezone, refuse_existing
 
 if TYPE_CHECKING:
     from walltime.site.importing.scenario import Imported
@@ -42,7 +42,9 @@ def import_(
         typer.Option("--output", "-o", metavar="FILE.yaml", help="Where to write. [dim](default: print)[/]"),
     ] = None,
     release: Release = "22.05",
+    input_format: Format = None,
     timezone: Timezone = None,
+    map_: Map = None,
     cloud: Cloud = False,
     drop_unknown: Drop = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
@@ -57,11 +59,14 @@ def import_(
     from walltime.core.files import write_whole
     from walltime.scenario import parse
     from walltime.site.importing.scenario import import_site
+    from walltime.workload.formats.mapped import parse_map
 
     if output is not None:
         refuse_existing(output, force)
     folder = Path.cwd() if output is None else output.absolute().parent
-    made = import_site(files, release=release, timezone=timezone, cloud=cloud, drop_unknown=drop_unknown, folder=folder)
+    how = {"format": input_format, "columns": dict(parse_map(map_)) if map_ else None}
+    options: dict[str, Any] = {"cloud": cloud, "drop_unknown": drop_unknown, "reading": how}
+    made = import_site(files, release=release, timezone=timezone, folder=folder, **options)
     parse(made.data)  # that it is a scenario is known before it is written
     if output is not None:
         write_whole(output, made.text.encode())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from walltime.cli.run.plan import Reading
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Timezone, read_trace, refuse_existing
+from walltime.cli.trace import Format, Map, Timezone, read_trace, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force, Seed
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def compare(
     seed: Seed = "0",
     force: Force = False,
     as_json: AsJson = False,
+    input_format: Format = None,
     timezone: Timezone = None,
+    map_: Map = None,
 ) -> None:
     """Compare two workloads, such as a log with what a model makes of it: distances, quantiles, rhythm, correlations.
 
@@ -44,7 +47,7 @@ def compare(
         refuse_existing(page, force)
     from walltime.core.random import read_seed
 
-    sides = _read_sides(first, second, read_seed(seed), timezone)
+    sides = _read_sides(first, second, read_seed(seed), Reading(input_format, timezone, tuple(map_ or ())))
     comparison = compare_workloads(*sides, names=(str(first), str(second)))
     if page is not None:
         write_page(comparison, page)
@@ -56,10 +59,19 @@ def compare(
         say(f"Pictures in {page}")
 
 
-def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> tuple[Workload, Workload]:
+def _read_side(path: Path, how: Reading) -> Workload:
+    """One side; what is said of a log's zone and columns counts for a log that can have them."""
+    from walltime.workload.formats import find_format
+
+    kind = find_format(path, how.format)
+    foreign = list(how.columns) if kind == "table" else []
+    zone = how.timezone if kind in ("sacct", "torque") or foreign else None
+    return read_trace(path, how.format, zone, foreign)
+
+
+def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Workload, Workload]:
     """Both workloads; a model is drawn over as many days as the other side, or the log that it was fitted to."""
     from walltime.core.time import SECOND
-    from walltime.workload.formats import find_format
     from walltime.workload.models.empirical import FittedModel
     from walltime.workload.models.file import read_model
     from walltime.workload.synthesis import Plan, synthesize
@@ -67,8 +79,7 @@ def _read_sides(first: Path, second: Path, seed: int, timezone: str | None) -> t
     models = {path: path.suffix.lower() == ".json" for path in (first, second)}
     known: list[Workload | None] = []
     for path in (first, second):
-        zone = timezone if not models[path] and find_format(path) in ("sacct", "torque") else None
-        known.append(None if models[path] else read_trace(path, None, zone))
+        known.append(None if models[path] else _read_side(path, how))
     sides = []
     for path, side, other in zip((first, second), known, reversed(known), strict=True):
         if side is None:

@@ -45,8 +45,12 @@ def import_site(
     cloud: bool = False,
     drop_unknown: bool = False,
     folder: str | Path = ".",
+    reading: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """The scenario of a site's files; raises InputError. `folder` is where it is written: paths in it start there."""
+    """The scenario of a site's files; raises InputError. `folder` is where it is written: paths in it start there.
+
+    `reading` are `format` and `columns` of the log, where it does not tell them itself.
+    """
     words = _find_words(release)
     given = read_files(paths, words)
     with boundary(given.conf.file):
@@ -54,7 +58,8 @@ def import_site(
         notes = _check_unknown(given, words, drop_unknown)
         units, told = read_machine(given, settings, findings, cloud)
         cluster = _write_cluster(given, settings, units, findings)
-        tree: dict[str, Any] = {"workload": _write_workload(given, folder)}
+        told_log = {name: value for name, value in (reading or {}).items() if value}
+        tree: dict[str, Any] = {"workload": _write_workload(given, folder) | told_log}
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}
         tree |= _write_execution(settings, findings)
