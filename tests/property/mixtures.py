@@ -29,6 +29,7 @@ PLACES = ("round-robin", "even", "first-fit", "contiguous", "topology", "random"
 TASKS = ("sequential", "lock-step step=1", "lock-step step=2 delay=1 spin", "master-slave step=3 delay=1")
 SITES = ("several", "cores", "plain", "vectors", "cores", "several", "plain", "vectors")
 USERS = ("ann", "bo", "cy", "di")
+PLANNERS = ("slurm", {"name": "slurm", "bf_interval": 5, "sched_interval": 10, "sched_min_interval": 1})
 
 
 class Mixture:
@@ -126,6 +127,10 @@ class Mixture:
             scheduler.pop("preempt", None)
             cluster.pop("failures", None)
             cluster.pop("reservations", None)
+        planner = stream(seed, "planner")  # of its own, so that it changes nothing else that is drawn
+        if "nodes" in cluster and planner.random() < 0.15:
+            scheduler["rhythm"] = PLANNERS[int(planner.integers(len(PLANNERS)))]
+            scheduler["backfill"] = ("none", "easy", "conservative")[int(planner.integers(3))]
 
     def draw_broker(self, clusters: list[dict[str, Any]]) -> dict[str, Any]:
         part = self.one(("first", *BROKERS))
