@@ -39,6 +39,7 @@ def find_kinds() -> dict[str, Kind]:
         **_models(),
         **_clusters(),
         **_programs(),
+        **_users(),
         **_slurm(),
     }
 
@@ -246,6 +247,16 @@ def _clusters() -> dict[str, Kind]:
             "c.yaml", b"cluster:\n  nodes: 4x8\n  queues:\n    long: {max_time: 2d, priority: 5}\n", load_cluster
         ),
         "machines": Kind("a.machines", machines, load_cluster),
+    }
+
+
+def _users() -> dict[str, Kind]:
+    from walltime.workload.users.alea import read_batches, read_sessions
+
+    batches = b"1\t1\t0\t900\tjob:1\tjob:2\n1\t2\t1200\t1260\tafter_arrival:1|1\tafter_completion:1|1\tjob:3.srv\n"
+    return {
+        "sessions": Kind("set_ann_sessions", b"1\t0\t1200\t1260\n2\t5400\t5400\t5460\n", read_sessions),
+        "batches": Kind("set_ann_batches", batches, read_batches),
     }
 
 
