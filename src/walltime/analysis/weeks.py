@@ -69,16 +69,15 @@ def find_weeks(submit: np.ndarray, last: float) -> np.ndarray:
 def each_week(record: Record) -> Iterator[tuple[int, Record]]:
     """Each whole week with the record in which its jobs, after the warm-up, are the experiment and all others are not.
 
-    Of jobs that have phases already only those of the experiment count. Nothing where there is no whole week.
+    Of jobs that have phases already only those of the experiment count. Where there is no whole week, the record as it
+    is is the only one.
     """
     jobs = record.jobs
-    if not jobs.height:
-        return
     submit = _seconds(jobs, "submit")
-    last = float(submit.max())
-    if last - float(submit.min()) < WEEK:
+    if not len(submit) or float(np.ptp(submit)) < WEEK:
+        yield 0, record
         return
-    weeks = find_weeks(submit, last)
+    weeks = find_weeks(submit, float(submit.max()))
     if jobs["phase"].null_count() < jobs.height:
         weeks = np.where((jobs["phase"].cast(pl.String) == EXPERIMENT).fill_null(False).to_numpy(), weeks, -1)
     for week in np.unique(weeks[weeks >= 0]).tolist():

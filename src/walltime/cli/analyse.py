@@ -78,7 +78,7 @@ def _show_sides(sides: list[Side], margin: str | None, *, as_json: bool) -> None
 
 
 def _judge_weeks(loaded: list[Result], name: str) -> list[Verdict]:
-    """The figures of single results, week by week, against the first; without a whole week, of one repetition."""
+    """The figures of single results, week by week, against the first; of less than a week, as one repetition."""
     from walltime.analysis.compare import distinct_labels
     from walltime.analysis.metrics import in_experiment
     from walltime.analysis.verdict import WEEKS, judge_all
@@ -87,8 +87,7 @@ def _judge_weeks(loaded: list[Result], name: str) -> list[Verdict]:
 
     sides = {}
     for label, result in zip(distinct_labels(loaded), loaded, strict=True):
-        weeks = {week: Result(result.scenario, in_experiment(own), label) for week, own in each_week(result.record)}
-        parts = weeks or {0: result}
+        parts = {week: Result(result.scenario, in_experiment(own), label) for week, own in each_week(result.record)}
         found = find_all(list(parts.values()), [name])
         sides[label] = {week: _without_name(own).numbers for week, own in zip(parts, found, strict=True)}
     keys = dict.fromkeys(key for side in sides.values() for own in side.values() for key in own)

@@ -10,6 +10,8 @@ from walltime.experiments.answers.losers import Nobody, judge_groups, tell_loser
 from walltime.experiments.answers.points import Points
 from walltime.experiments.answers.sides import Side, find_sides, judge
 from walltime.experiments.answers.solve import make_values, solve
+from walltime.experiments.leases import Leases, process_name
+from walltime.experiments.schema import runners
 from walltime.experiments.store import Store
 
 
@@ -104,6 +106,22 @@ def test_a_search_in_a_store_finds_its_value_and_runs_nothing_twice(scenario, tm
             judge(sides[0], Side("other", {99: {"mean_wait": 1.0}}), metrics=["mean_wait"])
 
 
+def test_a_search_takes_up_what_a_killed_one_was_at(scenario, tmp_path):
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-site", scenario, workers=1) as points,
+    ):
+        points.add("small", {"cluster.cores": 20}, 2)
+        experiment = points._experiment(points.settings, 2, weeks=False)
+        gone = Leases(store)
+        assert len(gone.take(store.register(experiment, points._plan(experiment)), 9)) == 2  # none waits any more
+        here, _, _ = process_name().rsplit("/", 2)
+        dead = runners.update().where(runners.c.id == gone.runner).values(process=f"{here}/4194304/1")
+        store.database.write(lambda connection: connection.execute(dead))
+        points.run()
+        assert len(points.values("small", "mean_wait")) == 2
+
+
 def test_an_answer_by_which_no_group_loses(scenario, tmp_path):
     """By the mean wait alone some 16 cores would do; those in large jobs would wait longer than with the present 24."""
     rule = Nobody.parse("p95_wait by size 10%")
@@ -137,3 +155,18 @@ def test_a_trace_is_answered_over_its_weeks(tmp_path):
         middle = [24 * 7 * week + 24 + (24 * 6 - 1) / 2 for week in range(2)]
         assert waits == pytest.approx([2400 * hour + 1500 for hour in middle])
     assert any("2 weeks are sensitivity only" in text for text in found.sentences)
+
+
+def test_a_trace_of_less_than_a_week_is_one_repetition(tmp_path):
+    """A hundred jobs of one core at once, for 100 s each: on c cores the mean wait is 50 (100 / c - 1) s."""
+    rows = ["job_id,submit,run_time,requested_time,cores", *(f"{number},0,100,100,1" for number in range(1, 101))]
+    (tmp_path / "burst.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "burst.yaml").write_text("workload: {trace: burst.csv}\ncluster: {cores: 10}\n")
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-burst", tmp_path / "burst.yaml", groups=["size"], workers=1) as points,
+    ):
+        found = solve(points, "cluster.cores", [5, 10, 20, 25, 50], "mean_wait < 3min")
+    assert found.value == 25
+    assert found.solution.trials[1].figure.mean == pytest.approx(450)
+    assert any("one week is sensitivity only" in text for text in found.sentences)

@@ -18,7 +18,7 @@ from walltime.experiments.answers.conditions import PRESENT
 from walltime.experiments.definition import Experiment, parse_experiment
 from walltime.experiments.grouping import read_tables
 from walltime.experiments.planning import Plan, Planned, find_runs
-from walltime.experiments.schema import WAITING
+from walltime.experiments.schema import DONE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,7 +109,7 @@ class Points:
 
         experiment = self._experiment(self.settings, max(self.counts.values()), weeks=self.basis == WEEKS)
         number = self.store.register(experiment, self._plan(experiment))
-        if self.store.count(number)[WAITING]:
+        if any(count for state, count in self.store.count(number).items() if state != DONE):
             if self._hired is None:
                 self._hired = hire(experiment, self.workers)
             progress = Runner(self.store, number, self._hired, keep=True).run(self.show)
@@ -186,14 +186,12 @@ class Points:
         return self.table.columns[self.table.columns.index("error") + 1 :]
 
     def _weeks(self, label: str) -> list[dict[str, Any]]:
-        """The figures of each week of a trace; raises InputError where it has no whole one."""
+        """The figures of each week of a trace, or of all of one that is shorter."""
         if (label, "") not in self._kept:
             (kept,) = read_tables(self.store, [row["run"] for row in self._rows_of[label]], "weeks")
             rows: dict[int, dict[str, Any]] = {}
             for week, figure, value in kept.iter_rows():
                 rows.setdefault(week, {})[figure] = value
-            if not rows:
-                raise InputError("the trace has no whole week, and its seed changes nothing: there is no repetition")
             self._kept[label, ""] = list(rows.values())
         return list(self._kept[label, ""])
 

@@ -117,7 +117,8 @@ def solve(
     solution = search(trials.respond, len(given), want, smallest=smallest, check=trials.check)
     solution.notes += trials.notes
     if points.basis == WEEKS and most < LEAST_WEEKS:
-        solution.warnings.append(f"{most} weeks are sensitivity only; a verdict needs at least {LEAST_WEEKS}")
+        weeks = f"{most} weeks are" if most > 1 else "one week is"
+        solution.warnings.append(f"{weeks} sensitivity only; a verdict needs at least {LEAST_WEEKS}")
     value = None if solution.place is None else given[solution.place]
     judged = [] if value is None else _judge_losers(points, write_label(value), losers)
     return Answer(
