@@ -85,11 +85,16 @@ def solve(
     so.
     """
     search = _Search(respond, count, want, smallest, check)
-    for place in sorted({round(step * (count - 1) / (SPREAD - 1)) for step in range(SPREAD)}):
+    for place in find_first(count):
         search.decide(place)
     while (middle := search.middle()) is not None:
         search.decide(middle)
     return search.finish()
+
+
+def find_first(count: int) -> list[int]:
+    """The values that are tried whatever comes out, so that they may be run together."""
+    return sorted({round(step * (count - 1) / (SPREAD - 1)) for step in range(SPREAD)})
 
 
 @dataclass

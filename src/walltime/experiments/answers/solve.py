@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.solving import Solution, Want
+from walltime.analysis.solving import FIRST, Solution, Want, find_first
 from walltime.analysis.solving import solve as search
 from walltime.analysis.verdict import LEAST_WEEKS, SEEDS, WEEKS, Verdict
 from walltime.core.errors import InputError
@@ -113,6 +113,8 @@ def solve(
         points.run()
     most = points.count(PRESENT) if points.basis == WEEKS else most
     want = Want(wanted.find_bound(points), wanted.below, zone, error, most)
+    for place in find_first(len(given)):  # on all workers at once
+        points.add(write_label(given[place]), {key: given[place]}, FIRST)
     trials = _Trials(points, key, given, wanted, nobody)
     solution = search(trials.respond, len(given), want, smallest=smallest, check=trials.check)
     solution.notes += trials.notes
