@@ -180,7 +180,7 @@ def compare_with_twin(workload: Workload) -> float:
     """How many times faster the engine is than its twin on the first jobs, submitted all but at once."""
     sample = workload.select(np.arange(TWIN_JOBS))
     sample = sample.replace(sample.columns | {"submit": sample.columns["submit"] // 50})
-    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate(jobs, CORES, "conservative"), 1)
+    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate_cores(jobs, CORES, "conservative"), 1)
     fast, simulation = time_calls(lambda: build(sample), run_through, 5)
     expected = [-1 if outcome.start is None else outcome.start for outcome in outcomes]
     require_same(find_starts(simulation), np.array(expected), "conservative: the engine and its twin")

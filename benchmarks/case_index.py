@@ -74,5 +74,5 @@ def _time_twin(queue: int) -> float:
 
 def _simulate_twin(jobs: Workload, passes: int) -> float:
     begin = time.process_time()
-    reference.simulate(jobs, CORES, "easy", until=(FILLED + TICK * passes) * SECOND)
+    reference.simulate_cores(jobs, CORES, "easy", until=(FILLED + TICK * passes) * SECOND)
     return time.process_time() - begin

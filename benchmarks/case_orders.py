@@ -63,7 +63,7 @@ def compare_with_twin(workload: Workload, parts: Mapping[str, Any], name: str) -
     """How many times faster the engine is than its twin on the first jobs, squeezed into a queue of hundreds."""
     sample = workload.select(np.arange(TWIN_JOBS))
     sample = sample.replace(sample.columns | {"submit": sample.columns["submit"] // 8})
-    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate(jobs, CORES, parts), 1)
+    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate_cores(jobs, CORES, parts), 1)
     fast, simulation = time_calls(lambda: build(sample, parts), run_through, 5)
     expected = [-1 if outcome.start is None else outcome.start for outcome in outcomes]
     require_same(find_starts(simulation), np.array(expected), f"{name}: the engine and its twin")

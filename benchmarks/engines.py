@@ -59,7 +59,7 @@ def find_starts(simulation: Any) -> np.ndarray[Any, Any]:
 def compare_with_twin(workload: Workload, policy: str, repeats: int) -> float:
     """How many times faster the engine is than its twin on the first jobs; raises EngineError where they differ."""
     sample = workload.select(np.arange(min(TWIN_JOBS, len(workload))))
-    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate(jobs, CORES, policy), 1)
+    slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate_cores(jobs, CORES, policy), 1)
     fast, simulation = time_calls(lambda: build_simulation(sample, policy), run_through, 5 * repeats)
     expected = [-1 if outcome.start is None else outcome.start for outcome in outcomes]
     require_same(find_starts(simulation), np.array(expected), f"{policy}: the engine and its twin")

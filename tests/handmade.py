@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from twin.reference import simulate
+from twin.reference import simulate_cores
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, STATES, Record
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
@@ -69,7 +69,7 @@ def outages(*rows: tuple[Any, ...]) -> pl.DataFrame:
 
 def simulated(workload: Workload, cores: int, policy: str, overrun: str = "kill", until: float | None = None) -> Record:
     """What the slow, obvious engine makes of a workload, as tables."""
-    outcomes = simulate(workload, cores, policy, overrun, None if until is None else round(until * SECOND))
+    outcomes = simulate_cores(workload, cores, policy, overrun, None if until is None else round(until * SECOND))
     table = workload.to_polars()
     rows = []
     for outcome in outcomes:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from site_schedule import table
 
-from twin import reference_site
+from twin import reference
 from walltime import api
 from walltime.core.errors import UnsupportedError
 from walltime.core.time import SECOND
@@ -33,7 +33,7 @@ class Story:
 
 def tell_slowly(scenario: Mapping[str, Any], *jobs: dict[str, Any]) -> Story:
     """By the twin."""
-    outcomes, _ = reference_site.simulate_scenario(parse(scenario | {"workload": {"table": table(jobs)}}))
+    outcomes = reference.simulate(parse(scenario | {"workload": {"table": table(jobs)}}))
     return Story(
         [[(part.start / SECOND, part.end / SECOND, part.outcome) for part in job.intervals] for job in outcomes],
         [job.state for job in outcomes],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twin import reference_site
+from twin import reference
 from walltime import api
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import SECOND
@@ -46,18 +46,7 @@ def table(jobs: tuple[dict[str, Any], ...]) -> Workload:
 def schedule_slowly(cluster: Mapping[str, Any], *jobs: dict[str, Any]) -> Schedule:
     """By the twin."""
     workload = table(jobs)
-    site = parse({"workload": {"table": workload}, "cluster": cluster}).clusters[0]
-    scheduler = site.scheduler
-    outcomes = reference_site.simulate(
-        workload,
-        site,
-        scheduler.backfill.name,
-        scheduler.order.short(),
-        scheduler.backfill.parameters.get("depth", 1),
-        rhythm={"name": scheduler.rhythm.name} | dict(scheduler.rhythm.parameters)
-        if scheduler.rhythm.name in ("periodic", "slurm")
-        else None,
-    )
+    outcomes = reference.simulate(parse({"workload": {"table": workload}, "cluster": cluster}))
     return Schedule(
         [None if outcome.start is None else outcome.start / SECOND for outcome in outcomes],
         [None if outcome.end is None else outcome.end / SECOND for outcome in outcomes],

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from twin import reference_clusters as twin
+from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
+from walltime.scenario import parse
 
 SCHEDULERS = ("fast", "slow")
 TWO = [{"name": "a", "cores": 4}, {"name": "b", "cores": 8}]
@@ -29,16 +30,12 @@ def schedule(request: pytest.FixtureRequest) -> Any:
     """(cluster, start) of each job, by the compiled engine or by the twin."""
 
     def run(workload: Workload, clusters: list[dict[str, Any]], broker: Any, **own: Any) -> list[Any]:
-        if request.param == "slow":
-            times = {key: own.pop(key) for key in ("hold", "overtake", "order") if key in own}
-            if "migrate" in own:
-                given = own.pop("migrate")
-                times |= {"migrate": True, "gain": given["gain"] * SECOND, "most": given.get("most", 3)}
-                times["every"] = given["every"] * SECOND if "every" in given else None
-            done = twin.simulate(workload, clusters, broker, twin.Options(**times))
-            return [(one.cluster, None if one.outcome.start is None else one.outcome.start / SECOND) for one in done]
         part = {"name": broker} if isinstance(broker, str) else broker
-        result = api.simulate({"workload": workload, "clusters": clusters, "broker": part | own})
+        keys = {"workload": {"table": workload}, "clusters": clusters, "broker": part | own}
+        if request.param == "slow":
+            done = reference.simulate(parse(keys))
+            return [(job.cluster, None if job.start is None else job.start / SECOND) for job in done]
+        result = api.simulate(keys)
         assert result.audit() == []
         return result.jobs.select("cluster", "start").rows()
 

@@ -10,27 +10,26 @@ from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 NONE = None
 Rows = list[tuple[Any, ...]]
 
 
+def scenario(workload: Workload, cores: int, policy: str, keys: dict[str, Any]) -> Scenario:
+    cluster = {"cores": cores, "scheduler": {"backfill": policy}}
+    return parse(keys | {"workload": {"table": workload}, "cluster": cluster})
+
+
 def engine(workload: Workload, cores: int, policy: str, keys: dict[str, Any]) -> Rows:
     """(eligible, start, end, state) of each job."""
-    result = api.simulate(
-        parse(keys | {"workload": {"table": workload}, "cluster": {"cores": cores, "scheduler": {"backfill": policy}}})
-    )
+    result = api.simulate(scenario(workload, cores, policy, keys))
     assert result.audit() == []
     return [(*row[:3], row[3]) for row in result.jobs.select("eligible", "start", "end", "state").rows()]
 
 
 def twin(workload: Workload, cores: int, policy: str, keys: dict[str, Any]) -> Rows:
-    rules = keys.get("dependencies", {})
-    outcomes = reference.simulate(
-        workload, cores, {"backfill": policy}, never=rules.get("never", "cancel"),
-        preceding=rules.get("preceding", False), deadlines=keys.get("deadlines", "keep"),
-    )  # fmt: skip
+    outcomes = reference.simulate(scenario(workload, cores, policy, keys))
     rows = []
     for job in outcomes:
         times = (None if time is None else time / SECOND for time in (job.eligible, job.start, job.end))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from site_schedule import job
 
-from twin import reference_site_outages
+from twin import outages as twin_outages
 from walltime.scenario import outages
 
 DAY = 86_400
@@ -102,7 +102,7 @@ def test_of_a_window_that_recurs_often_only_the_next_are_known(tell, backfill, m
     A (4 cores, 1 day), half a day before, would reach into the first: it waits for the end of the last, 90 s after day
     10. B (1 core, 6 s) comes at 9 s and fits between two of them, from 10 to 16 s; C (1 core, 7 s) does not.
     """
-    for module in (outages, reference_site_outages):
+    for module in (outages, twin_outages):
         monkeypatch.setattr(module, "AHEAD", 3)
     window = {"name": "often", "start": 10 * DAY, "length": 2, "every": 8, "times": 12}
     jobs = job(9.5 * DAY, DAY, 4), job(10 * DAY + 9, 6), job(10 * DAY + 9, 7)

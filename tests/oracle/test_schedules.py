@@ -34,7 +34,7 @@ def slow_schedule(workload: Workload, cores: int, policy: str) -> list[tuple[obj
     def seconds(time: int | None) -> float | None:
         return None if time is None else time / SECOND
 
-    outcomes = reference.simulate(workload, cores, policy)
+    outcomes = reference.simulate_cores(workload, cores, policy)
     return [(job.job_id, seconds(job.start), seconds(job.end), job.state) for job in outcomes]
 
 

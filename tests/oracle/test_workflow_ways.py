@@ -39,7 +39,7 @@ def test_a_workflow_beside_a_job(way, expected):
     rows = {name or str(number): (start, end) for number, name, start, end in
             result.jobs.select("job_id", "name", "start", "end").rows()}  # fmt: skip
     assert rows == expected
-    twin = reference.simulate(workload, 4, "fcfs")
+    twin = reference.simulate_cores(workload, 4, "fcfs")
     assert [job.start / SECOND for job in twin] == result.jobs["start"].to_list()
     assert [job.eligible / SECOND for job in twin] == result.jobs["eligible"].to_list()
 
@@ -116,7 +116,7 @@ def test_all_tasks_of_an_aware_workflow_have_the_priority_of_their_pilot(order):
         workload = add_workflows(others, Mix([flow], way, every=100.0, first=2.5))
         result = api.simulate(workload, cores=4, policy={"order": order, "backfill": "none"})
         assert result.audit() == []
-        twin = reference.simulate(workload, 4, {"order": order, "backfill": "none"})
+        twin = reference.simulate_cores(workload, 4, {"order": order, "backfill": "none"})
         assert [job.start / SECOND for job in twin] == result.jobs["start"].to_list()
         starts = dict(result.jobs.select("job_id", "start").rows())
         mine = result.jobs.filter(result.jobs["workflow"].is_not_null())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from twin import reference_site
+from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.scenario import Scenario
@@ -58,7 +58,7 @@ class Run:
 
 def run_slowly(scenario: Scenario) -> Run:
     """By the twin."""
-    outcomes, outages = reference_site.simulate_scenario(scenario)
+    clock = reference.play(scenario)
     lives = [
         Life(
             job.job_id,
@@ -70,9 +70,9 @@ def run_slowly(scenario: Scenario) -> Run:
             job.lost,
             tuple(Span(part.attempt, part.start, part.end, part.nodes, part.outcome) for part in job.intervals),
         )
-        for job in outcomes
+        for job in reference.outcomes(clock)
     ]
-    return Run(lives, [Gap(*row) for row in outages.record])
+    return Run(lives, [Gap(*row) for row in clock.sites[0].outages.record])
 
 
 def run_fast(scenario: Scenario) -> Run:

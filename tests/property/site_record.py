@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from twin.reference_site import simulate_scenario
-from twin.reference_site_jobs import write_shares
-from twin.reference_site_outages import Outages
+from twin import reference
+from twin.jobs import write_shares
+from twin.outages import Outages
 from walltime.api import Result
 from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, OUTCOMES, STATES, Record, workload_columns
 from walltime.core.time import SECOND
@@ -20,8 +20,8 @@ def audited_slowly(scenario: Scenario) -> Result:
     workload, cluster = scenario.read_workload(), scenario.clusters[0]
     told = {name: column.cast(JOBS[name]) for name, column in workload_columns(workload).items()}
     rows, allocations = [], []
-    outcomes, disturbed = simulate_scenario(scenario)
-    for outcome in outcomes:
+    clock = reference.play(scenario)
+    for outcome in reference.outcomes(clock):
         start, end = (None if time is None else time / SECOND for time in (outcome.start, outcome.end))
         submit, requested = (
             float(workload.column(name)[outcome.row]) / SECOND for name in ("submit", "requested_time")
@@ -56,7 +56,7 @@ def audited_slowly(scenario: Scenario) -> Result:
         pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),
         pl.DataFrame(allocations, schema=ALLOCATIONS).with_columns(pl.col("outcome").cast(pl.Enum(OUTCOMES))),
         facts,
-        outages=_outages(disturbed, cluster),
+        outages=_outages(clock.sites[0].outages, cluster),
     )
     return Result(scenario, record)
 

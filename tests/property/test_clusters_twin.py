@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from test_engine_twin import build_workload
 
-from twin import reference_clusters as twin
+from twin import reference
 from walltime import api
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
+from walltime.scenario import parse
 
 PHASES = [phase for phase in Phase if phase is not Phase.explain]
 BROKERS = (
@@ -68,39 +69,28 @@ def grids(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 def check(
-    workload: Workload,
-    clusters: list[dict[str, Any]],
-    broker: Any,
-    options: twin.Options,
-    bound: dict[int, list[str]],
-    seed: int,
+    workload: Workload, clusters: list[dict[str, Any]], broker: dict[str, Any], bound: dict[int, list[str]], seed: int
 ) -> None:
     """Fail unless both engines say the same of every job."""
-    slow = twin.simulate(workload, clusters, broker, options, bound, seed)
-    part = {"name": broker} if isinstance(broker, str) else dict(broker)
-    part |= {"order": options.order, "hold": options.hold, "overtake": options.overtake}
-    if options.migrate:
-        every = {} if options.every is None else {"every": options.every / SECOND}
-        part["migrate"] = {"gain": options.gain / SECOND, "most": options.most, "depth": options.depth} | every
     users = sorted({",".join(names) for names in bound.values()})
-    part["bind"] = [{"users": [user], "clusters": user.split(",")} for user in users]
+    broker["bind"] = [{"users": [user], "clusters": user.split(",")} for user in users]
     names = [",".join(bound[row]) if row in bound else None for row in range(len(workload))]
     codes = [-1 if name is None else users.index(name) for name in names]
     bound_jobs = Workload(dict(workload.columns) | {"user": codes}, {"user": users})
-    result = api.simulate({"workload": bound_jobs, "clusters": clusters, "broker": part, "seed": seed})
+    scenario = parse({"workload": {"table": bound_jobs}, "clusters": clusters, "broker": broker, "seed": seed})
+    slow, result = reference.simulate(scenario), api.simulate(scenario)
     assert result.audit() == []
     fields = ("job_id", "cluster", "state", "eligible", "start", "end", "backfilled")
     fast = result.jobs.select(fields).rows()
     expected = [
-        (job.job_id, one.cluster, job.state, *map(seconds, (job.eligible, job.start, job.end)), job.backfilled)
-        for one in slow
-        for job in [one.outcome]
+        (job.job_id, job.cluster, job.state, *map(seconds, (job.eligible, job.start, job.end)), job.backfilled)
+        for job in slow
     ]
     different = [pair for pair in zip(fast, expected, strict=True) if pair[0] != pair[1]]
     if different:
         columns = {name: values.tolist() for name, values in workload.columns.items()}
-        pytest.fail(f"{len(different)} jobs differ in {fields}: {different[0]}\n{clusters}\n{part}\n{columns}", False)
-    assert result.record.facts.get("migrations", 0) == sum(one.moves for one in slow)
+        pytest.fail(f"{len(different)} jobs differ in {fields}: {different[0]}\n{clusters}\n{broker}\n{columns}", False)
+    assert result.record.facts.get("migrations", 0) == sum(job.moves for job in slow)
 
 
 def seconds(time: int | None) -> float | None:
@@ -121,16 +111,16 @@ def draw_bound(draw: st.DrawFn, workload: Workload, clusters: list[dict[str, Any
 def test_the_twin_agrees(data: st.DataObject) -> None:
     clusters = data.draw(grids())
     workload, unit = data.draw(workloads(max(cluster["cores"] for cluster in clusters)))
-    migrate = data.draw(st.booleans())
-    options = twin.Options(
-        order=data.draw(st.sampled_from(["fcfs", "sjf", "wfp3"])),
-        hold=data.draw(st.booleans()),
-        overtake=data.draw(st.booleans()),
-        migrate=migrate,
-        every=data.draw(st.sampled_from([None, 2 * unit, 7 * unit])) if migrate else None,
-        gain=data.draw(st.sampled_from([unit, 3 * unit])),
-        most=data.draw(st.sampled_from([1, 3])),
-        depth=data.draw(st.sampled_from([2, 100])),
-    )
-    bound = draw_bound(data.draw, workload, clusters)
-    check(workload, clusters, data.draw(st.sampled_from(BROKERS)), options, bound, data.draw(st.integers(0, 3)))
+    chosen = data.draw(st.sampled_from(BROKERS))
+    broker: dict[str, Any] = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+    broker["order"] = data.draw(st.sampled_from(["fcfs", "sjf", "wfp3"]))
+    broker["hold"] = data.draw(st.booleans())
+    broker["overtake"] = data.draw(st.booleans())
+    if data.draw(st.booleans()):
+        every = data.draw(st.sampled_from([None, 2 * unit, 7 * unit]))
+        broker["migrate"] = {
+            "gain": data.draw(st.sampled_from([unit, 3 * unit])) / SECOND,
+            "most": data.draw(st.sampled_from([1, 3])),
+            "depth": data.draw(st.sampled_from([2, 100])),
+        } | ({} if every is None else {"every": every / SECOND})
+    check(workload, clusters, broker, draw_bound(data.draw, workload, clusters), data.draw(st.integers(0, 3)))

@@ -25,16 +25,8 @@ BACKFILLS = ("none", "easy", "aggressive", "conservative")
 
 def slow_plain(scenario):
     """Each job by the twin, on a plain number of cores."""
-    cluster = scenario.clusters[0]
-    parts = {"order": cluster.scheduler.order.short(), "backfill": cluster.scheduler.backfill.short()}
-    until = None if scenario.until is None else round(scenario.until * SECOND)
-    rules = {"never": scenario.dependencies.never, "preceding": scenario.dependencies.preceding}
-    outcomes = reference.simulate(
-        scenario.workload.table, cluster.cores, parts, scenario.execution.overrun, until, **rules,
-        deadlines=scenario.deadlines,
-    )  # fmt: skip
     rows = []
-    for job in outcomes:
+    for job in reference.simulate(scenario):
         times = (None if time is None else time / SECOND for time in (job.eligible, job.start, job.end, job.run))
         rows.append((job.job_id, job.state, *times, job.backfilled))
     return rows

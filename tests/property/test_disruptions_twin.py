@@ -9,8 +9,8 @@ from site_record import audited_slowly
 from site_scenarios import KINDS
 from test_fairshare_twin import give_order
 
-from twin.reference_site_outages import make_booking
-from twin.reference_site_preempt import Preemption
+from twin.outages import make_booking
+from twin.preemption import Preemption
 from walltime.core.time import microseconds
 from walltime.scenario import Scenario, parse
 

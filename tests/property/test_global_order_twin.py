@@ -8,7 +8,7 @@ import pytest
 from test_fairshare_twin import draw_order
 from test_orders_twin import draw_jobs
 
-from twin import reference_site
+from twin import reference
 from walltime import api
 from walltime.core.random import stream
 from walltime.core.workload import Workload
@@ -16,8 +16,8 @@ from walltime.scenario import parse
 
 
 def starts_slowly(workload: Workload, cluster: dict[str, Any], order: Any) -> list[Any]:
-    site = parse({"workload": {"table": workload}, "cluster": cluster}).clusters[0]
-    done = reference_site.simulate(workload, site, "none", order, 1, 0)
+    scheduler = {"order": order, "backfill": "none"}
+    done = reference.simulate(parse({"workload": {"table": workload}, "cluster": cluster | {"scheduler": scheduler}}))
     return [(job.job_id, job.state, job.start) for job in done]
 
 

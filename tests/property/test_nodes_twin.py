@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.reference_site import simulate_scenario
+from twin import reference
 from walltime import api
 from walltime.analysis.audit.schedule import audit
 from walltime.core.random import stream
@@ -115,7 +115,7 @@ def fast_rows(result: api.Result) -> list[tuple[Any, ...]]:
 
 def slow_rows(case: Case) -> list[tuple[Any, ...]]:
     rows = []
-    for job in simulate_scenario(make_scenario(case))[0]:
+    for job in reference.simulate(make_scenario(case)):
         start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
         rows.append((job.job_id, start, end, job.state, job.backfilled, job.nodes))
     return rows

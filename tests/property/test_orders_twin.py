@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from twin import reference
+from twin.jobs import Job, read_jobs
+from twin.parts import Order
+from twin.site import Site
 from walltime import api
 from walltime.analysis.audit.schedule import audit
 from walltime.core.random import stream
@@ -113,7 +116,7 @@ def fast_rows(case: Case) -> list[tuple[object, ...]]:
 
 
 def slow_rows(case: Case) -> list[tuple[object, ...]]:
-    outcomes = reference.simulate(case.workload, case.cores, case.parts, case.overrun)
+    outcomes = reference.simulate_cores(case.workload, case.cores, case.parts, case.overrun)
 
     def seconds(time: int | None) -> float | None:
         return None if time is None else time / SECOND
@@ -194,15 +197,13 @@ def test_a_depth_of_one_is_easy():
 @pytest.mark.parametrize("order", STATIC)
 def test_without_backfilling_jobs_start_in_the_sequence_of_the_order(order):
     """Of two jobs that both wait, the one before the other in the order starts no later."""
-    from twin.reference_parts import Order
-
     for seed in range(7000, 7040):
         case = draw_case(seed, order=order, backfill="none", estimate="request")
         ranks = Order(order)
-        rows = reference._read_jobs(case.workload, None)
+        rows = read_jobs(case.workload)
         result = simulate(case).jobs
         for job in rows:
-            job.estimate = job.requested
+            job.requested = job.estimate = job.requested_time
             job.queued = round((result["eligible"][job.row] or 0) * SECOND)
         entered = sorted(
             (job for job in rows if result["eligible"][job.row] is not None),
@@ -261,24 +262,16 @@ def test_easy_delays_the_head_by_at_most_alpha_times_its_estimate(alpha):
 
 def first_promises(case: Case) -> dict[int, int]:
     """By row: the earliest start of each job at the pass in which it first was the blocked head, by the twin."""
-    from twin import reference_passes
-    from twin.reference_gates import Gates
-
-    jobs = reference._read_jobs(case.workload, None)
-    machine = reference._Simulation(
-        jobs, case.cores, case.parts, True, Gates(case.workload, jobs, "cancel", False), False
-    )
     promises: dict[int, int] = {}
-    schedule = machine.schedule
+    reserve = Site.reserve
 
-    def watch() -> None:
-        reference_passes._start_heads(machine.backfill, machine)
-        if machine.queue:
-            promises.setdefault(machine.queue[0].row, reference_passes._first_fit(machine, machine.queue[0]))
-        schedule()
+    def watch(site: Site, job: Job) -> None:
+        reserve(site, job)
+        promises.setdefault(job.row, next(hold.start for hold in site.ledger.holds if hold.job is job))
 
-    machine.schedule = watch  # type: ignore[method-assign]
-    machine.run(None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Site, "reserve", watch)
+        reference.simulate_cores(case.workload, case.cores, case.parts)
     return promises
 
 

@@ -10,7 +10,7 @@ import pytest
 from site_scenarios import KINDS, draw_site
 from test_site_twin import fast_rows
 
-from twin import reference_site
+from twin import reference
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
@@ -76,20 +76,8 @@ def _limited(cluster: dict[str, Any]) -> bool:
 
 
 def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
-    cluster = scenario.clusters[0]
-    parts = cluster.scheduler
-    outcomes = reference_site.simulate(
-        scenario.workload.table,
-        cluster,
-        parts.backfill.name,
-        parts.order.short(),
-        parts.backfill.parameters.get("depth", 1),
-        scenario.seed,
-        rhythm={"name": parts.rhythm.name} | dict(parts.rhythm.parameters),
-        candidates=parts.backfill.parameters.get("candidates"),
-    )
     rows = []
-    for job in outcomes:
+    for job in reference.simulate(scenario):
         start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
         queue = None if job.state == "rejected" else job.queue
         rows.append((job.job_id, queue, start, end, job.state, job.backfilled, job.nodes))

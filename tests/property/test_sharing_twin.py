@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from twin.reference_sharing import Activity, Flow, play, share
+from twin.sharing import Activity, Flow, play, share
 from walltime.programs.activities import Activities, Waiter
 from walltime.programs.sharing import FairShares
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from timeshare_twin import Gang, Job, Node, RoundRobin, Sharing, Twin
 
+from twin.timeshare import Gang, Job, Node, RoundRobin, Sharing, Twin
 from walltime import api
 from walltime.core.random import stream
 from walltime.core.time import SECOND

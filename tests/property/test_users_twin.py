@@ -108,13 +108,9 @@ def test_per_user_order_and_gaps_inside_batches_are_kept():
         assert (came[acts.order] - np.repeat(begin, acts.sizes)).tolist() == offset
 
 
-def slow_rows(scenario, rules):
-    cluster = scenario.clusters[0]
-    until = None if scenario.until is None else round(scenario.until * SECOND)
-    parts = {"order": cluster.scheduler.order.short(), "backfill": cluster.scheduler.backfill.short()}
-    outcomes = reference.simulate(scenario.workload.table, cluster.cores, parts, until=until, users=rules)
+def slow_rows(scenario):
     rows = []
-    for job in outcomes:
+    for job in reference.simulate(scenario):
         times = (None if time is None else time / SECOND for time in (job.eligible, job.start, job.end, job.run))
         rows.append((job.job_id, job.state, *times, job.backfilled))
     return rows
@@ -134,7 +130,7 @@ def test_the_engine_agrees_with_its_twin_and_the_audit(part):
         cluster = {"cores": int(random.integers(4, 9)), "scheduler": scheduler}
         scenario = parse({"workload": {"table": log}, "cluster": cluster, "until": until, "users": rules})
         result = api.simulate(scenario)
-        fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_rows(scenario, rules)
+        fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_rows(scenario)
         if fast != slow:
             pairs = [pair for pair in zip(fast, slow, strict=False) if pair[0] != pair[1]]
             pytest.fail(f"seed {seed}: {len(fast)}, {len(slow)}: {pairs[:1]}; {rules} {scheduler}", pytrace=False)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from twin import reference_site
+from twin import reference
 from walltime import api
 from walltime.core.workload import Workload
 from walltime.engine import ending
@@ -112,7 +112,7 @@ def test_the_twin_says_the_same():
     table = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
     cluster = {"cores": 1, "reservations": [often]}
     keys = {"workload": {"table": table}, "cluster": cluster, "dependencies": {"never": "stay"}}
-    outcomes, _ = reference_site.simulate_scenario(parse(keys))
+    outcomes = reference.simulate(parse(keys))
     result = api.simulate(keys)
     expected = ["timeout", "waiting", "completed"]
     assert [outcome.state for outcome in outcomes] == expected

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from twin.reference import INCREMENTS, Outcome, simulate
+from twin.reference import Outcome, simulate_cores
+from twin.site import CORRECTIONS
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
@@ -25,7 +26,7 @@ def run(jobs: list[tuple[Any, ...]], cores: int = 4, **options: Any) -> list[Out
     )
     if "until" in options:
         options["until"] = round(options["until"] * SECOND)
-    return simulate(workload, cores, **options)
+    return simulate_cores(workload, cores, **options)
 
 
 def starts(outcomes: list[Outcome]) -> list[float | None]:
@@ -135,9 +136,9 @@ def test_extend_shows_the_scheduler_ends_corrected_by_growing_increments():
 
 
 def test_the_last_increment_doubles():
-    total = sum(INCREMENTS) // SECOND
+    total = sum(CORRECTIONS) // SECOND
     hours = 3600
-    assert [increment // SECOND for increment in INCREMENTS] == [
+    assert [increment // SECOND for increment in CORRECTIONS] == [
         *(60, 300, 900, 1800),
         *(hour * hours for hour in (1, 2, 5, 10, 20, 50, 100)),
     ]
@@ -219,15 +220,15 @@ def test_the_run_of_a_job_counts_to_the_cut_off():
 
 def test_outcomes_carry_the_traces_job_ids_and_rows():
     workload = Workload.from_columns(job_id=[70, 30], submit=[0, 0], run_time=[1, 1], requested_time=[1, 1])
-    assert [(outcome.job_id, outcome.row) for outcome in simulate(workload, 1)] == [(70, 0), (30, 1)]
+    assert [(outcome.job_id, outcome.row) for outcome in simulate_cores(workload, 1)] == [(70, 0), (30, 1)]
 
 
 @pytest.mark.parametrize(
     ("jobs", "options", "message"),
     [
-        ([(0, 1, 1, None)], {}, "job 1: requested_time is missing"),
+        ([(0, 1, None, None)], {}, "job 1: requested_time is missing"),
         ([(0, 1, 1, 1)], {"policy": "eazy"}, "did you mean 'easy'"),
-        ([(0, 1, 1, 1)], {"overrun": "stop"}, "unknown overrun"),
+        ([(0, 1, 1, 1)], {"overrun": "stop"}, "overrun"),
         ([(0, 1, None, 1)], {"overrun": "extend"}, "job 1: .* for ever"),
     ],
 )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from twin.reference_fairshare import FairShare, Multifactor
+from twin.fairshare import FairShare, Multifactor
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
@@ -48,8 +48,7 @@ class Order:
         if self.origin is None:
             self.origin = job.eligible
         value = RANKS[self.name](self, job, now)
-        turn = getattr(job, "turn", job.row)
-        return (True, 0.0, turn) if math.isnan(value) else (False, value, turn)
+        return (True, 0.0, job.turn) if math.isnan(value) else (False, value, job.turn)
 
 
 def split(part: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -23,8 +23,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from twin.reference_site_jobs import Job
-from twin.reference_site_rhythm import Periodic
+from twin.jobs import Job
+from twin.rhythm import Periodic
 from walltime.core.time import SECOND
 
 OWN = {
@@ -114,7 +114,7 @@ class SlurmPasses(Periodic):
         if self.cycles and beat and now >= self.last_backfill + self.interval and (self.news or self.ageing):
             self.last_backfill = now
             self.news = self.cycle()
-        self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
+        self.refused = self.site.refused(self.line())
         self.there, self.stood = self.running(), self.line()
 
     # ---- nodes

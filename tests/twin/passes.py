@@ -6,21 +6,26 @@ its turn, so what started before it in the same pass counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from twin.reference_site_jobs import Job
+from twin.jobs import Job
+from twin.parts import Order
 
 
 class Domain:
     """Queues that share nodes, and the state of the rule that schedules them."""
 
-    def __init__(self, site: Any, number: int, rule: str, depth: int) -> None:
+    def __init__(self, site: Any, number: int, backfill: Mapping[str, Any]) -> None:
         self.site = site
         self.number = number
-        self.rule = RULES[rule]
-        self.depth = depth
+        self.name: str = backfill["name"]
+        self.depth: int = 1 if self.name == "easy" else backfill.get("depth", 50 if self.name == "lookahead" else 1)
+        self.alpha = float(backfill.get("alpha", 0.0))
+        self.candidates = Order(backfill["candidates"]) if "candidates" in backfill else None
+        self.head: Job | None = None  # the blocked head, and the earliest start that it has been found to have
+        self.head_start = 0
         self.considered: set[int] = set()  # rows of those who were in the line at the last pass
         self.blocked: list[Job] = []  # who has a reservation there, or could not be given one
         self.refused: set[int] = set()  # and of those who were at a limit then
@@ -32,29 +37,35 @@ class Domain:
 
     def has_reason(self) -> bool:
         """Whether there is something to decide."""
-        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
-        reason = self.joined or self.changed or self.woken or self.upset or let_in
-        return reason and bool(self.line() or self.woken or self.suspended())
+        reason = self.joined or self.changed or self.woken or self.upset or self.let_in()
+        if not reason or self.woken:
+            return reason
+        return any(job.domain == self.number for job in self.site.queue) or bool(self.suspended())
+
+    def let_in(self) -> bool:
+        """Whether limits admit a job that they refused at the last pass."""
+        return bool(self.refused) and any(job.row in self.refused and self.site.admitting(job) for job in self.line())
 
     def schedule(self) -> None:
         """One pass, if there is a reason for one."""
         if not self.has_reason():
             return
-        let_in = any(job.row in self.refused and self.site.admitting(job) for job in self.line())
-        only_arrivals = not (self.changed or self.woken or self.upset or let_in)
+        only_arrivals = not (self.changed or self.woken or self.upset or self.let_in())
         if self.site.preemption.act(self, only_arrivals):
             self.upset = True
-        self.rule(self, only_arrivals and not self.upset)
-        self.considered = {job.row for job in self.line()}
-        self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
+        RULES[self.name](self, only_arrivals and not self.upset)
+        line = self.line()
+        self.considered = {job.row for job in line}
+        self.refused = self.site.refused(line)
         self.joined = self.changed = self.woken = self.upset = self.shuffled = False
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
-        here = [job for job in self.site.queue if job.domain == self.number]
-        return sorted(here, key=lambda job: (job.tier, job.rank))
+        return [job for job in self.site.queue if job.domain == self.number]
 
     def suspended(self) -> list[Job]:
+        if self.site.preemption.by is None:
+            return []
         return [job for job in self.site.jobs if job.state == "suspended" and job.domain == self.number]
 
     def lost(self, job: Job) -> bool:
@@ -76,6 +87,33 @@ class Domain:
         held = {hold.job.row for hold in self.site.ledger.holds if not self.site.preemption.is_pinned(hold)}
         return [job for job in self.line() if job.row in held]
 
+    def in_turn(self, jobs: list[Job]) -> list[Job]:
+        """The candidates in their order; the queue's own where none is given."""
+        order = self.candidates
+        if order is None:
+            return jobs
+        ranks = [order.rank(job, self.site.now) for job in jobs]
+        return [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]
+
+    def start_fitting(self, jobs: list[Job]) -> None:
+        """Start what fits, in the candidates' order."""
+        free = self.site.ledger.free()
+        for job in self.in_turn([job for job in jobs if job.cores <= free]):
+            if job.cores <= free and self.site.try_start(job):
+                free = self.site.ledger.free()
+
+    def reserve(self, job: Job) -> None:
+        """Keep a place for the blocked job; with `alpha` as much later than it might be as others may delay it."""
+        self.site.reserve(job)
+        hold = self.hold_of(job)
+        if not self.alpha or hold is None:
+            return
+        if self.head is not job:
+            self.head, self.head_start = job, hold.start
+        self.head_start = min(self.head_start, hold.start)
+        slack = int(self.alpha * float(job.estimate))
+        self.site.ledger.hold(job, hold.queue, max(hold.start, self.head_start + slack))
+
 
 def _start_heads(domain: Domain, only_arrivals: bool) -> None:
     """Start the first while it fits."""
@@ -85,13 +123,14 @@ def _start_heads(domain: Domain, only_arrivals: bool) -> None:
 
 
 def _start_all(domain: Domain, only_arrivals: bool) -> None:
-    """Start whatever fits; nobody's place is kept."""
-    for job in domain.line():
-        domain.site.try_start(job)
+    """Start heads while they fit, then whatever else fits; no place is kept."""
+    _start_heads(domain, only_arrivals)
+    domain.start_fitting(domain.line())
 
 
 def _start_deep(domain: Domain, only_arrivals: bool) -> None:
-    """In order: what fits starts, and the first `depth` that do not get a reservation each, where that can be planned.
+    """In order: what fits starts, and the first `depth` that do not get a reservation each, where that can be planned;
+    behind the last of these, whatever fits starts, in the candidates' order.
 
     Reservations stand while nothing but arrivals happens, behind those who have one, and their jobs are not at a limit;
     then only the new jobs are looked at.
@@ -105,10 +144,12 @@ def _start_deep(domain: Domain, only_arrivals: bool) -> None:
         for job in domain.holders():
             site.ledger.drop(job)
         blocked = []
-    for job in line:
-        if site.admitting(job) and not site.try_start(job) and len(blocked) < domain.depth:
-            site.reserve(job)
+    while line and len(blocked) < domain.depth:
+        job = line.pop(0)
+        if site.admitting(job) and not site.try_start(job):
+            domain.reserve(job)
             blocked.append(job)
+    domain.start_fitting(line)
     domain.blocked = blocked
 
 
@@ -133,7 +174,7 @@ def _keep_promises(domain: Domain, only_arrivals: bool) -> None:
             site.ledger.drop(job)
         holders = []
     elif domain.changed:
-        for job in holders:
+        for job in domain.in_turn(holders):
             site.reserve(job)
     for job in domain.line():
         if job not in holders and site.admitting(job):
@@ -186,7 +227,7 @@ def _choose_best(site: Any, fitting: list[Job]) -> list[Job]:
 
     def left(job: Job, extra: int) -> int:
         """What of the extra is left once this job runs."""
-        return extra - job.cores if holds and site.now + job.requested > holds[0].start else extra
+        return extra - job.cores if holds and site.now + job.estimate > holds[0].start else extra
 
     @cache
     def most(i: int, free: int, extra: int) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from twin.reference_site_jobs import Job, write_shares
+from twin.jobs import Job, write_shares
 from walltime.core.time import microseconds
 
 CHANCES = 1000

@@ -6,12 +6,12 @@ of the jobs before it; nothing is kept of that, it is found again whenever it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from walltime.core.time import SECOND
+from walltime.core.errors import InputError
+from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
 
 GONE = ("completed", "timeout", "failed", "cancelled", "rejected")
@@ -34,14 +34,16 @@ class Batch:
 
 
 class Users:
-    """`rules` are the keys of a scenario's `users`, times in seconds."""
+    """`rules` are a scenario's `users`, in the mode `feedback`."""
 
-    def __init__(self, workload: Workload, jobs: list[Any], rules: Mapping[str, Any]) -> None:
+    def __init__(self, workload: Workload, jobs: list[Any], rules: Any) -> None:
+        if rules.mode != "feedback" or rules.think != "recorded" or rules.population is not None:
+            raise InputError("the twin does not know such users", value=rules.mode)
         self.workload = workload
-        self.campaign = rules.get("campaign", 10) * SECOND
-        self.all = rules.get("overlap", "last") == "any"
-        self.waits = rules.get("waits", "recorded") == "recorded"
-        self.by_hours = rules.get("hours", "own") == "own"
+        self.campaign = microseconds(rules.campaign)
+        self.all = rules.overlap == "any"
+        self.waits = rules.waits == "recorded"
+        self.by_hours = rules.hours == "own"
         self.came: dict[int, int] = {}
         self.batches: list[Batch] = []
         people: dict[int, list[Any]] = {}

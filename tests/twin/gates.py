@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from twin.reference_workflows import Pilots
+from twin.workflows import Pilots
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
 
@@ -114,7 +114,7 @@ class Gates:
                 and self.cards[other.row].user == card.user
                 and _base(self.cards[other.row].name) == _base(card.name)
             ]
-            before = [other for other in fellows if other.row < job.row and other.state not in (*GONE, "future")]
+            before = [other for other in fellows if other.turn < job.turn and other.state not in (*GONE, "future")]
             if not before and not any(other.state == "running" for other in fellows):
                 card.alone_since = now
         return card.alone_since

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin.reference_parts import Order
-from twin.reference_site_jobs import Accounts, Job
+from twin.jobs import Accounts, Job
+from twin.parts import Order
 from walltime.core.errors import InputError
 from walltime.core.time import microseconds
 from walltime.scenario import Cluster, Part

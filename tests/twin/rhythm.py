@@ -19,10 +19,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from twin.reference_parts import Order
-from twin.reference_site_jobs import Job
-from twin.reference_site_pool import Pool
-from twin.reference_site_vectors import Vectors
+from twin.jobs import Job
+from twin.parts import Order
+from twin.pool import Pool
+from twin.vectors import Vectors
 from walltime.core.time import SECOND
 
 DEFAULTS = {
@@ -98,7 +98,7 @@ class Periodic:
         if self.backfill_every is not None and now % self.backfill_every == 0 and self.last_backfill != now:
             self.last_backfill = now
             self.run_backfill()
-        self.refused = {job.row for job in self.line() if not self.site.admitting(job)}
+        self.refused = self.site.refused(self.line())
 
     # ---- the main pass
 
@@ -162,9 +162,9 @@ class Periodic:
         if counts is not None:
             return counts.clear(job, now, until)
         queues = self.site.admitting(job)
-        asked, job.requested = job.requested, until - now
+        asked, job.estimate = job.estimate, until - now
         fits = any(self.site.ledger.fits(job, queue) for queue in queues)
-        job.requested = asked
+        job.estimate = asked
         return fits
 
     def start(self, job: Job) -> None:
@@ -174,7 +174,7 @@ class Periodic:
     def reserve(self, job: Job, counts: Numbers | None) -> int:
         """Keep a place for the job; how many were made."""
         site = self.site
-        asked = job.requested
+        asked = job.estimate
         queues = site.admitting(job)
 
         def first() -> tuple[int, Any]:
@@ -186,14 +186,14 @@ class Periodic:
         start, _ = first()
         if start - site.now > self.window:
             return 0
-        job.requested = self.up(start + job.length) - start
+        job.estimate = self.up(start + job.length) - start
         start, queue = first()
         within = start - site.now <= self.window
         if within and counts is not None:
             counts.holds.append((start, start + job.length, counts.units(job)))
         elif within:
             site.ledger.hold(job, queue, start)
-        job.requested = asked
+        job.estimate = asked
         return int(within)
 
 

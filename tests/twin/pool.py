@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from twin.reference_site_jobs import Job
+from twin.jobs import Job
 
 
 @dataclass(eq=False)
@@ -52,6 +52,14 @@ class Pool:
         """Who runs on the job's machine."""
         return [other for other in self.site.running if other.reservation == job.reservation]
 
+    def free(self) -> int:
+        """Cores that are up and not in use."""
+        used: int = sum(job.cores for job in self.site.running)
+        return self.cores - int(self.site.outages.down_cores()) - used
+
+    def speed(self) -> Fraction:
+        return Fraction(1)
+
     def kept(self, job: Job) -> list[tuple[Any, int]]:
         """What is kept from the job on its machine, or is away, and how many cores of it."""
         others = [hold for hold in self.holds if hold.job is not job and hold.job.reservation == job.reservation]
@@ -60,29 +68,25 @@ class Pool:
             kept += [(block, block.cores) for block in self.site.outages.blocks(job)]
         return kept
 
-    def free_at(self, time: int, job: Job) -> int:
+    def free_at(self, time: int, job: Job, kept: list[tuple[Any, int]]) -> int:
         """By the expected ends, beside what is kept from the job."""
         used = sum(other.cores for other in self.running(job) if other.expected_end > time)
-        return self.size(job) - used - sum(cores for kept, cores in self.kept(job) if kept.covers(time))
+        return self.size(job) - used - sum(cores for one, cores in kept if one.covers(time))
 
     def fits(self, job: Job, queue: str | None) -> bool:
         """Whether the job can start now and leave every hold alone."""
         now: int = self.site.now
-        everybody = sum(other.cores for other in self.site.running)
-        if job.cores > self.cores - self.site.outages.down_cores() - everybody:
+        if job.cores > self.free():
             return False
-        if job.cores > self.size(job) - sum(other.cores for other in self.running(job)) - self.away(job):
+        kept = self.kept(job)
+        away = sum(cores for one, cores in kept if one.covers(now) and one not in self.holds)
+        if job.cores > self.size(job) - sum(other.cores for other in self.running(job)) - away:
             return False
         return self.site.outages.inside(job, now) and all(
-            self.free_at(kept.start, job) >= job.cores
-            for kept, _ in self.kept(job)
-            if kept.start < now + job.wanted and (kept.start > now or kept in self.holds)
+            self.free_at(one.start, job, kept) >= job.cores
+            for one, _ in kept
+            if one.start < now + job.wanted and (one.start > now or one in self.holds)
         )
-
-    def away(self, job: Job) -> int:
-        """Cores of the job's machine that are reserved now, or down."""
-        now = self.site.now
-        return sum(cores for kept, cores in self.kept(job) if kept.covers(now) and kept not in self.holds)
 
     def fits_again(self, job: Job) -> bool:
         """Whether a suspended job can go on."""
@@ -92,18 +96,25 @@ class Pool:
         """The first time from which the job has its cores for its request; only something that ends makes room."""
         now: int = self.site.now
         first = now if after is None else max(now, after)
-        kept = [kept for kept, _ in self.kept(job)]
-        times = {other.expected_end for other in self.running(job)} | {one.end for one in kept if one.end is not None}
+        kept = self.kept(job)
+        times = {other.expected_end for other in self.running(job)}
+        times |= {one.end for one, _ in kept if one.end is not None}
         times |= {*self.site.outages.openings(job)}
         for time in sorted({first} | {time for time in times if time > first}):
-            steps = [one.start for one in kept if time < one.start < time + job.length]
-            clear = all(self.free_at(step, job) >= job.cores for step in (time, *steps))
+            steps = [one.start for one, _ in kept if time < one.start < time + job.length]
+            clear = all(self.free_at(step, job, kept) >= job.cores for step in (time, *steps))
             if clear and self.site.outages.inside(job, time):
                 return time
         return None
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:
+        self.drop(job)
         self.holds.append(Hold(job, queue, start, start + job.length))
+
+    def beside_hold(self, hold: Hold) -> int:
+        """Cores that a job has which starts now and outlasts the start of the only hold."""
+        then: int = sum(job.cores for job in self.site.running if job.expected_end > hold.start)
+        return self.cores - then - hold.job.cores
 
     def loosen(self, job: Job) -> None:
         """The job is planned again: its hold is gone."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from twin.reference_site_jobs import Accounts, Job
+from twin.jobs import Accounts, Job
 from walltime.cluster.failures import renewals
 from walltime.core.time import microseconds
 from walltime.scenario import Cluster
@@ -141,13 +141,13 @@ class Failing:
 class Outages:
     """All of them; `site` has the clock and the jobs."""
 
-    def __init__(self, site: Any, cluster: Cluster, failing: list[Failing]) -> None:
+    def __init__(self, site: Any, cluster: Cluster, failing: list[Failing], jobs: list[Job]) -> None:
         self.site = site
         self.bookings = [make_booking(cluster, rule) for rule in cluster.reservations]
         self.failing = sorted(failing, key=lambda group: (group.source, group.number))
         for group in self.failing:
             group.advance()
-        longest = max((job.requested_time or 0 for job in site.jobs), default=0)
+        longest = max((job.requested_time or 0 for job in jobs), default=0)
         for booking in self.bookings:
             booking.far = max(FAR, longest)
         self.record: list[tuple[str, str | None, int, int | None, frozenset[int], int]] = []
@@ -260,7 +260,7 @@ class Outages:
             ]
         else:
             victims = self.on_the_line(group)
-        for job in sorted(victims, key=lambda job: job.row):
+        for job in sorted(victims, key=lambda job: job.turn):
             site.interrupt(job)
 
     def on_the_line(self, group: Failing) -> list[Job]:
@@ -269,7 +269,7 @@ class Outages:
         first = min(group.number * group.cores, up - group.cores)
         place, found = 0, []
         running = [job for job in self.site.running if self.booking(job.reservation) is None]  # the rest is elsewhere
-        for job in sorted(running, key=lambda job: (job.course.since, job.row)):
+        for job in sorted(running, key=lambda job: (job.course.since, job.turn)):
             if place < first + group.cores and place + job.cores > first:
                 found.append(job)
             place += job.cores
@@ -295,7 +295,7 @@ class Outages:
                 strangers = [job for job in site.running if self.booking(job.reservation) is None]
                 if not strangers:
                     break
-                site.interrupt(max(strangers, key=lambda job: (job.course.since, job.row)))
+                site.interrupt(max(strangers, key=lambda job: (job.course.since, job.turn)))
         site.upset()
 
     def free_beside(self, booking: Booking) -> int:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from twin.reference_site_jobs import Job, Shares
-from twin.reference_site_outages import Block
-from twin.reference_site_places import Place, fill, find_run
-from twin.reference_site_requests import Request, make_request
+from twin.jobs import Job, Shares
+from twin.outages import Block
+from twin.places import Place, fill, find_run
+from twin.requests import Request, make_request
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 
@@ -79,6 +79,15 @@ class Vectors:
         if key not in self.requests:
             self.requests[key] = make_request(job, self.layout, self.capacity, self.site.node_set(job, queue))
         return self.requests[key]
+
+    @property
+    def cores(self) -> int:
+        return int(sum(node["cores"] for node in self.capacity))
+
+    def speed(self) -> Fraction:
+        """The mean over the cores."""
+        paces = zip(self.capacity, self.speeds, strict=True)
+        return sum((node["cores"] * speed for node, speed in paces), Fraction()) / self.cores
 
     def nodes(self, job: Job, queue: str | None) -> int:
         return self.request(job, queue).count or 1

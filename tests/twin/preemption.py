@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from twin.reference_site_jobs import Job
+from twin.jobs import Job
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration
 from walltime.scenario import Cluster
@@ -155,7 +155,7 @@ class Preemption:
         """Who may be displaced for the job, in order."""
 
         def place(victim: Job) -> tuple[int, ...]:
-            young = (-victim.course.since, -victim.row)
+            young = (-victim.course.since, -victim.turn)
             middle = {"youngest": (), "smallest": (victim.cores,), "lowest": (victim.priority,)}[self.first]
             return self.rank(victim), *middle, *young
 
@@ -208,7 +208,7 @@ class Preemption:
     def resume_suspended(self, domain: Any) -> None:
         """Let those go on who can, the highest rank first."""
         site = self.site
-        for job in sorted(domain.suspended(), key=lambda job: (-self.rank(job), job.row)):
+        for job in sorted(domain.suspended(), key=lambda job: (-self.rank(job), job.turn)):
             with self.imagine([]):
                 fits = site.ledger.fits_again(job)
             if fits and not site.limits.breaches(job, job.runs_in, site.now):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from twin.reference_site_jobs import Shares
+from twin.jobs import Shares
 from walltime.core.random import stream
 
 PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous", "consecutive", "random")

@@ -1,4 +1,4 @@
-"""The jobs of the slow twin of a site, as plain Python objects, and the tree of accounts that they are charged to."""
+"""The jobs of the slow twin, as plain Python objects, and the tree of accounts that they are charged to."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ class Job:
     queue: str | None
     qos: str | None
     reservation: str | None
+    turn: int = 0  # in the order of entry
+    site: Any = None  # the cluster that it was sent to
     requested: int = 0  # as the scheduler sees it: with the time that checkpoints take
+    estimate: int = 0  # how long it is believed to run, from its next start
     queues: list[str | None] = field(default_factory=list)  # those in which it may start, as they are tried
     runs_in: str | None = None  # the queue in which it started
     tier: int = 0
@@ -104,15 +107,14 @@ class Job:
         return self.submit if self.queued is None else self.queued
 
     @property
-    def estimate(self) -> int:
-        return self.wanted
+    def wanted(self) -> int:
+        """For how long it is believed to run on, counted from its next start."""
+        return self.estimate if self.rest is None else self.rest
 
     @property
-    def wanted(self) -> int:
+    def limit(self) -> int:
         """For how long it may still run, counted from its next start."""
-        if self.rest is not None:
-            return self.rest
-        return self.requested if self.course is None else int(self.course.wanted)
+        return int(self.course.wanted) if self.rest is None else self.rest
 
     @property
     def length(self) -> int:
@@ -145,21 +147,22 @@ class Job:
         return wanted
 
 
-def read_jobs(workload: Workload, accounts: Accounts) -> list[Job]:
-    """Every row; a job without an account is charged to the one that lists its user."""
-    jobs = []
-    for row in range(len(workload)):
-        values: list[Any] = []
-        for name in COLUMNS_READ:
-            value = int(workload.column(name)[row])
-            if COLUMNS[name].kind == "label":
-                values.append(None if value == MISSING else workload.label_names(name)[value])
-            else:
-                values.append(None if value == MISSING and name != "priority" else value)
-        job = Job(row, *values)
-        job.account = accounts.charged(job)
-        jobs.append(job)
-    return jobs
+def read_jobs(workload: Workload, until: int | None = None) -> list[Job]:
+    """Every row that is submitted by `until`."""
+    columns = [_read_column(workload, name) for name in COLUMNS_READ]
+    jobs = [Job(row, *values) for row, values in enumerate(zip(*columns, strict=True))]
+    for job in jobs:
+        job.turn = job.row
+    return [job for job in jobs if until is None or job.submit <= until]
+
+
+def _read_column(workload: Workload, name: str) -> list[Any]:
+    """Plain Python values, None for those that are missing."""
+    values = workload.column(name).tolist()
+    if COLUMNS[name].kind == "label":
+        labels = workload.label_names(name)
+        return [None if value == MISSING else labels[value] for value in values]
+    return values if name == "priority" else [None if value == MISSING else value for value in values]
 
 
 class Accounts:

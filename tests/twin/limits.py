@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from twin.reference_site_jobs import Accounts, Job
+from twin.jobs import Accounts, Job
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
 
@@ -119,7 +119,7 @@ class Limits:
         if cap == "running_cores":
             return job.cores
         if cap == TIMED:
-            return job.cores * job.wanted
+            return job.cores * job.limit
         if cap == "running_gpus":
             return job.gpus or 0 if job.gpus_per_node is None else job.gpus_per_node * self.nodes(job, queue)
         if cap == "running_memory":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twin.reference_site_jobs import Job
+from twin.jobs import Job
 from walltime.cluster.nodes import UNCOUNTED, Layout
 
 Rooms = list[dict[str, int] | None]
