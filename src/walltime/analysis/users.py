@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import Record
+from walltime.core.tables import Record, ticks
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import Workload, sort_by_submission
 from walltime.workload.users.sessions import Thresholds, infer_acts
 
 _DAY = 86_400.0
@@ -26,8 +26,7 @@ def sum_up_users(record: Record) -> dict[str, Any] | None:
     if told is None or not jobs.height:
         return None
     users = jobs["user"].n_unique()
-    ended = record.jobs["end"].drop_nulls()
-    span = (max(ended.to_list(), default=0.0) - float(record.jobs["submit"].to_numpy().min())) / _DAY
+    span = (int(ticks(record.jobs["end"]).max()) - int(ticks(record.jobs["submit"]).min())) / SECOND / _DAY
     done = jobs.filter(pl.col("state").cast(pl.String) == "completed")
     work = float((done["run_time"] * done["cores"]).sum() or 0.0) / 3600
     lengths, sizes = _find_sessions(jobs, float(told.get("session_gap", Thresholds.session_gap)))
@@ -50,13 +49,15 @@ def _count_given_up(record: Record) -> int:
 
 def _find_sessions(jobs: pl.DataFrame, gap: float) -> tuple[np.ndarray, np.ndarray]:
     """The length of each session in seconds, from its first submission to its last, and its jobs."""
-    held, wait = jobs["held_time"].fill_null(0.0), jobs["wait"].fill_null(0.0)
-    table = Workload.from_columns(
-        user=jobs["user"].cast(pl.String).to_list(),
-        submit=jobs["submit"].to_list(),
-        run_time=held.to_list(),
-        recorded_wait=wait.to_list(),
-    )
+    _, user = np.unique(jobs["user"].to_physical().to_numpy(), return_inverse=True)
+    columns = {
+        "user": user.astype(np.int32),
+        "submit": ticks(jobs["submit"]),
+        "run_time": np.maximum(ticks(jobs["held_time"]), 0),
+        "recorded_wait": np.maximum(ticks(jobs["wait"]), 0),
+    }
+    names = [str(code) for code in range(int(user.max()) + 1)]
+    table = Workload(sort_by_submission(columns), {"user": names})
     acts = infer_acts(table, Thresholds(session_gap=gap))
     last = np.maximum.reduceat(acts.last, acts.begins)
     sizes = np.add.reduceat(acts.sizes, acts.begins)
