@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.headline import FIGURES, percent
-from walltime.analysis.statistics import student_quantile
+from walltime.analysis.noise import Interval, estimate
 from walltime.api import Result
 from walltime.core.errors import InputError
 from walltime.core.tables import ticks
@@ -27,23 +27,6 @@ FIGURE_NAMES = ("mean_wait", "median_wait", "mean_response", "mean_bounded_slowd
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds, with its 95 % interval where there are several that differ."""
-
-    mean: float
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate:
-        center, spread = float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-        if not spread:
-            return cls(center)
-        half = student_quantile(0.975, len(values) - 1) * spread / len(values) ** 0.5
-        return cls(center, center - half, center + half)
-
-
-@dataclass(frozen=True)
 class Parts:
     """One figure: of both systems, of each on the other's submissions, and the parts of the difference, paired by seed.
 
@@ -52,15 +35,15 @@ class Parts:
     """
 
     figure: str
-    before: Estimate
-    after: Estimate
-    after_on_before: Estimate
-    before_on_after: Estimate
-    difference: Estimate
-    scheduler: Estimate
-    users: Estimate
-    users_first: Estimate
-    scheduler_last: Estimate
+    before: Interval
+    after: Interval
+    after_on_before: Interval
+    before_on_after: Interval
+    difference: Interval
+    scheduler: Interval
+    users: Interval
+    users_first: Interval
+    scheduler_last: Interval
 
     def write(self, value: float) -> str:
         """A value of the figure, for a person."""
@@ -76,12 +59,13 @@ class Parts:
             f"users first: {first} by the users and {last} by the scheduler"
         )
 
-    def _write_change(self, one: Estimate) -> str:
+    def _write_change(self, one: Interval) -> str:
         def write(value: float) -> str:
             return ("-" if value < 0 else "+") + self.write(abs(value))
 
-        ends = "" if one.low is None or one.high is None else f" ({write(one.low)} to {write(one.high)})"
-        return write(one.mean) + ends
+        if one.low is None or one.high is None or not one.deviation:  # one seed, or seeds that change nothing
+            return write(one.mean)
+        return f"{write(one.mean)} ({write(one.low)} to {write(one.high)})"
 
 
 def decompose(
@@ -128,4 +112,4 @@ def _find_parts(figure: str, runs: Sequence[Mapping[str, Mapping[str, Any]]]) ->
         values[name] = np.array(found, np.float64)
     a, b, b_on_a, a_on_b = (values[name] for name in ("a", "b", "b on a", "a on b"))
     made = (a, b, b_on_a, a_on_b, b - a, b_on_a - a, b - b_on_a, a_on_b - a, b - a_on_b)
-    return Parts(figure, *(Estimate.of(one.tolist()) for one in made))
+    return Parts(figure, *(estimate(one) for one in made))
