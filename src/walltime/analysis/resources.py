@@ -17,6 +17,7 @@ from walltime.analysis.audit.requests import Requests
 from walltime.analysis.headline import WORDS
 from walltime.analysis.intervals import Held, find_capacity, find_down, find_held, parse_nodes
 from walltime.analysis.metrics import find_seen_window, group_codes, in_experiment
+from walltime.cluster import hostlist
 from walltime.cluster.nodes import expand
 from walltime.core.tables import RESOURCES, Record
 from walltime.core.time import SECOND, microseconds
@@ -41,7 +42,7 @@ def note_resources(record: Record, workload: Workload, scenario: Scenario) -> Re
     """The record with what its clusters have and its jobs hold besides cores; itself where nothing else is counted."""
     described = scenario.slurm is None or scenario.slurm.conf is None
     layouts = {cluster.name: layout for cluster in scenario.clusters if (layout := cluster.layout()) and described}
-    facts = {"queues": _note_queues(scenario.clusters, layouts)}
+    facts = {"queues": _note_queues(scenario.clusters, layouts), "nodes": _note_names(record, layouts)}
     counted = {name: layout for name, layout in layouts.items() if not layout.plain}
     if counted:
         facts["resources"] = {name: _note_layout(layout) for name, layout in counted.items()}
@@ -60,6 +61,15 @@ def _note_layout(layout: Layout) -> dict[str, Any]:
         runs = [[group.count, int(group.amount(name))] for group in layout.groups]
         found[name] = {"total": sum(count * amount for count, amount in runs), "nodes": runs}
     return found | {name: {"total": int(count)} for name, count in layout.licences.items()}
+
+
+def _note_names(record: Record, layouts: Mapping[str, Layout]) -> dict[str, Any]:
+    """What the record says of the nodes, with their names in short where the site gives them: `c[001-352],g[01-48]`."""
+    told = dict(record.facts.get("nodes") or {})
+    for name, layout in layouts.items():
+        if name in told and any(group.own_names is not None for group in layout.groups):
+            told[name] = told[name] | {"names": hostlist.compress(layout.names())}
+    return told
 
 
 def _note_queues(clusters: tuple[Cluster, ...], layouts: Mapping[str, Layout]) -> dict[str, dict[str, str | None]]:
@@ -186,10 +196,10 @@ def find_parts(record: Record, queue: str | None = None) -> list[Part]:
         return [Part(name) for name in clusters]
     told = record.facts.get("queues") or {}
     mine = {name: told[name][queue] for name in clusters if queue in told.get(name, {})}
-    return [Part(name, None if text is None else read_ranges(text)) for name, text in mine.items()]
+    return [Part(name, None if text is None else read_numbers(text)) for name, text in mine.items()]
 
 
-def read_ranges(text: str) -> np.ndarray:
+def read_numbers(text: str) -> np.ndarray:
     """`0-3,7` as numbers."""
     return np.array([node for node, _ in parse_nodes(",".join(f"{part}:0" for part in text.split(",")))], np.int64)
 

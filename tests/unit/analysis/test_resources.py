@@ -138,3 +138,16 @@ def test_where_cores_are_all_there_is_nothing_more_is_told() -> None:
     assert found.summary["resources"] == {}
     assert found.record.resources is None
     assert set(found.series["series"]) >= {"used_cores", "waiting_cores"}
+
+
+def test_a_schedule_has_nodes_under_their_names_in_groups_by_partition() -> None:
+    from walltime.analysis.charts.layout import lay_out
+
+    named = [{"name": "c[01-02]", "count": 2, "cores": 4}, {"name": "g[1-1]", "count": 1, "cores": 2, "gpus": 4}]
+    queues = {"main": {"nodes": ["c[01-02]"], "default": True}, "gpu": {"nodes": ["g[1-1]"]}, "all": {}}
+    jobs = Workload.from_columns(submit=[0], run_time=[10], requested_time=[10], cores=[1], queue=["main"])
+    cluster = {"name": "site", "nodes": named, "queues": queues}
+    plan = lay_out(walltime.simulate({"workload": jobs, "cluster": cluster}).record)
+    assert plan.names == ("c01", "c02", "g1")
+    assert [(part.name, part.low, part.high) for part in plan.parts] == [("main", 0, 8), ("gpu", 8, 10)]
+    assert lay_out(walltime.simulate(jobs.select([0]), cores=4).record).parts == ()

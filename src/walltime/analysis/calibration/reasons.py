@@ -131,11 +131,11 @@ def find_room(record: Record, workload: Workload, waits: pl.DataFrame) -> np.nda
 
 def _overlap(one: str | None, other: str | None) -> bool:
     """Whether two queues share a node; None is all nodes."""
-    from walltime.analysis.resources import read_ranges
+    from walltime.analysis.resources import read_numbers
 
     if one is None or other is None:
         return True
-    return bool(np.intersect1d(read_ranges(one), read_ranges(other)).size)
+    return bool(np.intersect1d(read_numbers(one), read_numbers(other)).size)
 
 
 class _LogUse:

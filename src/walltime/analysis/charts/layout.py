@@ -15,6 +15,8 @@ from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
 from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of
 from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon
 from walltime.analysis.metrics import core_seconds
+from walltime.analysis.resources import read_numbers
+from walltime.cluster import hostlist
 from walltime.cluster.nodes import expand
 from walltime.core.tables import Record, ticks
 from walltime.core.time import SECOND
@@ -23,6 +25,8 @@ MOST_JOBS = 50_000
 """Jobs that are shown one by one; of more, those that hold the most core-seconds."""
 MOST_BLOCKS = 8
 """Rectangles for each job that may be shown: jobs scattered over many nodes are shown in smaller number."""
+MOST_NAMES, MOST_PARTS = 20_000, 12
+"""Nodes that are told by their names, and groups of nodes by partition."""
 _SHADE = (640, 160)
 _MADE: list[tuple[ref[Record], ref[Schedule]]] = []
 """Whole schedules that are in use: a report shows three pictures of each, and a million jobs take two seconds."""
@@ -65,6 +69,10 @@ class Schedule:
     rule: str
     hidden: np.ndarray | None = None
     veil: np.ndarray | None = None
+    names: tuple[str, ...] = ()
+    """The names of the nodes, where the site gives them."""
+    parts: tuple[Band, ...] = ()
+    """Neighbouring nodes of the same partitions, where there are several and each has nodes of its own."""
 
     @property
     def nodes(self) -> np.ndarray:
@@ -127,6 +135,33 @@ def lay_out(
         rule=_tell_rule(shown, candidates, used, window),
         hidden=hidden,
         veil=veil,
+        names=_find_names(record),
+        parts=_find_parts(record, floor.bands),
+    )
+
+
+def _find_names(record: Record) -> tuple[str, ...]:
+    """The names of the nodes of the only cluster; none where it does not tell them, or has too many for a page."""
+    told = list((record.facts.get("nodes") or {}).values())
+    text = told[0].get("names") if len(told) == 1 else None
+    names = tuple(hostlist.expand(text)) if text else ()
+    return names if len(names) <= MOST_NAMES else ()
+
+
+def _find_parts(record: Record, bands: tuple[Band, ...]) -> tuple[Band, ...]:
+    """Runs of nodes that belong to the same partitions; those of all nodes tell nothing."""
+    if len(bands) != 1 or not len(bands[0].nodes):
+        return ()
+    own = {name: text for name, text in (record.facts.get("queues") or {}).get(bands[0].name, {}).items() if text}
+    lows = bands[0].nodes
+    sets = {name: set(read_numbers(text).tolist()) for name, text in own.items()}
+    members = [tuple(name for name, nodes in sets.items() if node in nodes) for node in range(len(lows))]
+    starts = [node for node, mine in enumerate(members) if not node or mine != members[node - 1]]
+    if not 2 <= len(starts) <= MOST_PARTS:
+        return ()
+    edges = [*(int(lows[node]) for node in starts), bands[0].high]
+    return tuple(
+        Band(" + ".join(members[node]), edges[place], edges[place + 1], lows[:0]) for place, node in enumerate(starts)
     )
 
 

@@ -148,6 +148,8 @@ def encode_schedule(plan: Schedule, packer: Packer) -> dict[str, Any]:
         "rows": plan.rows,
         "bands": [{"name": band.name[:LONGEST], "low": band.low, "high": band.high} for band in plan.bands],
         "nodes": packer.add(plan.nodes.astype(np.uint32)),
+        "names": [clean(name[:LONGEST]) for name in plan.names],
+        "parts": [{"name": part.name[:LONGEST], "low": part.low, "high": part.high} for part in plan.parts],
         "ways": find_ways(jobs),
         "way": choose_way(jobs),
         "jobs": {

@@ -265,7 +265,7 @@ const Export = (() => {
     ))
       svg.append(Chart.make("text", { ...style, x: gantt.x(value), y: floor + 15, "text-anchor": "middle" }, text));
     gantt.nameBands((text, x, y) => svg.append(Chart.make("text", { ...style, x, y, fill: ink }, text)));
-    for (const { low } of gantt.plan.bands.slice(1))
+    for (const { low } of gantt.groups().slice(1))
       if (low > gantt.view.low && low < gantt.view.high)
         svg.append(
           Chart.make("rect", { x: gantt.margin.left, y: gantt.y(low), width: gantt.width, height: 1, fill: ink }),

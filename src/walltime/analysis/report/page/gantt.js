@@ -248,7 +248,7 @@ class Gantt {
   drawBands() {
     const { pen, plan } = this;
     pen.fillStyle = Colouring.variable("--ink");
-    for (const band of plan.bands.slice(1)) pen.fillRect(this.margin.left, this.y(band.low), this.width, 1);
+    for (const band of this.groups().slice(1)) pen.fillRect(this.margin.left, this.y(band.low), this.width, 1);
     this.nameBands((text, x, y) => {
       pen.globalAlpha = 0.8;
       pen.fillStyle = Colouring.variable("--ground");
@@ -267,11 +267,18 @@ class Gantt {
     pen.globalAlpha = 1;
   }
 
-  // The names of the clusters, where there are several and room for them: fn(text, x, y).
+  // Clusters or, of one cluster, its partitions.
+  groups() {
+    const { bands, parts } = this.plan;
+    return bands.length < 2 && parts && parts.length > 1 ? parts : bands;
+  }
+
+  // The names of the clusters or partitions, where there are several and room for them: fn(text, x, y).
   nameBands(fn) {
     const floor = this.margin.top + this.height;
-    if (this.plan.bands.length < 2) return;
-    for (const band of this.plan.bands) {
+    const groups = this.groups();
+    if (groups.length < 2) return;
+    for (const band of groups) {
       const top = Math.max(this.y(band.high), this.margin.top),
         bottom = Math.min(this.y(band.low), floor);
       if (bottom - top > 20) fn(Chart.fit(band.name, this.width / 2), this.margin.left + 6, top + 14);
@@ -328,7 +335,7 @@ class Gantt {
     if (nodes.length < 2) return Ticks.find({ kind: "count" }, low, high, count);
     const shown = [...nodes.keys()].filter((i) => nodes[i] >= low && nodes[i] <= high),
       every = Math.max(1, Math.ceil(shown.length / count));
-    return shown.filter((_, i) => i % every === 0).map((i) => [nodes[i], `n${i}`]);
+    return shown.filter((_, i) => i % every === 0).map((i) => [nodes[i], this.plan.names?.[i] ?? `n${i}`]);
   }
 
   // The number of the block (of a job, or of others) under a point, or -1.
