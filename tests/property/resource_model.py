@@ -17,7 +17,8 @@ Vector = list[int]
 class Stay:
     """What a running job has, or a waiting one keeps, on each node (licences are nodes behind the others).
 
-    A hold that has no names keeps `count` cores, on any of `nodes`.
+    A hold that has no names keeps `count` cores, on any of `nodes`. One that was named when it was due already may
+    count from a `late` moment on.
     """
 
     start: int
@@ -26,6 +27,7 @@ class Stay:
     alone: bool
     count: int = 0
     nodes: tuple[int, ...] = ()
+    late: int = 0
 
     def meets(self, start: int, end: int, nodes: list[int]) -> bool:
         """Whether it has anything to do with these nodes in that time."""
@@ -55,7 +57,9 @@ class Model:
     def stays(self, time: int, slot: int) -> list[Stay]:
         """Everything that counts at that time: jobs until their expected ends (now, all), holds of others."""
         return self.jobs(time) + [
-            hold for other, hold in self.holds.items() if other != slot and hold.start <= time < hold.end
+            hold
+            for other, hold in self.holds.items()
+            if other != slot and max(hold.start, hold.late) <= time < hold.end
         ]
 
     def jobs(self, time: int) -> list[Stay]:
@@ -176,7 +180,7 @@ class Model:
 
     def name(self, unclear: list[int], slot: int) -> None:
         """Give these holds names, and those in which one of them begins, in the order of their starts; they leave the
-        job that asks what it keeps itself."""
+        job that asks what it keeps itself. One that is due and finds too little keeps what there is after now."""
         found = list(unclear)
         for other in found:
             hold = self.holds[other]
@@ -194,9 +198,13 @@ class Model:
             rest = [0] * (self.kinds - 1)
             request = Request(hold.count, 0, (1, *rest))
             offers = self.offers(sorted(hold.nodes), request, hold.start, hold.end - hold.start, other)
-            shares = fill(sorted(offers), offers, hold.count)
+            shares, late = fill(sorted(offers), offers, hold.count), 0
+            if sum(shares.values()) < hold.count and hold.start <= self.now < hold.end - 1:
+                late = self.now + 1
+                offers = self.offers(sorted(hold.nodes), request, late, hold.end - late, other)
+                shares = fill(sorted(offers), offers, hold.count)
             amounts = hold.amounts | {node: [cores, *rest] for node, cores in shares.items()}
-            self.holds[other] = Stay(hold.start, hold.end, amounts, False)
+            self.holds[other] = Stay(hold.start, hold.end, amounts, False, late=late)
 
     # ---- the questions, answered
 

@@ -18,6 +18,7 @@ cdef class CountedHolds(Inventory):
     cdef int choose_none(self) except -1
     cdef int name_chosen(self, Py_ssize_t slot) except -1
     cdef int name_hold(self, Py_ssize_t h) except -1
+    cdef Py_ssize_t name_from(self, Py_ssize_t h, long long since, long long left) except -1
     cdef int note_try(self, Py_ssize_t h) except -1
     cdef int take_names_back(self) except -1
     cdef int keep_names(self) except -1

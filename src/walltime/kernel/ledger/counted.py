@@ -181,40 +181,41 @@ class CountedHolds(Inventory):
     def name_hold(self, h):
         """The hold keeps what the nodes of its set offer throughout, in order of their numbers, until it has enough.
 
-        One that is due amid an instant has not been started as jobs that end now are still in its place: it keeps what
-        the nodes offer from the next moment on.
+        One that is due and finds too little has not been started as jobs that end now are still in its place: it keeps
+        what the nodes offer from the next moment on.
         """
-        k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.held_set[h]
-        slot: cython.Py_ssize_t = self.held_slot[h]
-        left: cython.longlong = self.held_count[h]
-        start: cython.longlong = self.held_start[h]
-        end: cython.longlong = self.held_end[h]
-        since: cython.longlong
-        offer: cython.longlong
-        later: cython.longlong
+        count: cython.longlong = self.held_count[h]
+        first: cython.longlong = self.held_first[h]
         self.note_try(h)
         self.plan_hold(h, 1)
         self.held_count[h] = 0
         self.counted -= 1
         self.counted_in[s] -= 1
         self.named += 1
+        if self.name_from(h, self.held_start[h], count) > 0 and self.held_start[h] <= self.now < self.held_end[h] - 1:
+            self.lines.forget(self.held_first[h], first)
+            self.held_first[h] = first
+            self.name_from(h, self.now + 1, count)
+        return 0
+
+    def name_from(self, h, since, left):
+        """Keep so many cores from this time on; how many are lacking."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.held_set[h]
+        slot: cython.Py_ssize_t = self.held_slot[h]
+        end: cython.longlong = self.held_end[h]
+        offer: cython.longlong
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
                 if left == 0:
                     return 0
-                since = start
-                offer = min(left, self.lines.offer(i, A_CORE, slot, start, end))
-                if offer < left and start <= self.now < end - 1:
-                    later = min(left, self.lines.offer(i, A_CORE, slot, self.now + 1, end))
-                    if later > offer:
-                        offer = later
-                        since = self.now + 1
+                offer = min(left, self.lines.offer(i, A_CORE, slot, since, end))
                 if offer > 0:
                     left -= offer
                     self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, since, end, offer, A_CORE, offer)
-        return 0
+        return left
 
     def note_try(self, h):
         """Remember how the hold was."""
