@@ -117,6 +117,8 @@ def _ratio(value: Any) -> float:
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("must be a name")
+    if "\0" in value:  # NumPy and C take it for the end of a text
+        raise ValueError("cannot hold the character NUL")
     return value.strip()
 
 

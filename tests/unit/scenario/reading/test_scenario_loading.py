@@ -103,6 +103,11 @@ until: 2d
         ("workload: a.swf\nwalltime: 2\n", 2, ["walltime", "2"]),
         ("workload: a.swf\ncluster: {scheduler: {order: {depth: 2}}}\n", 2, ["scheduler.order", "without a name"]),
         ("workload: a.swf\ncluster: {scheduler: {order: 3}}\n", 2, ["scheduler.order", "must be a name"]),
+        (
+            'workload: a.swf\ncluster: {cores: 4, reservations: [{name: "\\0", start: 3, length: 6}]}\n',
+            2,
+            ["reservations", "cannot hold the character NUL"],
+        ),
         ("workload: a.swf\ncluster: 3\n", 2, ["cluster", "mapping"]),
         ("workload: a.swf\nworkload: b.swf\n", 2, ["'workload'", "twice", "line 1"]),
         ("workload: a.swf\ncluster:\n  cores: 3\n  cores: 4\n", 4, ["'cores'", "twice", "line 3"]),
