@@ -147,6 +147,20 @@ def test_the_global_queue_has_an_order(schedule: Any) -> None:
     assert [start for _, start in got] == [0, 18, 10, 13]
 
 
+def test_a_job_that_has_migrated_has_its_place_in_the_new_queue_at_once(schedule: Any) -> None:
+    """At 0 all have waited for nothing, and b's order is that of entry. The fourth moves from a, and stands first in b:
+    the look at b's first two ends with the sixth. The seventh, behind it, would gain too, but is not looked at."""
+    asked = [0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1]
+    cores = [1, 1, 1, 3, 2, 1, 1, 1, 1, 1, 1, 1]
+    workload = Workload.from_columns(submit=[0] * 12, run_time=[0] * 12, requested_time=asked, cores=cores)
+    clusters = [
+        {"name": "a", "cores": 3, "scheduler": {"order": "smallest", "backfill": "easy"}},
+        {"name": "b", "cores": 4, "scheduler": {"order": "wfp3", "backfill": "easy"}},
+    ]
+    got = schedule(workload, clusters, "least-loaded", overtake=False, migrate={"gain": 1, "most": 1, "depth": 2})
+    assert "".join(cluster for cluster, _ in got) == "abbbbbbababa"
+
+
 def test_a_waiting_job_migrates(schedule: Any) -> None:
     """All were sent to a; at 10 b would start the second 10 s earlier, and the third beside it 30 s earlier."""
     rows = [(0, 20, 4), (1, 20, 4), (2, 20, 4), (3, 1, 8)]

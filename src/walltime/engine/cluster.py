@@ -521,7 +521,9 @@ class Cluster(ClusterView):
         return 0
 
     def waiting_in(self, domain: Domain):
-        """The jobs that wait in a domain, in order."""
+        """The jobs that wait in a domain, in order: one that has just come may have no key yet, or an old one."""
+        if domain.dynamic and domain.queue.size > 0:
+            domain.prepare(self.orders, self.changes.now)
         return domain.waiting()
 
     def dress(self, jobs: JobTable, slot, now):
