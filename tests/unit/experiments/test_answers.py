@@ -30,6 +30,7 @@ def test_conditions_as_people_write_them():
 def test_values_are_exact():
     assert make_values("1", "4", None) == [1, 2, 3, 4]
     assert make_values("0.7", "0.9", "0.1") == [0.7, 0.8, 0.9]
+    assert make_values("1h", "2h", "30m") == [3600, 5400, 7200]
     for given in (("0.5", "1", None), ("4", "1", None), ("a", "2", None), ("1", "2", "0")):
         with pytest.raises(InputError):
             make_values(*given)
@@ -136,6 +137,19 @@ def test_an_answer_by_which_no_group_loses(scenario, tmp_path):
     assert free.value < found.value <= 24
     assert any(text.startswith(f"At {free.value}, size ") for text in found.sentences)
     assert "no size's p95_wait more than 10 % worse" in found.sentences[0]
+
+
+def test_a_bound_of_the_present_is_judged_repetition_by_repetition(scenario, tmp_path):
+    """The same work is done on more cores, however much it differs from seed to seed."""
+    with (
+        Store(tmp_path / "store", create=True) as store,
+        Points(store, "solve-site", scenario, groups=["size"], workers=1) as points,
+    ):
+        found = solve(
+            points, "cluster.cores", [24, 64], "core_seconds > 99% of present", zone=0.001, error=0.1, most=10
+        )
+    assert found.value == 24
+    assert not any("not all decisions are sure" in text for text in found.sentences)
 
 
 def test_a_trace_is_answered_over_its_weeks(tmp_path):

@@ -11,6 +11,7 @@ from walltime.analysis.solving import FIRST, Solution, Want, find_first
 from walltime.analysis.solving import solve as search
 from walltime.analysis.verdict import LEAST_WEEKS, SEEDS, WEEKS, Verdict
 from walltime.core.errors import InputError
+from walltime.core.time import SECOND, parse_duration
 from walltime.experiments.answers.conditions import PRESENT, Condition
 from walltime.experiments.answers.losers import REPLAY, Nobody, judge_groups, tell_losers
 from walltime.experiments.answers.points import Points
@@ -115,7 +116,7 @@ def solve(
     want = Want(wanted.find_bound(points), wanted.below, zone, error, most)
     for place in find_first(len(given)):  # on all workers at once
         points.add(write_label(given[place]), {key: given[place]}, FIRST)
-    trials = _Trials(points, key, given, wanted, nobody)
+    trials = _Trials(points, key, given, wanted, want.bound, nobody)
     solution = search(trials.respond, len(given), want, smallest=smallest, check=trials.check)
     solution.notes += trials.notes
     if points.basis == WEEKS and most < LEAST_WEEKS:
@@ -136,6 +137,7 @@ class _Trials:
     key: str
     values: Sequence[Any]
     wanted: Condition
+    bound: float
     nobody: Nobody | None
     notes: list[str] = field(default_factory=list)
 
@@ -143,8 +145,18 @@ class _Trials:
         """The figure of the first so many seeds, or of every week."""
         label = write_label(self.values[place])
         self.points.add(label, {self.key: self.values[place]}, count)
+        if self.wanted.relative:
+            self.points.add(PRESENT, {}, count)
         self.points.run()
-        return self.wanted.measure.values(self.points, label, count=None if self.points.basis == WEEKS else count)
+        least = None if self.points.basis == WEEKS else count
+        found = self.wanted.measure.values(self.points, label, count=least)
+        return self._pair(found, least) if self.wanted.relative else found
+
+    def _pair(self, found: list[float], count: int | None) -> list[float]:
+        """Less what chance gave to the present too: against the bound each is as its repetition of the present is."""
+        present = self.wanted.measure.values(self.points, PRESENT, count=count)
+        usual = self.bound / self.wanted.bound
+        return [value - self.wanted.bound * (base - usual) for value, base in zip(found, present, strict=True)]
 
     def check(self, place: int) -> bool:
         """Whether no group loses too much, over as many repetitions as the value has."""
@@ -170,14 +182,22 @@ def _judge_losers(points: Points, label: str, key: str) -> list[Verdict]:
 
 
 def make_values(first: str, last: str, step: str | None) -> list[int | float]:
-    """The values from `first` to `last`; whole numbers where both are, unless a step is given."""
+    """The values from `first` to `last`, durations in seconds; whole numbers where both are, unless a step is given."""
     try:
-        ends = [Fraction(text) for text in (first, last)]
-        width = Fraction(step) if step is not None else Fraction(1)
-    except (ValueError, ZeroDivisionError):
-        raise InputError("the values go from a number to a number", value=f"{first} to {last}") from None
+        ends = [_read(text) for text in (first, last)]
+        width = _read(step) if step is not None else Fraction(1)
+    except (InputError, ZeroDivisionError):
+        what = "the values go from a number or duration to another"
+        raise InputError(what, value=f"{first} to {last}") from None
     if step is None and any(end.denominator != 1 for end in ends):
         raise InputError("values that are not whole numbers need a --step", value=f"{first} to {last}")
     if ends[1] <= ends[0] or width <= 0:
         raise InputError("the values go upwards, by a step above 0", value=f"{first} to {last}")
     return Range(start=float(ends[0]), stop=float(ends[1]), step=float(width)).numbers()
+
+
+def _read(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except ValueError:
+        return Fraction(parse_duration(text), SECOND)
