@@ -135,7 +135,7 @@ def test_a_message_shows_the_beginning_of_what_is_long():
 OPENING = {"open", "read_text", "read_bytes", "read_csv", "read_parquet", "scan_csv", "scan_parquet", "read_json"}
 OWN = {  # what is ours to read: the boundary itself, the system's and the controller's files, our page, a store's files
     *("core/reading.py", "slurm/controller.py", "slurm/paused.py", "slurm/warden.py", "slurm/controller_log.py"),
-    *("analysis/report/page.py", "cli/main.py", "experiments/execution.py", "experiments/identity.py"),
+    *("analysis/report/shell.py", "cli/main.py", "experiments/execution.py", "experiments/identity.py"),
     *("experiments/leases.py", "experiments/pool.py", "experiments/results.py", "experiments/worker.py"),
     "experiments/grouping.py",
 }

@@ -85,7 +85,9 @@ def _show(facts: dict[str, Any]) -> None:
     console = out()
     console.print(facts["source"], style="bold")
     console.print(_overview(facts))
+    console.print()
     console.print(_quantile_table(facts))
+    console.print()
     console.print(_week(facts))
     for sentence in judge(facts):
         console.print(f"• {sentence}", style="yellow", soft_wrap=True)
@@ -106,21 +108,20 @@ def _overview(facts: dict[str, Any]) -> Table:
 
 
 def _quantile_table(facts: dict[str, Any]) -> Table:
-    from rich import box
     from rich.table import Table
 
     from walltime.core.time import format_duration
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")  # 80 columns are enough
     table.add_column("", no_wrap=True)
     for heading in ("5 %", "25 %", "median", "75 %", "95 %", "mean"):
         table.add_column(heading, justify="right", no_wrap=True)
     forms: dict[str, tuple[str, Any]] = {
-        "think_time": ("think time in sessions", format_duration),
-        "break": ("break between sessions", format_duration),
-        "session_length": ("length of a session", format_duration),
-        "jobs_per_batch": ("jobs of a batch", "{:,.3g}".format),
-        "batches_per_session": ("batches of a session", "{:,.3g}".format),
+        "think_time": ("think time", format_duration),
+        "break": ("break", format_duration),
+        "session_length": ("session length", format_duration),
+        "jobs_per_batch": ("jobs per batch", "{:,.3g}".format),
+        "batches_per_session": ("batches per session", "{:,.3g}".format),
     }
     for key, (name, form) in forms.items():
         if facts[key]:

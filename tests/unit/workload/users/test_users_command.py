@@ -27,8 +27,9 @@ def run(*arguments):
 def test_for_a_person_and_for_a_program(trace, tmp_path):
     shown = run(trace, "--page", tmp_path / "users.html", "--alea", tmp_path / "set")
     assert shown.exit_code == 0, shown.output
-    for word in ("think time in sessions", "after a completion", "users react", "with twice the gap", "12 files"):
+    for word in ("batches per session", "after a completion", "users react", "with twice the gap", "12 files"):
         assert word in shown.output
+    assert "…" not in shown.output, "80 columns are enough"
     page = (tmp_path / "users.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "72 sessions" in page
