@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from site_scenarios import KINDS, TREE, draw_site
-from test_site_twin import simulate_slowly
 
+from twin import reference
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, MISSING, Workload
 from walltime.scenario import Cluster, parse
@@ -155,7 +155,7 @@ def test_nothing_is_exceeded(kind):
         site, workload = draw_site(seed, kind)
         scenario = parse(site | {"workload": {"table": workload}})
         cluster, jobs = scenario.clusters[0], describe(workload)
-        outcomes = simulate_slowly(scenario)
+        outcomes = reference.simulate(scenario)
         for now in {outcome.start for outcome in outcomes if outcome.start is not None}:
             running = [
                 (job, outcome)
