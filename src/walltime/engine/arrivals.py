@@ -13,6 +13,7 @@ from walltime.engine.loop import Simulation
 from walltime.engine.sources import GAVE_UP, Cancellations, Expiries
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Engine, Source
+from walltime.rules.site import refuse_unknown_reservations
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LABELS = ("user", "group", "account", "queue", "qos", "profile")
@@ -63,6 +64,8 @@ class Arrivals(Source):
                 ruled = self.site.apply(batch)
                 batch = ruled.batch
                 self.take_rules(ruled)
+            elif self.admission is None:
+                refuse_unknown_reservations(batch, [])
             if self.admission is not None:
                 self.admission.add(batch)
             self.batches.append(batch)

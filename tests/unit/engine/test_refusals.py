@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from walltime.api import simulate
+from walltime.core.errors import InputError
+from walltime.core.workload import Workload
 from walltime.engine.native import unsupported
 from walltime.scenario import parse
 
@@ -33,3 +36,12 @@ def test_of_several_clusters_one_is_enough():
     site = {"workload": {"trace": "jobs.swf"}, "clusters": clusters, "broker": "first"}
     assert unsupported(parse(site)) == []
     assert [key for key, _ in unsupported(parse(site | {"execution": {"overrun": "extend"}}))] == ["execution.overrun"]
+
+
+@pytest.mark.parametrize("reservations", [[], [{"name": "r0", "start": 100, "length": 10}]])
+@pytest.mark.parametrize("machine", [{"cores": 4}, {"nodes": "2x2"}])
+def test_a_reservation_that_no_job_can_use_is_told(machine, reservations):
+    """There is none of that name, or it is maintenance; whatever else the cluster has."""
+    jobs = Workload.from_columns(submit=[0], run_time=[5], requested_time=[5], cores=[1], reservation=["r0"])
+    with pytest.raises(InputError, match="a reservation that no job can use: 'r0'"):
+        simulate({"workload": {"table": jobs}, "cluster": machine | {"reservations": reservations}})
