@@ -36,6 +36,7 @@ COMPILED = [
     "kernel.ledger.promises",
     "kernel.ledger.offers",
     "kernel.ledger.plan",
+    "kernel.ledger.trial",
     "kernel.ledger.forecast",
     "kernel.ledger.node_pool",
     "kernel.ledger.place",

@@ -12,8 +12,8 @@ import pytest
 from walltime.cluster.requests import Request
 from walltime.core.random import stream
 from walltime.core.time import NEVER
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.scenario import Part

@@ -26,9 +26,9 @@ from walltime.engine.reactions import Reactions
 from walltime.engine.users import Users
 from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.cores import CoreLedger, Ledger
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.queue.lines import Choices, LinesQueue

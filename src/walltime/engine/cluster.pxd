@@ -85,3 +85,8 @@ cdef class Cluster(ClusterView):
     cdef long long planned(self, JobTable jobs, Py_ssize_t slot, long long now) except *
     cdef long long foresee(self, JobTable jobs, Py_ssize_t slot, Domain domain, long long now) except *
     cdef int refresh(self, JobTable jobs, Domain domain, long long now) except -1
+    cdef long long first_fit(
+        self, Py_ssize_t slot, Domain domain, Forecast forecast, bint alone, long long now
+    ) except *
+    cpdef long long predict_behind(self, Py_ssize_t slot, list before, long long now) except *
+    cdef Forecast make_forecast(self, JobTable jobs, Domain domain)

@@ -560,7 +560,7 @@ class Cluster(ClusterView):
         able = domain.queue.size == 0
         if able:
             self.set_time(self.changes.now)
-            able = domain.view.raw_ledger.fits(slot) if domain.lines is None else domain.view.fits_by_rules(slot)
+            able = domain.view.would_fit(slot)
         jobs.at[slot] = kept
         return able
 
@@ -602,29 +602,49 @@ class Cluster(ClusterView):
         """When the job, dressed as one of the domain's, would start."""
         forecast: Forecast
         time: cython.longlong
-        exact: cython.longlong
         self.refresh(jobs, domain, now)
         forecast = domain.forecast
         time = forecast.behind(domain.place_of(slot), slot, now)
-        if (forecast.noded and domain.queue.size == 0) or domain.view.raw_ledger is not self.ledger:
-            exact = domain.view.raw_ledger.earliest(slot, now)
-            if exact > time:
-                time = exact
-        return time
+        return max(time, self.first_fit(slot, domain, forecast, domain.queue.size == 0, now))
+
+    def first_fit(self, slot, domain: Domain, forecast: Forecast, alone, now):
+        """From when on the job fits, where a forecast of cores does not tell: on nodes, where no job waits before it,
+        and in a reservation; elsewhere `now`."""
+        if (forecast.noded and alone) or domain.view.raw_ledger is not self.ledger:
+            return domain.view.raw_ledger.earliest(slot, now)
+        return now
+
+    def predict_behind(self, slot, before, now):
+        """When a job that waits here would start behind these, as `predict` sees it: for watching, at any time; the
+        forecast is of this question alone."""
+        jobs: JobTable = self.ledger.jobs
+        domain: Domain = self.domain_of(jobs, slot)
+        forecast: Forecast = self.make_forecast(jobs, domain)
+        if self.machine is not None:
+            forecast.shut = self.machine.windows(domain.view.raw_ledger, domain.mask)
+        forecast.make([*before, slot], now)
+        domain.view.raw_ledger.set_time(now)
+        time: cython.longlong = forecast.starts[slot]
+        return max(time, self.first_fit(slot, domain, forecast, len(before) == 0, now))
+
+    def make_forecast(self, jobs: JobTable, domain: Domain):
+        """A forecast of the domain that knows what runs there."""
+        s: cython.Py_ssize_t
+        policy: Policy = domain.policy
+        ledger: Ledger = domain.view.raw_ledger
+        noded: cython.bint = not isinstance(ledger, CoreLedger | PlanLedger)
+        forecast: Forecast = Forecast(jobs, ledger, domain.cores, policy.strict, domain.plans, noded)
+        for s in jobs.slots():
+            if jobs.at[s].holding != 1 or jobs.at[s].cluster != self.index or jobs.at[s].seq < 0:
+                continue
+            if self.domain_of(jobs, s) is domain:
+                forecast.started(s)
+        return forecast
 
     def refresh(self, jobs: JobTable, domain: Domain, now):
         """Have a plan of the domain as things are now."""
-        s: cython.Py_ssize_t
-        policy: Policy = domain.policy
         if domain.forecast is None:
-            ledger = domain.view.raw_ledger
-            noded = not isinstance(ledger, CoreLedger | PlanLedger)
-            domain.forecast = Forecast(jobs, ledger, domain.cores, policy.strict, domain.plans, noded)
-            for s in jobs.slots():
-                if jobs.at[s].holding != 1 or jobs.at[s].cluster != self.index or jobs.at[s].seq < 0:
-                    continue
-                if self.domain_of(jobs, s) is domain:
-                    domain.forecast.started(s)
+            domain.forecast = self.make_forecast(jobs, domain)
         if (domain.dynamic or domain.periodic) and domain.forecast.made != now:
             domain.forecast.stale = True
         if domain.forecast.stale and domain.dynamic and domain.lines is None and domain.queue.size > 0:

@@ -408,6 +408,10 @@ class Pass:
         """Whether the job could start now, for its estimate, without touching another job's reservation, and the
         limits admit it. A job with a choice of queues is then in the first one where it could."""
         self.check(slot)
+        return self.would_fit(slot)
+
+    def would_fit(self, slot):
+        """The same, of any job that is described as one that waits here."""
         return self.raw_ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
 
     def fits_by_rules(self, slot):
@@ -450,7 +454,11 @@ class Pass:
         return fits
 
     def earliest(self, slot):
-        """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none."""
+        """The first time from which the job would fit for its estimate, as far as the estimates tell; NEVER if none.
+
+        That is beside what runs and what is held: what a reservation is made from. When it would start behind the jobs
+        that wait before it is another question, which its cluster answers.
+        """
         self.check(slot)
         return self.plan(slot)
 
@@ -537,15 +545,17 @@ class Pass:
         i: cython.Py_ssize_t = slot
         self.check(i)
         cores: cython.longlong = self.jobs.at[i].cores
+        free: cython.longlong = self.raw_ledger.free
         first: cython.Py_ssize_t
-        counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
-        if counter >= 0:
+        kind, counter = self.verdict(i, self.now)
+        if kind == "limit":
             return f"limit: {self.quotas.why(counter, i)}"
-        if cores > self.raw_ledger.free:
-            return f"resources: it needs {cores} cores, {self.raw_ledger.free} are free"
-        if not self.raw_ledger.fits(i):
-            wait = self.raw_ledger.window / SECOND
-            return f"reservation: it would delay a job that has been promised its start in {wait:g} s"
+        if kind == "resources":
+            where = "" if cores > free else ", but not on the nodes that it needs"
+            return f"resources: it needs {cores} cores, {free} are free{where}"
+        if kind == "reservation":
+            when = f" in {self.raw_ledger.window / SECOND:g} s" if self.raw_ledger.window < NEVER else ""
+            return f"reservation: it would delay a job that has been promised its start{when}"
         first = self.raw_queue.head()
         if first >= 0 and first != i and self.raw_queue.precedes(first, i):
             return f"priority: it fits, but stands behind job {self.jobs.at[first].job_id}"
@@ -553,8 +563,8 @@ class Pass:
 
     def verdict(self, slot, now):
         """What keeps the waiting job back as things stand at `now`, whatever is before it: ("limit", its counter),
-        ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). For watching: it may be
-        asked at any time, and changes nothing."""
+        ("resources", -1), ("reservation", -1) where it would delay one, or ("", -1). It may be asked at any time, and
+        changes nothing: the one answer to "why not?", to which `why` and `explain` give words."""
         i: cython.Py_ssize_t = slot
         if not 0 <= i < self.jobs.size:
             raise self.violation(-1, f"asked about {slot}, which is not a job")
@@ -575,9 +585,6 @@ class Pass:
         if chosen is not None:
             self.jobs.table[i] = chosen
         return kind, -1
-
-    def would_fit(self, slot):
-        return self.raw_ledger.fits(slot) if self.lines is None else self.fits_by_rules(slot)
 
     # ---- deciding
 
@@ -836,8 +843,8 @@ class Pass:
         i: cython.Py_ssize_t = slot
         if not 0 <= i < self.jobs.size:
             return self.violation(-1, f"started {slot}, which is not a job")
-        counter: cython.Py_ssize_t = -1 if self.lines is None else self.lines.refuser(i)
-        if counter >= 0:
+        kind, counter = self.verdict(i, self.now)
+        if kind == "limit":
             return self.violation(i, f"started, but a limit refuses it: {self.quotas.why(counter, i)}")
         return self.violation(i, f"started, but it does not fit: {self.raw_ledger.free} cores are free")
 

@@ -264,7 +264,7 @@ class Preemptor:
         try:
             for one in self.told:
                 if self.rank[one] < own:
-                    search.take_away(one)
+                    search.trial.take_away(one)
             if view.fits(slot):  # the jobs that leave anyway make room enough
                 return []
             found: list = self.look(search, own)

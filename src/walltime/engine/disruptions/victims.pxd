@@ -1,5 +1,6 @@
 from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
+from walltime.kernel.ledger.trial cimport Trial
 from walltime.policy.api cimport Pass
 
 cdef class Search:
@@ -14,13 +15,11 @@ cdef class Search:
     cdef long long[::1] entry_node
     cdef long long[::1] entry_before
     cdef Py_ssize_t entries
-    cdef dict gone
+    cdef Trial trial
     cdef list candidates
 
     cdef int begin(self, Pass view, Py_ssize_t slot) except -1
     cdef int end(self) except -1
-    cdef int take_away(self, Py_ssize_t one) except -1
-    cdef int bring_back(self, Py_ssize_t one) except -1
     cdef bint enough_without(self, Py_ssize_t one) except? -1
     cdef bint enough_on_its_nodes(self, Py_ssize_t one) except? -1
     cdef int enter(self, Py_ssize_t one, Py_ssize_t node) except -1

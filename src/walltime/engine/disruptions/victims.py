@@ -7,6 +7,7 @@ import cython
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in victims.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.ledger.trial import Trial
 from walltime.policy.api import Pass
 
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # of a share
@@ -15,7 +16,7 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # of a share
 @cython.final
 @cython.cclass
 class Search:
-    """Tries on the ledger, and undoes, how it would be without some of the jobs.
+    """Asks how it would be without some of the jobs: a trial of the ledger.
 
     A job that needs a single node is helped by those on that node alone: others are counted there, and stay. Not so
     where it wants licences, or where cores are kept on no certain nodes: there each may help.
@@ -28,7 +29,7 @@ class Search:
         self.entry_node = integers(64)
         self.entry_before = integers(64)  # as `newest`
         self.entries = 0
-        self.gone = {}  # and where they were
+        self.trial = Trial()
         self.candidates = []  # the jobs that may go, the first to go first: those that matter, where that is known
 
     def begin(self, view: Pass, slot):
@@ -46,33 +47,23 @@ class Search:
                 self.gained = integers(self.nodes.n)
                 self.newest = integers(self.nodes.n)
         self.candidates = []
-        return 0
+        return self.trial.begin(view.raw_ledger)
 
     def end(self):
         """All jobs are back where they were."""
         k: cython.Py_ssize_t
-        for one, where in self.gone.items():
-            self.ledger.put_back(one, where)
-        self.gone = {}
+        self.trial.end()
         for k in range(self.entries):
             self.gained[self.entry_node[k]] = self.newest[self.entry_node[k]] = 0
         self.entries = 0
         return 0
-
-    def take_away(self, one):
-        """This one leaves in any case, or is tried."""
-        self.gone[one] = self.ledger.where(one)
-        return self.ledger.give(one)
-
-    def bring_back(self, one):
-        return self.ledger.put_back(one, self.gone.pop(one))
 
     def enough_without(self, one):
         """Whether the job fits, now that this one may go, too."""
         if self.nodes is not None:
             return self.enough_on_its_nodes(one)
         self.candidates.append(one)
-        self.take_away(one)
+        self.trial.take_away(one)
         return self.cores <= self.ledger.free and self.view.fits(self.slot)
 
     def enough_on_its_nodes(self, one):
@@ -118,11 +109,11 @@ class Search:
                 k = self.entry_before[k - 1]
         self.candidates = sorted(there, key=there.__getitem__)
         for one in self.candidates:
-            self.take_away(one)
+            self.trial.take_away(one)
         if self.view.fits(self.slot):
             return True
         for one in self.candidates:
-            self.bring_back(one)
+            self.trial.bring_back(one)
         return False
 
     def needed(self):
@@ -133,9 +124,9 @@ class Search:
         needed: list = [self.candidates[last]]
         for k in range(last - 1, -1, -1):
             one = self.candidates[k]
-            self.bring_back(one)
+            self.trial.bring_back(one)
             if not self.view.fits(self.slot):
-                self.take_away(one)
+                self.trial.take_away(one)
                 needed.append(one)
         needed.reverse()
         return needed

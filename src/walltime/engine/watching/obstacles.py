@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from walltime.engine.disruptions.outages import Gate, Machine, Outage
+from walltime.kernel.ledger.trial import Trial
 from walltime.policy.views import judge
 
 FAILURES = ("failure",)
@@ -82,30 +83,35 @@ def _describe_coming(machine: Machine) -> dict[str, Any]:
 @contextmanager
 def _lifted(machine: Machine, sorts: tuple[str, ...], drained: list[int]) -> Iterator[None]:
     """For a moment these outages are over, and those nodes take jobs."""
-    with ExitStack() as back:
-        for blockers, outage in machine.shut_now:
-            for ledger, blocker in blockers if outage.kind in sorts else ():
-                until = int(machine.simulation.jobs.expected_end[blocker])
-                ledger.give(blocker)
-                back.callback(ledger.shut, blocker, outage.nodes, until)
-        if drained:
-            for ledger in machine.ledgers():
-                ledger.drain(drained, False)
-                back.callback(ledger.drain, drained, True)
+    with ExitStack() as trials:
+        for ledger in machine.ledgers():
+            trial = trials.enter_context(_tried(ledger))
+            for blockers, outage in machine.shut_now:
+                for whose, blocker in blockers if outage.kind in sorts else ():
+                    if whose is ledger:
+                        trial.take_away(blocker)
+            if drained:
+                trial.open_up(drained)
         yield
 
 
 @contextmanager
 def _forgotten(machine: Machine) -> Iterator[None]:
     """For a moment no reservation is to come."""
-    coming = sorted(machine.coming.items(), key=lambda one: one[1][:2])
-    for blocker, _ in coming:
-        machine.ledger.unhold(blocker)
-    try:
+    with _tried(machine.ledger) as trial:
+        for blocker, (start, end, _, nodes) in sorted(machine.coming.items(), key=lambda one: one[1][:2]):
+            trial.lift(blocker, nodes, start, end)
         yield
+
+
+@contextmanager
+def _tried(ledger: Any) -> Iterator[Trial]:
+    trial = Trial()
+    trial.begin(ledger)
+    try:
+        yield trial
     finally:
-        for blocker, (start, end, _, nodes) in coming:
-            machine.ledger.keep_shut(blocker, nodes, start, end)
+        trial.end()
 
 
 def name_interruption(machine: Machine | None, domain: int, nodes: set[int], now: int) -> dict[str, Any] | None:

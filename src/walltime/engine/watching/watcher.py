@@ -16,7 +16,6 @@ from walltime.core.time import NEVER
 from walltime.engine.recorder import NOWHERE
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
-from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.kernel.source import Engine, Observer, Source
 from walltime.policy.views import find_ledger, find_quotas, judge
 
@@ -113,7 +112,6 @@ class Watcher(Observer):
         self.due = -NEVER
         self.fitted = False  # whether it could have started when a backfill pass last took place
         self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
-        self.free_profile = FreeProfile()
 
     # ---- what the engine tells
 
@@ -338,32 +336,13 @@ class Watcher(Observer):
             self.plans.append((now, start))
 
     def _plan(self, engine: Engine, domain: Any, ahead: list[int]) -> int | None:
-        """When it would start if no job came any more, none overtook, and estimates were true: every job before it
-        that no limit refuses is given the earliest time, in order, by the number of cores (or of whole nodes that are
-        all alike). None on a machine that is divided, or with too many before it."""
-        jobs, view = engine.jobs, domain.view
-        cluster = engine.clusters[int(jobs.cluster[self.slot])]
-        if len(cluster.domains) > 1 or len(ahead) > MOST_PLANNED:
+        """When it would start if no more jobs came and estimates were true, as a broker would be told; jobs before it
+        that a limit refuses are left out. None with too many before it, or where it would not."""
+        if len(ahead) > MOST_PLANNED:
             return None
-        if not find_ledger(view).foresee(self.free_profile):
-            self._foresee_cores(engine, find_ledger(view))
-        units = find_ledger(view).units if self.free_profile.unit > 1 else lambda slot: int(jobs.cores[slot])
-        for slot in sorted(ahead, key=lambda slot: self._rank(engine, slot)):
-            if domain.lines is None or domain.lines.refuser(slot) < 0:
-                self._place(slot, units(slot), max(int(jobs.estimate[slot]), 1))
-        start = self.free_profile.earliest(units(self.slot), max(int(jobs.estimate[self.slot]), 1))
+        cluster = engine.clusters[int(engine.jobs.cluster[self.slot])]
+        lines = domain.lines
+        before = [slot for slot in ahead if lines is None or lines.refuser(slot) < 0]
+        before.sort(key=lambda slot: self._rank(engine, slot))
+        start = cluster.predict_behind(self.slot, before, int(engine.now))
         return None if start >= NEVER else int(start)
-
-    def _place(self, slot: int, units: int, length: int) -> None:
-        start = self.free_profile.earliest(units, length)
-        if start < NEVER:
-            self.free_profile.hold(start, start + length, units)
-
-    def _foresee_cores(self, engine: Engine, ledger: Any) -> None:
-        jobs = engine.jobs
-        running = np.flatnonzero(
-            (jobs.holding[: jobs.size] == 1) & (jobs.cluster[: jobs.size] == jobs.cluster[self.slot])
-        )
-        self.free_profile.begin(int(engine.now), max(int(ledger.free), 0), 1)
-        for end, cores in sorted(zip(jobs.expected_end[running].tolist(), jobs.cores[running].tolist(), strict=True)):
-            self.free_profile.release(end, cores)

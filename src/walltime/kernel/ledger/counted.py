@@ -12,9 +12,9 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.availability import Availability
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.inventory import Inventory
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core

@@ -6,10 +6,10 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.counted import CountedHolds
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.running_profile import RunningProfile
 

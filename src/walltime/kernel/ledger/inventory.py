@@ -8,11 +8,11 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.ledger.free_profile import FreeProfile
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool, RoughRoom
 from walltime.kernel.ledger.node_starts import NodeStarts, Smallest
 from walltime.kernel.ledger.place import Place  # noqa: F401 - as in inventory.pxd

@@ -14,9 +14,9 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.future import Future
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.node_space import has_node
 from walltime.kernel.ledger.running_profile import RunningProfile

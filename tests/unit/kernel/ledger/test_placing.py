@@ -11,8 +11,8 @@ from walltime.cluster.nodes import FULL_SPEED
 from walltime.cluster.requests import Request
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable, done_in, time_for
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.scenario import Part

@@ -10,8 +10,8 @@ import pytest
 from walltime.cluster.requests import Request
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.hardware import Hardware
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policy import registry
 from walltime.policy.place import as_place

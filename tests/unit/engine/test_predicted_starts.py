@@ -1,0 +1,86 @@
+"""When would it start? What `explain` says was planned, where every estimate is true and no job comes later: that time,
+by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+import walltime
+from walltime import Workload
+
+FCFS = {"order": "fcfs", "backfill": "none"}
+
+
+def planned(cluster, job, rows):
+    """The first plan of the job's start, and when it started; rows are (submit, length, cores, queue)."""
+    submit, length, cores, queue = zip(*rows, strict=True)
+    jobs = Workload.from_columns(
+        submit=[float(time) for time in submit],
+        run_time=[float(time) for time in length],
+        requested_time=[float(time) for time in length],
+        cores=list(cores),
+        queue=list(queue),
+    )
+    result = walltime.simulate({"workload": {"table": jobs}, "cluster": cluster})
+    told = walltime.explain(result, job)
+    return told.foreseen[0].start, told.start
+
+
+ROWS = [(0, 100, 3, "a"), (1, 50, 4, "a"), (2, 10, 1, "a")]
+
+
+def test_none_overtakes_where_none_may():
+    """The third would fit beside the first, but waits behind the second, which begins at 100 and has everything."""
+    assert planned({"cores": 4, "scheduler": FCFS}, 3, ROWS) == (150, 150)
+
+
+def test_with_backfilling_it_would_be_planned_beside_the_first():
+    """A policy that looks only every 60 s: at 2 it is planned for this moment, and starts when the policy looks."""
+    scheduler = {"order": "fcfs", "backfill": "easy", "rhythm": {"name": "periodic", "bf_interval": 60}}
+    assert planned({"cores": 4, "scheduler": scheduler}, 3, ROWS)[0] == 2
+
+
+def test_a_maintenance_that_is_known_is_planned_with():
+    """The second could begin at 100, but would not be done at 120."""
+    maintenance = [{"name": "repair", "start": 120, "length": 30, "cores": 4}]
+    assert planned({"cores": 4, "scheduler": FCFS, "reservations": maintenance}, 2, ROWS[:2]) == (150, 150)
+
+
+@pytest.mark.parametrize("job", [3, 4])
+def test_each_part_of_a_divided_machine_has_a_plan(job):
+    """Queue b has two nodes of its own; its first job has both until 40."""
+    rows = [(0, 100, 8, "a"), (0, 40, 4, "b"), (1, 30, 4, "b"), (2, 5, 4, "b")]
+    cluster = {
+        "nodes": [{"name": "n[1-2]", "cores": 4}, {"name": "m[1-2]", "cores": 2}],
+        "queues": {"a": {"nodes": "n[1-2]"}, "b": {"nodes": "m[1-2]"}},
+        "scheduler": FCFS,
+    }
+    assert planned(cluster, job, rows) == ({3: 40, 4: 70}[job],) * 2
+
+
+def test_on_nodes_the_first_is_planned_by_what_it_needs_there():
+    """Two cores are free, but on two nodes; the second job wants two on one node."""
+    jobs = Workload.from_columns(
+        submit=[0.0, 1.0], run_time=[100.0, 10.0], requested_time=[100.0, 10.0], cores=[2, 2], nodes=[2, 1]
+    )
+    cluster = {"nodes": {"count": 2, "cores": 2}, "scheduler": FCFS}
+    told = walltime.explain(walltime.simulate({"workload": {"table": jobs}, "cluster": cluster}), 2)
+    assert (told.foreseen[0].start, told.start) == (100, 100)
+
+
+def test_a_pass_tells_nodes_from_reservations():
+    """As many cores as it needs are free, and no job is promised anything."""
+    answers = []
+
+    def ask(p):
+        for slot in p.waiting():
+            if p.fits(slot):
+                p.start(slot)
+            else:
+                answers.append(p.why(slot))
+
+    jobs = Workload.from_columns(
+        submit=[0.0, 1.0], run_time=[100.0, 10.0], requested_time=[100.0, 10.0], cores=[2, 2], nodes=[2, 1]
+    )
+    walltime.simulate({"workload": {"table": jobs}, "cluster": {"nodes": {"count": 2, "cores": 2}}}, policy=ask)
+    assert answers[0] == "resources: it needs 2 cores, 2 are free, but not on the nodes that it needs"
