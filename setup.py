@@ -73,6 +73,7 @@ COMPILED = [
     "policies.fairshare.tree",
     "policies.fairshare.share",
     "policies.order.fairshare",
+    "policies.order.job_size",
     "policies.order.multifactor",
     "policies.estimate.request",
     "policies.estimate.perfect",

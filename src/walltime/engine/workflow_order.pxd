@@ -7,6 +7,9 @@ cdef class WorkflowOrder(Order):
     cdef const long long[::1] of
     cdef const long long[:, ::1] table
     cdef long long[::1] queue
+    cdef long long asked
+    cdef long long[::1] stamp
+    cdef long long[::1] known
     cpdef attach(self, object surroundings)
     cpdef set_time(self, long long now)
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

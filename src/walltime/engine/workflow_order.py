@@ -30,7 +30,8 @@ def order_as_workflows(order, estimate, flows):
 class WorkflowOrder(Order):
     """Asks another order about a task as if it were its whole workflow, and of everything else as it is.
 
-    While it asks, the task's fields are the workflow's; `estimate` says how long the workflow is believed to run.
+    While it asks, the task's fields are the workflow's; `estimate` says how long the workflow is believed to run. Among
+    many jobs it asks once for each workflow.
     """
 
     def __init__(self, order: Order, estimate: Estimate, flows) -> None:
@@ -42,6 +43,9 @@ class WorkflowOrder(Order):
         self.charges = order.charges
         self.of = np.ascontiguousarray(flows.of, np.int64)
         self.queue = np.full(len(flows.columns["submit"]), -1, np.int64)  # in which the first of its tasks has waited
+        self.asked = 0  # how often keys were asked for
+        self.stamp = np.zeros(len(self.queue), np.int64)  # by workflow: when it was asked about last
+        self.known = np.zeros(len(self.queue), np.int64)  # by workflow: the key it got then
         self.table = np.ascontiguousarray(np.column_stack([flows.columns[name] for name in FIELDS]), np.int64)
 
     def attach(self, surroundings):
@@ -109,15 +113,22 @@ class WorkflowOrder(Order):
         flow: cython.Py_ssize_t
         kept: JobFields
         self.order.keys(jobs, slots, now, keys)
+        self.asked += 1
         for i in range(len(slots)):
             flow = self.flow(jobs, slots[i])
-            if flow >= 0:
-                kept = jobs.at[slots[i]]
-                try:
-                    self.stand_in(jobs, slots[i], flow)
-                    self.order.keys(jobs, slots[i : i + 1], now, keys[i : i + 1])
-                finally:
-                    jobs.at[slots[i]] = kept
+            if flow < 0:
+                continue
+            if self.stamp[flow] == self.asked:
+                keys[i] = self.known[flow]
+                continue
+            kept = jobs.at[slots[i]]
+            try:
+                self.stand_in(jobs, slots[i], flow)
+                self.order.keys(jobs, slots[i : i + 1], now, keys[i : i + 1])
+            finally:
+                jobs.at[slots[i]] = kept
+            self.stamp[flow] = self.asked
+            self.known[flow] = keys[i]
         return 0
 
     def parts(self, jobs: JobTable, slot, now):

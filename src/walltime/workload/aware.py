@@ -44,35 +44,51 @@ def find_flows(workload: Workload) -> Flows | None:
     of[chosen] = number
     order = np.argsort(of, kind="stable")
     bounds = np.searchsorted(of[order], np.arange(len(labels) + 1))
-    found = [_describe(workload, order[first:last]) for first, last in pairwise(bounds)]
+    describe = _Describer(workload)
+    found = [describe(order[first:last]) for first, last in pairwise(bounds)]
     columns = {name: np.array([one[name] for one in found], np.int64) for name in found[0]}
     return Flows(of, columns)
 
 
-def _describe(workload: Workload, rows: np.ndarray) -> dict[str, int]:
-    """What the tasks in these rows ask for as one job."""
-    texts = workload.column("dependencies")
-    place = {int(job): number for number, job in enumerate(workload.column("job_id")[rows])}
-    needs = [[place[int(job)] for job in _NEEDED.findall(texts[row]) if int(job) in place] for row in rows]
-    length = np.maximum(workload.column("requested_time")[rows], 0)
-    begins = _begin(needs, length)
-    run = np.where(workload.column("run_time")[rows] >= 0, workload.column("run_time")[rows], length)
-    asked = {name: workload.column(name)[rows] for name in PEAKS}
-    return {
-        **{name: int(workload.column(name)[rows[0]]) for name in FIRST},
-        **{name: _peak(begins, length, amounts) for name, amounts in asked.items()},
-        "requested": int((begins + length).max()),
-        "run_time": int((_begin(needs, run) + run).max()),
-    }
+class _Describer:
+    """What the tasks in some rows ask for as one job; tasks that are the same but for their numbers are seen once."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.texts = workload.column("dependencies")
+        self.job_id = workload.column("job_id")
+        self.requested = np.maximum(workload.column("requested_time"), 0)
+        run = workload.column("run_time")
+        self.run = np.where(run >= 0, run, self.requested)
+        self.first = {name: workload.column(name) for name in FIRST}
+        self.peaks = {name: workload.column(name) for name in PEAKS}
+        self.known: dict[tuple[object, ...], dict[str, int]] = {}
+
+    def __call__(self, rows: np.ndarray) -> dict[str, int]:
+        place = {job: number for number, job in enumerate(self.job_id[rows].tolist())}
+        needs = tuple(
+            tuple({place[int(job)] for job in _NEEDED.findall(self.texts[row]) if int(job) in place})
+            for row in rows.tolist()
+        )
+        length, run = self.requested[rows], self.run[rows]
+        asked = {name: amounts[rows] for name, amounts in self.peaks.items()}
+        key = (needs, length.tobytes(), run.tobytes(), *(amounts.tobytes() for amounts in asked.values()))
+        if key not in self.known:
+            begins = _begin(needs, length)
+            self.known[key] = {
+                **{name: _peak(begins, length, amounts) for name, amounts in asked.items()},
+                "requested": int((begins + length).max()),
+                "run_time": int((_begin(needs, run) + run).max()),
+            }
+        return {**{name: int(values[rows[0]]) for name, values in self.first.items()}, **self.known[key]}
 
 
-def _begin(needs: list[list[int]], length: np.ndarray) -> np.ndarray:
+def _begin(needs: tuple[tuple[int, ...], ...], length: np.ndarray) -> np.ndarray:
     """When each task begins on an endless machine; tasks that need one another in a circle begin at once."""
     begins = np.zeros(len(needs), np.int64)
-    left = [len(set(needed)) for needed in needs]
+    left = [len(needed) for needed in needs]
     after: list[list[int]] = [[] for _ in needs]
     for task, needed in enumerate(needs):
-        for one in set(needed):
+        for one in needed:
             after[one].append(task)
     ready = [task for task, count in enumerate(left) if not count]
     while ready:

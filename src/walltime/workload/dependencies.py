@@ -10,14 +10,15 @@ SWF's preceding job with its think time is one more condition.
 from __future__ import annotations
 
 import csv
+import gc
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +32,17 @@ AFTER, AFTERANY, AFTEROK, AFTERNOTOK, SINGLETON = range(5)
 
 KINDS = {"after": AFTER, "afterany": AFTERANY, "afterok": AFTEROK, "afternotok": AFTERNOTOK, "aftercorr": AFTEROK}
 NAMES = (*KINDS, "singleton")
+_PLAIN = ("after", "afterany", "afterok", "afternotok")
 
 _TERM = re.compile(r"([a-z]+)((?::[^:]+)+)")
 _TARGET = re.compile(r"(\d+)(?:_(\d+|\*))?(?:\+(\d+))?(?:\([a-z]+\))?")
+_SINGLETON = re.compile(r"singleton(\([a-z]+\))?")
 _TASK = re.compile(r"(.+)_(\d+)")
 _LIMIT = re.compile(r"([^%]+)%(\d+)")
 _MINUTE = 60 * SECOND
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """One job, task or array that is waited for; `offset` is in microseconds, `same_task` Slurm's aftercorr."""
 
     kind: int
@@ -60,6 +62,9 @@ class Expression:
 @lru_cache(maxsize=4096)
 def parse_dependencies(text: str) -> Expression:
     """What a text of dependencies says; raises InputError for one that says nothing."""
+    kind, *jobs = text.split(":")
+    if kind in _PLAIN and jobs and all(job.isascii() and job.isdigit() for job in jobs):
+        return Expression(tuple([Condition(KINDS[kind], job) for job in jobs]))
     compact = "".join(text.split())
     if "," in compact and "?" in compact:
         raise InputError(
@@ -72,7 +77,7 @@ def parse_dependencies(text: str) -> Expression:
 
 
 def _parse_term(part: str, text: str) -> Iterator[Condition]:
-    if re.fullmatch(r"singleton(\([a-z]+\))?", part):
+    if _SINGLETON.fullmatch(part):
         yield Condition(SINGLETON)
         return
     match = _TERM.fullmatch(part)
@@ -149,17 +154,31 @@ def resolve_dependencies(workload: Workload, *, preceding: bool = False, unknown
     if not any(texts) and (before is None or not np.any(before != MISSING)):
         return None
     builder = _Builder(workload, unknown)
-    for row, text in enumerate(texts):
-        if text and text.strip():
-            builder.add(row, text)
-    if before is not None:
-        think = workload.column("think_time")
-        for row in np.flatnonzero(before != MISSING).tolist():
-            builder.follow(row, int(before[row]), max(int(think[row]), 0))
-    if not builder.waits:
-        return None
-    builder.refuse_circles()
-    return builder.graph()
+    with _no_collection():
+        for row, text in enumerate(texts):
+            if text and text.strip():
+                builder.add(row, text)
+        if before is not None:
+            think = workload.column("think_time")
+            for row in np.flatnonzero(before != MISSING).tolist():
+                builder.follow(row, int(before[row]), max(int(think[row]), 0))
+        if not builder.waits:
+            return None
+        if builder.may_circle():
+            builder.refuse_circles()
+        return builder.graph()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without looks for garbage in circles: there is none, and millions of small objects to look at."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def resolve_arrays(workload: Workload) -> tuple[np.ndarray, np.ndarray] | None:
@@ -343,6 +362,11 @@ class _Builder:
                 group[row] = numbers[key]
                 rows[numbers[key]].append(row)
         return group, rows
+
+    def may_circle(self) -> bool:
+        """Whether a job waits for one that stands behind it; a singleton never does."""
+        latest = [max((row for one in members for row in self.targets[one]), default=-1) for members in self.members]
+        return any(latest[number] >= row for row, number in self.waits.items())
 
     def refuse_circles(self) -> None:
         """Raise InputError where jobs wait for one another in a circle: what can be done is done, in any order."""

@@ -44,6 +44,11 @@ def test_every_form_is_read():
     assert parse_dependencies("afterok:12_*").conditions == (Condition(AFTEROK, "12"),)
 
 
+@pytest.mark.parametrize("kind", ["after", "afterany", "afterok", "afternotok"])
+def test_the_plain_form_is_read_as_the_general_one(kind):
+    assert parse_dependencies(f"{kind}:3:17") == parse_dependencies(f" {kind}:3 :17")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

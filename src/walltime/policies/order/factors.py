@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from walltime.core.time import SECOND, parse_duration
 from walltime.kernel.jobs import JobTable
 from walltime.policies.fairshare.settings import Settings, read_number, read_settings
 from walltime.policies.order.expression import Expression
+from walltime.policies.order.job_size import JobSize
 from walltime.policy.functions import Waiting
 from walltime.policy.surroundings import Surroundings
 
@@ -21,6 +23,9 @@ TRES = ("cpu", "mem", "gpu", "node")
 QUANTITIES = (*("submit", "eligible", "requested_time", "estimate", "cores", "nodes", "priority", "deadline"),)
 """What a formula of the site's factor or of the nice value may name."""
 MINUTE = 60 * SECOND
+
+Factor = Callable[[JobTable, int], float]
+"""The value of a factor for the job in a slot."""
 
 
 def read_weights(given: Any) -> dict[str, float]:
@@ -99,7 +104,8 @@ class StaticFactors:
         cluster, layout = surroundings.cluster, surroundings.cluster.layout()
         self.codes = surroundings.codes
         self.cores = float(cluster.total_cores or 1)
-        self.nodes = float(layout.count) if layout is not None else 0.0
+        nodes = float(layout.count) if layout is not None else 0.0
+        self.size = JobSize(self.cores, nodes, self.favor_small, self.relative)
         queues = list(cluster.queues.values())
         most = max([queue.job_factor for queue in queues], default=0)
         self.queue_factor = [queue.job_factor / most if most else 0.0 for queue in queues]
@@ -111,6 +117,9 @@ class StaticFactors:
         self.most_priority = max(self.priority.values(), default=0)
         self.home = {user: name for name, account in cluster.accounts.items() for user in account.users or ()}
         self.names: dict[str, list[str]] = {}
+        unused = {name for name, formula in (("site", self.site), ("nice", self.nice)) if formula == 0.0}
+        terms = self._list_terms()
+        self.weighed = [(factor, weight) for name, factor, weight in terms if weight and name not in unused]
 
     def _totals(self, layout: Any, mask: Any) -> dict[str, float]:
         """What a queue has of each resource that can be weighed; nothing where it is not known."""
@@ -131,24 +140,28 @@ class StaticFactors:
             above = accounts[above].parent
         return 0 if above is None else int(accounts[above].priority)
 
+    def _list_terms(self) -> Iterator[tuple[str, Factor, float]]:
+        """Every factor, what tells its value of a job, and its weight; the nice value weighs -1."""
+        weights = self.weights
+        yield "association", self._association, weights["association"]
+        yield "job_size", self.size.of, weights["job_size"]
+        yield "partition", self._partition, weights["partition"]
+        yield "qos", self._qos, weights["qos"]
+        for name, weight in self.tres.items():
+            yield f"tres.{name}", partial(self._tres, name), weight
+        yield "site", partial(self._value, self.site), 1.0
+        yield "nice", partial(self._value, self.nice), -1.0
+
     def sum(self, jobs: JobTable, slot: int) -> float:
         """What these factors add to the priority of the job."""
-        return sum(factor * weight for factor, weight in self.factors(jobs, slot).values())
+        total = 0.0
+        for factor, weight in self.weighed:
+            total += factor(jobs, slot) * weight
+        return total
 
     def factors(self, jobs: JobTable, slot: int) -> dict[str, tuple[float, float]]:
-        """Every factor and its weight; the nice value weighs -1."""
-        weights = self.weights
-        found = {
-            "association": (self._association(jobs, slot) if weights["association"] else 0.0, weights["association"]),
-            "job_size": (self._size(jobs, slot) if weights["job_size"] else 0.0, weights["job_size"]),
-            "partition": (self._partition(jobs, slot) if weights["partition"] else 0.0, weights["partition"]),
-            "qos": (self._qos(jobs, slot) if weights["qos"] else 0.0, weights["qos"]),
-        }
-        for name, weight in self.tres.items():
-            found[f"tres.{name}"] = (self._tres(jobs, slot, name), weight)
-        found["site"] = (self._value(self.site, jobs, slot), 1.0)
-        found["nice"] = (self._value(self.nice, jobs, slot), -1.0)
-        return found
+        """Every factor and its weight."""
+        return {name: (factor(jobs, slot) if weight else 0.0, weight) for name, factor, weight in self._list_terms()}
 
     def _name(self, kind: str, code: int) -> str | None:
         if code < 0:
@@ -171,26 +184,7 @@ class StaticFactors:
         name = self._name("qos", int(jobs.qos[slot]))
         return self.qos.get(name or "", 0.0) / self.most_qos if self.most_qos else 0.0
 
-    def _size(self, jobs: JobTable, slot: int) -> float:
-        """Slurm's job size factor; a plain number of cores has no nodes, and cores alone count."""
-        cores = float(jobs.cores[slot])
-        asked = int(jobs.nodes[slot])
-        nodes = float(asked if asked > 0 else 1)
-        if self.relative:
-            size = max(cores, nodes * self.cores / self.nodes if self.nodes else 0.0)
-            size = size / max(int(jobs.requested[slot]) / MINUTE, 1.0) / self.cores
-            size = 1.0 - size if self.favor_small else size
-        elif self.favor_small:
-            size = (self.cores - cores) / self.cores
-            if self.nodes:
-                size = (max(self.nodes - nodes, 0.0) / self.nodes + size) / 2.0
-        else:
-            size = cores / self.cores
-            if self.nodes:
-                size = (nodes / self.nodes + size) / 2.0
-        return min(max(size, 0.0), 1.0)
-
-    def _tres(self, jobs: JobTable, slot: int, name: str) -> float:
+    def _tres(self, name: str, jobs: JobTable, slot: int) -> float:
         queue = int(jobs.queue[slot])
         total = self.totals[queue] if 0 <= queue < len(self.totals) else self.total
         asked = {

@@ -11,7 +11,6 @@ They are present once every so often, when a trigger says so, or as a share of t
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -71,8 +70,9 @@ class Mix:
     def choices(self, random: np.random.Generator) -> Iterator[Workflow]:
         """Workflows by their weights, without end."""
         weights = np.array(self.weights if self.weights is not None else [1.0] * len(self.workflows), np.float64)
+        shares = weights / weights.sum()
         while True:
-            yield self.workflows[int(random.choice(len(weights), p=weights / weights.sum()))]
+            yield self.workflows[int(random.choice(len(shares), p=shares))]
 
 
 def add_workflows(
@@ -90,17 +90,14 @@ def add_workflows(
             workflow.check_machine(workload.machine_cores)
     random = stream(seed, "workflows", name or mix.name)
     chosen = _by_share(mix, random, workload) if mix.share is not None else _by_time(mix, random, *_find_span(workload))
-    number = find_free(workload.column("job_id"))
     known = dict(workload.notes.get("workflows", {}))
-    rows: list[dict[str, Any]] = []
+    submitted = _Submitted(mix, find_free(workload.column("job_id")))
     for time, workflow in chosen:
         label = f"{workflow.name}-{len(known) + 1}"
-        known[label] = describe(workflow, mix.way)
-        rows += [mix.columns | row for row in jobs_of(workflow, mix.way, time, label, number + len(rows))]
+        known[label] = submitted.add(workflow, time, label)
     if mix.share is not None:
-        work = sum(known[label]["work"] for label in {row["workflow"] for row in rows})
-        workload = _make_room(workload, work, seed, spare)
-    added = Workload.from_columns(**{key: [row.get(key) for row in rows] for key in dict.fromkeys(_keys(rows))})
+        workload = _make_room(workload, submitted.work, seed, spare)
+    added = Workload.from_columns(**submitted.columns)
     if workload.has("phase"):
         codes = np.full(len(added), workload.label_names("phase").index("experiment"), np.int32)
         labels = added.labels | {"phase": workload.labels["phase"]}
@@ -109,39 +106,81 @@ def add_workflows(
     return joined.replace(joined.columns, notes=workload.notes | {"workflows": known})
 
 
-def _keys(rows: list[dict[str, Any]]) -> Iterator[str]:
-    return itertools.chain.from_iterable(rows) if rows else iter(("submit", "run_time"))
+@dataclass(frozen=True)
+class _Form:
+    """What is the same of a workflow whenever it is submitted."""
+
+    known: dict[str, Any]
+    """What is known of it before any scheduling: seconds, and core-seconds of work."""
+    columns: dict[str, list[Any]]
+    names: list[str]
+    """What follows the workflow's label in the names of its jobs."""
+    needs: list[list[int]]
+    """The places of the jobs that each of its jobs waits for."""
 
 
-def describe(workflow: Workflow, way: str) -> dict[str, Any]:
-    """What is known of a workflow before any scheduling: seconds, and core-seconds of work."""
-    return {
+class _Submitted:
+    """The jobs of workflows as columns of a workload, numbered from `number` on; times in seconds."""
+
+    def __init__(self, mix: Mix, number: int) -> None:
+        self.mix, self.number = mix, number
+        self.columns: dict[str, list[Any]] = {"submit": [], "run_time": []}
+        self.work = 0.0
+        self.forms: dict[int, _Form] = {}  # by the place of the workflow in the mix
+        self.places = {id(workflow): place for place, workflow in enumerate(mix.workflows)}
+
+    def add(self, workflow: Workflow, submit: float, label: str) -> dict[str, Any]:
+        """Submit it once; what is known of it."""
+        place = self.places[id(workflow)]
+        if place not in self.forms:
+            self.forms[place] = _find_form(workflow, self.mix)
+        form, first, count = self.forms[place], self.number, len(self.forms[place].names)
+        self.number += count
+        self.work += form.known["work"]
+        added = form.columns | {
+            "submit": [submit] * count,
+            "workflow": [label] * count,
+            "job_id": list(range(first, first + count)),
+            "name": [label + name for name in form.names],
+        }
+        if self.mix.way != "single":
+            added["dependencies"] = [
+                "afterok:" + ":".join([str(first + place) for place in needed]) if needed else ""
+                for needed in form.needs
+            ]
+        for name, values in added.items():
+            self.columns.setdefault(name, []).extend(values)
+        return dict(form.known)
+
+
+def _find_form(workflow: Workflow, mix: Mix) -> _Form:
+    known = {
         "name": workflow.name,
-        "way": way,
+        "way": mix.way,
         "tasks": len(workflow.tasks),
         "critical_path": workflow.critical_path,
         "work": workflow.work,
     }
-
-
-def jobs_of(workflow: Workflow, way: str, submit: float, label: str, number: int) -> list[dict[str, Any]]:
-    """The jobs of one workflow as rows of a workload, numbered from `number` on; times in seconds."""
-    common = {"submit": submit, "workflow": label}
-    if way == "single":
-        return [common | {
-            "job_id": number, "name": label, "cores": workflow.widest, "run_time": workflow.critical_path,
-            "requested_time": workflow.requested_path,
-        }]  # fmt: skip
-    numbers = {key: number + place for place, key in enumerate(workflow.tasks)}
-    rows = []
-    for key, task in workflow.tasks.items():
-        needs = ":".join(str(numbers[needed]) for needed in dict.fromkeys(task.needs))
-        rows.append(common | {
-            "job_id": numbers[key], "name": f"{label}/{_SIGNS.sub('-', key)}", "cores": task.cores,
-            "run_time": task.run_time, "requested_time": task.requested_time or task.run_time,
-            "memory": task.memory, "dependencies": f"afterok:{needs}" if needs else "", "aware": int(way == "manifest"),
-        })  # fmt: skip
-    return rows
+    tasks = list(workflow.tasks.values())
+    count = 1 if mix.way == "single" else len(tasks)
+    common: dict[str, list[Any]] = {name: [value] * count for name, value in mix.columns.items()}
+    if mix.way == "single":
+        pilot: dict[str, list[Any]] = {
+            "cores": [workflow.widest],
+            "run_time": [workflow.critical_path],
+            "requested_time": [workflow.requested_path],
+        }
+        return _Form(known, common | pilot, [""], [[]])
+    places = {key: place for place, key in enumerate(workflow.tasks)}
+    own: dict[str, list[Any]] = {
+        "cores": [task.cores for task in tasks],
+        "run_time": [task.run_time for task in tasks],
+        "requested_time": [task.requested_time or task.run_time for task in tasks],
+        "memory": [task.memory for task in tasks],
+        "aware": [int(mix.way == "manifest")] * count,
+    }
+    needs = [[places[needed] for needed in dict.fromkeys(task.needs)] for task in tasks]
+    return _Form(known, common | own, ["/" + _SIGNS.sub("-", key) for key in workflow.tasks], needs)
 
 
 def _find_span(workload: Workload) -> tuple[float, float]:
