@@ -9,6 +9,7 @@ import typer
 from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.report import is_experiment
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 
@@ -27,7 +28,7 @@ def plot(
         list[str] | None,
         typer.Argument(
             metavar="RESULT",
-            help="Result folders, or folders of them; for heat-map and curves the name of an experiment.",
+            help="Result folders, or folders of them; or the name of one experiment (heat-map, curves, cdf, ...).",
             show_default=False,
         ),
     ] = None,
@@ -83,18 +84,19 @@ def plot(
     from walltime.analysis.charts import find_kind
     from walltime.analysis.plots import check_picture
     from walltime.analysis.plots import plot as make
-    from walltime.experiments.reporting import KINDS, plot_experiment
+    from walltime.experiments.reporting import GRIDS, SPREADS, plot_experiment
 
     if list_kinds:
         _list_kinds(as_json)
         return
     if kind is None:
         raise InputError("say which picture: walltime plot KIND RESULT... (--list shows the kinds)")
-    if (name := kind.replace("_", "-")) in KINDS:
+    name = kind.replace("_", "-")
+    if name in GRIDS or (name in SPREADS and is_experiment(results or [], store)):
         target = check_picture(output or f"{name}.png", force=force)
         if results is None or len(results) != 1:
             raise InputError(f"the plot {name} needs the name of one experiment")
-        given: dict[str, Any] = {"of": of, "x": x, "theme": theme, "width": width, "height": height}
+        given: dict[str, Any] = {"of": of, "x": x, "by": by, "theme": theme, "width": width, "height": height}
         drawn = plot_experiment(store, results[0], name, **{key: value for key, value in given.items() if value})
         _tell(drawn.save(target, dpi=dpi), name, results, as_json=as_json)
         return

@@ -97,6 +97,38 @@ def test_quantiles_of_a_histogram():
     assert find_quantiles(*count_bins(np.array([0.0, 0.0, 0.0, 7.0])))[2] == 0.0
 
 
+def test_pictures_show_the_jobs_of_each_cell(store, tmp_path):
+    """The share below a bin's edge, the shares of bins, and quartiles are those of the kept histograms."""
+    chart = walltime.plot_experiment(store, "flows", "cdf", of="run_time").chart
+    merged = merge_distributions(store, "flows", {"way": "pilot", "every": "6h"})
+    own = merged.filter(pl.col("by") == "all", pl.col("variable") == "run_time")
+    line = chart.panels[0].marks[0]
+    assert [mark.label for mark in chart.panels[0].marks] == ["pilot, 6h", "pilot, 12h", "chained, 6h", "chained, 12h"]
+    assert line.y[1:] == pytest.approx(own["cdf"].to_numpy())
+    assert line.x[1:] == pytest.approx(np.maximum(own["high"].to_numpy(), 1))
+    bars = walltime.plot_experiment(store, "flows", "histogram", of="run_time").chart.panels[0].marks[0]
+    assert bars.y.sum() == pytest.approx(1)
+    middle = 10 ** round(np.log10(own["high"].median()), 1)
+    assert bars.y[:-1][bars.x[1:] <= middle * 1.001].sum() == pytest.approx(
+        own.filter(pl.col("high") <= middle * 1.001)["jobs"].sum() / own["jobs"].sum()
+    )
+    boxes = walltime.plot_experiment(store, "flows", "boxes", of="slowdown", by="core-hours").chart.panels[0]
+    rows = group_jobs(store, "flows").filter(pl.col("by") == "core-hours", pl.col("variable") == "slowdown")
+    first = rows.filter(pl.col("way") == "chained", pl.col("every") == "6h").row(0, named=True)
+    mark = next(mark for mark in boxes.marks if mark.label == "chained, 6h")
+    assert mark.figures[0] == pytest.approx([first[name] for name in ("p5", "p25", "p50", "p75", "p95")])
+    assert mark.counts[0] == first["jobs"]
+    for kind in ("cdf", "histogram", "boxes"):
+        for name in ("picture.png", "picture.html"):
+            target = tmp_path / f"{kind}-{name}"
+            run = CliRunner().invoke(app, ["plot", kind, "flows", "--store", str(store.place), "-o", str(target)])
+            assert run.exit_code == 0, run.output
+            assert target.stat().st_size > 1000
+    for wrong in ({"of": "waits"}, {"by": "user"}, {"x": "way"}):
+        with pytest.raises(InputError):
+            walltime.plot_experiment(store, "flows", "cdf", **wrong)
+
+
 def workflows(rows) -> pl.DataFrame:
     return pl.DataFrame(
         [

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
+    from walltime.analysis.charts.chart import Chart
     from walltime.analysis.plots import Picture
+    from walltime.experiments.reporting.contents import Contents
     from walltime.experiments.store import Store
 
-KINDS = ("heat-map", "curves")
+GRIDS = ("heat-map", "curves")
+"""Pictures that an experiment alone has: of one figure over its grid."""
+SPREADS = ("cdf", "histogram", "boxes")
+"""Pictures that results have too: how a quantity is spread over the jobs of each cell."""
+KINDS = (*GRIDS, *SPREADS)
 """The pictures of an experiment."""
 
 
@@ -46,23 +52,38 @@ def plot_experiment(
     name: str,
     kind: str = "curves",
     *,
-    of: str = "mean_wait",
+    of: str | None = None,
     x: str | None = None,
+    by: str | None = None,
     **look: Any,
 ) -> Picture:
-    """A picture of an experiment: `heat-map` or `curves` of the figure `of`, over the axis `x`; raises InputError.
+    """A picture of an experiment; raises InputError.
 
-    `look` is what pictures of results take: `theme`, `width`, `height`.
+    `heat-map` and `curves` are of the figure `of` (mean_wait), over the axis `x`. `cdf`, `histogram` and `boxes` are of
+    the variable `of` (wait) over the jobs of each cell, `by` classes of cores or core-hours; of what the analysis
+    `distributions` has kept. `look` is what pictures of results take: `theme`, `width`, `height`.
     """
-    from walltime.analysis.charts.grids import draw_curves, draw_map
     from walltime.analysis.plots import Picture
     from walltime.experiments.reporting.contents import Contents
     from walltime.experiments.store import Store
 
     if kind not in KINDS:
         raise InputError("unknown kind of picture of an experiment", value=kind, choices=KINDS)
-    draw = draw_map if kind == "heat-map" else draw_curves
+    for option, value, kinds in (("x", x, GRIDS), ("by", by, SPREADS)):
+        if value is not None and kind not in kinds:
+            raise InputError(f"the plot {kind} of an experiment has no such option", value=option)
     if isinstance(store, Store):
-        return Picture(draw(Contents(store, name).grid(of), x), **look)
+        return Picture(_draw(Contents(store, name), kind, of, x, by), **look)
     with Store(store) as opened:
-        return Picture(draw(Contents(opened, name).grid(of), x), **look)
+        return Picture(_draw(Contents(opened, name), kind, of, x, by), **look)
+
+
+def _draw(contents: Contents, kind: str, of: str | None, x: str | None, by: str | None) -> Chart:
+    from walltime.analysis.charts.grids import draw_curves, draw_map
+    from walltime.experiments.reporting.spread import draw_boxes, draw_cdf, draw_histogram
+
+    if kind in GRIDS:
+        draw = draw_map if kind == "heat-map" else draw_curves
+        return draw(contents.grid(of or "mean_wait"), x)
+    spread = {"cdf": draw_cdf, "histogram": draw_histogram, "boxes": draw_boxes}[kind]
+    return spread(contents, of or "wait", by)
