@@ -35,6 +35,7 @@ from benchmarks import (
     case_slurm,
     case_startup,
     case_timeshare,
+    case_users,
 )
 from benchmarks.figures import WIDTH, Figure, headings
 from benchmarks.setting import Setting, quick
@@ -60,6 +61,7 @@ ALL = (
     case_experiments,
     case_startup,
     case_timeshare,
+    case_users,
     case_slurm,
 )
 CASES = {case.CASE: case for case in ALL}

@@ -49,7 +49,8 @@ def _count_given_up(record: Record) -> int:
 
 def _find_sessions(jobs: pl.DataFrame, gap: float) -> tuple[np.ndarray, np.ndarray]:
     """The length of each session in seconds, from its first submission to its last, and its jobs."""
-    _, user = np.unique(jobs["user"].to_physical().to_numpy(), return_inverse=True)
+    codes = jobs["user"].to_physical().to_numpy()
+    user = (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
     columns = {
         "user": user.astype(np.int32),
         "submit": ticks(jobs["submit"]),

@@ -86,7 +86,8 @@ class Acts:
 def sort_by_user(jobs: Workload) -> tuple[np.ndarray, np.ndarray]:
     """The rows by user, each user's in order of submission, and their users."""
     user = jobs.column("user").astype(np.int64)
-    order = np.argsort(user, kind="stable")  # rows are in order of submission already
+    few = int(user.max(initial=0)) < 1 << 15  # numbers of 16 bits are sorted in linear time
+    order = np.argsort(user.astype(np.int16) if few else user, kind="stable")  # rows are in order of submission already
     return order, user[order]
 
 
@@ -194,14 +195,15 @@ def _find_before(
     owner: np.ndarray, times: np.ndarray, user: np.ndarray, moments: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each moment of a user the place of the last time of its or an earlier user, in the order that is returned."""
-    by_time = np.lexsort((times, owner))
     if not len(times):
-        return np.full(len(user), -1), by_time
+        return np.full(len(user), -1), np.zeros(0, np.int64)
     low = min(int(times.min()), int(moments.min(initial=times.min())))
     span = max(int(times.max()), int(moments.max(initial=times.max()))) - low + 1
     if span * (int(owner.max()) + 2) < 1 << 62:
-        keys = (owner[by_time] + 1) * span + (times[by_time] - low)
-        return np.searchsorted(keys, (user + 1) * span + (moments - low), "right") - 1, by_time
+        keys = (owner + 1) * span + (times - low)
+        by_time = np.argsort(keys, kind="stable")  # almost in order already, which this sort is quick at
+        return np.searchsorted(keys[by_time], (user + 1) * span + (moments - low), "right") - 1, by_time
+    by_time = np.lexsort((times, owner))
     kind = np.repeat([0, 1], [len(times), len(moments)])
     merged = np.lexsort((kind, np.append(times, moments), np.append(owner, user)))
     seen = np.cumsum(merged < len(times)) - 1
