@@ -49,7 +49,7 @@ def _note_behaviour(scenario: Scenario, workload: Workload) -> dict[str, Any]:
         if queue.max_time is not None
     }
     told = {"time_limits": limits} if limits and scenario.workload.trace is not None else {}
-    return told | ({"reaction": workload.notes["reaction"]} if "reaction" in workload.notes else {})
+    return told | ({"adjusted": workload.notes["adjusted"]} if "adjusted" in workload.notes else {})
 
 
 def prepare(scenario: Scenario, workload: Workload | None = None) -> Prepared:

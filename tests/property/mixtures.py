@@ -29,6 +29,18 @@ PLACES = ("round-robin", "even", "first-fit", "contiguous", "topology", "random"
 TASKS = ("sequential", "lock-step step=1", "lock-step step=2 delay=1 spin", "master-slave step=3 delay=1")
 SITES = ("several", "cores", "plain", "vectors", "cores", "several", "plain", "vectors")
 USERS = ("ann", "bo", "cy", "di")
+REACTIONS: tuple[dict[str, Any], ...] = (
+    {"name": "give-up", "after": 20},
+    {"name": "stop-at-limit", "jobs": 2, "again": 7},
+    {"name": "abandon", "wait": 30},
+    {"name": "ask-for-less", "margin": 1.5, "jobs": 2},
+    {"name": "fewer-cores", "gain": 1, "serial": 0.2},
+    {"name": "split", "time": 10},
+    {"name": "split", "cores": 2},
+    {"name": "merge", "jobs": 3, "below": 20},
+    {"name": "other-site", "gain": 1},
+    {"name": "other-queue", "gain": 1},
+)
 PLANNERS = ("slurm", {"name": "slurm", "bf_interval": 5, "sched_interval": 10, "sched_min_interval": 1})
 
 
@@ -68,6 +80,8 @@ class Mixture:
             self.keys["workload"]["workflows"] = self.draw_workflows()
         if self.chance(0.15) and "cluster" in self.keys:
             self.keys["start"] = self.draw_start()
+        if (users := self.draw_users()) is not None:
+            self.keys["users"] = users
         return self.keys
 
     # ---- clusters
@@ -182,6 +196,23 @@ class Mixture:
         if any(texts) or workload.has("preceding_job"):
             return workload
         return workload.replace(dict(workload.columns) | {"job_id": ids})
+
+    def draw_users(self) -> dict[str, Any] | None:
+        """Users who react, by draws of their own, so that they change nothing else that is drawn."""
+        random = stream(self.seed, "mixture.users")
+        if "start" in self.keys or random.random() > 0.25:
+            return None
+        parts = [REACTIONS[int(place)] for place in random.permutation(len(REACTIONS))[: int(random.integers(0, 4))]]
+        rules = {"mode": "feedback", "waits": "none", "campaign": int(random.integers(0, 5)), "session_gap": 60}
+        rules |= {
+            "think": ("recorded", "drawn")[int(random.integers(2))],
+            "hours": ("own", "any")[int(random.integers(2))],
+        }
+        if random.random() < 0.2:
+            return {"mode": "alea", "waits": "none"}
+        if random.random() < 0.2:
+            rules["population"] = int(random.integers(1, 9))
+        return rules | {"reactions": parts}
 
     def draw_workflows(self) -> dict[str, Any]:
         tasks = [

@@ -244,11 +244,9 @@ def find_remarks(results: Sequence[Comparable]) -> list[str]:
 def _find_behaviour(summaries: Sequence[Summary]) -> list[str]:
     """Other time limits on the jobs of a log, to which no user reacts."""
     facts = [summary.get("facts") or {} for summary in summaries]
-    if len({repr(one.get("time_limits")) for one in facts}) < 2 or any(one.get("reaction") for one in facts):
+    if len({repr(one.get("time_limits")) for one in facts}) < 2 or any(one.get("adjusted") for one in facts):
         return []
-    return [
-        "time limits differ, and no user reacts: the jobs of the log ask for what they asked for (workload.reaction)"
-    ]
+    return ["time limits differ, and no user reacts: the jobs of the log ask for what they asked for (workload.adjust)"]
 
 
 def _find_left(summary: Summary, rejections: bool) -> str:

@@ -14,6 +14,7 @@ import polars as pl
 from walltime.core.tables import Record, ticks
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, sort_by_submission
+from walltime.policy.users import GAVE_UP
 from walltime.workload.users.sessions import Thresholds, infer_acts
 
 _DAY = 86_400.0
@@ -44,12 +45,13 @@ def sum_up_users(record: Record) -> dict[str, Any] | None:
 
 def _count_given_up(record: Record) -> int:
     """Jobs whose users gave up waiting."""
-    return int((record.facts.get("cancelled_reasons") or {}).get("its user gave up waiting", 0))
+    return int((record.facts.get("cancelled_reasons") or {}).get(GAVE_UP, 0))
 
 
 def _find_sessions(jobs: pl.DataFrame, gap: float) -> tuple[np.ndarray, np.ndarray]:
     """The length of each session in seconds, from its first submission to its last, and its jobs."""
-    codes = jobs["user"].to_physical().to_numpy()
+    names = jobs["user"]
+    codes = (names.cast(pl.Categorical) if names.dtype == pl.String else names).to_physical().to_numpy()
     user = (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
     columns = {
         "user": user.astype(np.int32),
@@ -57,8 +59,7 @@ def _find_sessions(jobs: pl.DataFrame, gap: float) -> tuple[np.ndarray, np.ndarr
         "run_time": np.maximum(ticks(jobs["held_time"]), 0),
         "recorded_wait": np.maximum(ticks(jobs["wait"]), 0),
     }
-    names = [str(code) for code in range(int(user.max()) + 1)]
-    table = Workload(sort_by_submission(columns), {"user": names})
+    table = Workload(sort_by_submission(columns), {"user": [str(code) for code in range(int(user.max()) + 1)]})
     acts = infer_acts(table, Thresholds(session_gap=gap))
     last = np.maximum.reduceat(acts.last, acts.begins)
     sizes = np.add.reduceat(acts.sizes, acts.begins)

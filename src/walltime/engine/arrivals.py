@@ -10,9 +10,10 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, Workload
 from walltime.engine.loop import Simulation
-from walltime.engine.sources import GAVE_UP, Cancellations, Expiries
+from walltime.engine.sources import Cancellations, Expiries
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Engine, Source
+from walltime.policy.users import GAVE_UP
 from walltime.rules.site import refuse_unknown_reservations
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -120,7 +121,8 @@ class Arrivals(Source):
         return 0
 
     def submit_live(self, description, row=-1):
-        """A job that is submitted now, by its columns; its slot. It takes the place of a `row`, if one is told."""
+        """A job that is submitted now, by its columns, and `cluster` where its user chooses one; its slot. It takes the
+        place of a `row`, if one is told."""
         sim: Simulation = self.engine
         jobs: JobTable = sim.jobs
         now: cython.longlong = sim.now
@@ -128,7 +130,9 @@ class Arrivals(Source):
         for name in ("dependencies", "array"):
             if description.get(name):
                 raise InputError(f"a job that is submitted during the run cannot have {name}", value=description[name])
-        slot = jobs.enter(now, description["run_time"], description["requested_time"], description.get("cores", 1))
+        cluster = description.pop("cluster", None)
+        run: cython.longlong = description.get("run_time", -1)
+        slot = jobs.enter(now, run, description["requested_time"], description.get("cores", 1))
         self.live_jobs.append(description)
         jobs.at[slot].row = -len(self.live_jobs)
         jobs.at[slot].job_id = description.setdefault("job_id", jobs.entered)
@@ -136,8 +140,11 @@ class Arrivals(Source):
         jobs.at[slot].priority = description.get("priority", 0)
         if row >= 0:
             self.resemble(slot, row)
+            jobs.at[slot].deadline = description.get("deadline", -1)
+            jobs.at[slot].nodes = description.get("nodes", -1)
+            jobs.at[slot].per_node = description.get("cores_per_node", -1)
         if self.site is not None or self.admission is not None:
-            reason = self.describe_live(slot, description)
+            reason = self.describe_live(slot, description, cluster)
             if reason is not None:
                 sim.reject(slot, reason)
                 return slot
@@ -150,7 +157,6 @@ class Arrivals(Source):
     def resemble(self, slot, row):
         """The job has of the row what a plain cluster looks at, and the description does not change."""
         jobs: JobTable = self.engine.jobs
-        later: cython.longlong = jobs.at[slot].submit - self.submit[row]
         if self.user is not None:
             jobs.at[slot].user = self.user[row]
         if self.group is not None:
@@ -159,21 +165,21 @@ class Arrivals(Source):
             jobs.at[slot].account = self.account[row]
         if self.qos is not None:
             jobs.at[slot].qos = self.qos[row]
-        jobs.at[slot].deadline = shifted(self.deadline, row, later)
         return 0
 
-    def describe_live(self, slot, description):
-        """What the rules make of a job that is submitted now, by its columns; why they turn it away, or None."""
+    def describe_live(self, slot, description, cluster=None):
+        """What the rules make of a job that is submitted now, by its columns, to a cluster if its user chooses one; why
+        they turn it away, or None."""
         jobs: JobTable = self.engine.jobs
         i: cython.Py_ssize_t = slot
-        columns = {}
+        columns = {"run_time": [None]}
         for name, value in description.items():
             columns[name] = [value / SECOND if COLUMNS[name].kind == "time" and value is not None else value]
         batch = self.recode(Workload.from_columns(**columns))
         for kind in ("user", "group", "account", "qos"):
             jobs.table[kind][i] = batch.column(kind)[0]
         if self.admission is not None:
-            self.admission.add_live(jobs.table["row"][i], batch)
+            self.admission.add_live(jobs.table["row"][i], batch, cluster)
         if self.site is None:
             return None
         ruled = self.site.apply(batch)

@@ -22,7 +22,6 @@ from walltime.engine.cluster import Cluster as ClusterState
 from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
 from walltime.engine.disruptions.preemption import Preemptor
 from walltime.engine.loop import Rank, Simulation
-from walltime.engine.reactions import Reactions
 from walltime.engine.users import Users
 from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
@@ -39,6 +38,7 @@ from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings, join_surroundings
 from walltime.rules.accounts import Accounts
 from walltime.rules.limits import Counters, collect_rules
+from walltime.rules.reactions import build_reactions
 from walltime.rules.requests import RequestBook
 from walltime.rules.site import Bound, Lane, Site, stands_in_lines
 from walltime.scenario import Cluster, Part, Scenario
@@ -268,9 +268,7 @@ def make_arrivals(
     """The arrivals of jobs at their recorded times, or as their users' `plan` and reactions have it."""
     if plan is None or scenario.users is None:
         return Arrivals(batches, site, admission)
-    parts = [registry.build("users", part) for part in scenario.users.reactions]
-    queues = tuple(dict.fromkeys(name for cluster in scenario.clusters for name in cluster.queues))
-    return Users(batches, plan, Reactions(parts, queues) if parts else None, site, admission)
+    return Users(batches, plan, build_reactions(scenario), site, admission)
 
 
 def build_simulation(
@@ -304,7 +302,8 @@ def build_simulation(
         for pieces in several
     ]
     gate = Gate(scenario)
-    used = gate if gate.needed else None
+    chosen = scenario.users is not None and bool(scenario.users.reactions)  # users may choose a cluster
+    used = gate if gate.needed or chosen else None
     sites = [None if pieces is None else pieces.site for pieces in several]
     admission = Admission(used, sites, assignments) if used is not None or ruled else None
     arrivals = make_arrivals(batches, scenario, plan, admission=admission)

@@ -157,7 +157,8 @@ def run(
     facts["cancelled_reasons"] = simulation.withdrawn
     if simulation.unfinished:
         facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.unfinished.items()}
-    facts |= count_conditions(workload, jobs, simulation, scenario)
+    acts = facts.get("users", {}).get("acts", {})
+    facts |= count_conditions(workload, jobs, simulation, scenario, acts)
     return Record(jobs, allocations, facts, ran, build_outages(simulation, names), _samples(simulation))
 
 
@@ -278,18 +279,17 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "disruptions": dict(simulation.counts) if any(simulation.counts.values()) else {},
         "checkpoint_core_hours": simulation.execution.spent_aside / (3600 * SECOND),
         **_brokered(simulation),
-        **_users(scenario, simulation, arrivals, workload),
+        **_users(scenario, arrivals),
     }
 
 
-def _users(scenario: Scenario, simulation: Simulation, arrivals: Arrivals, workload: Any) -> dict[str, Any]:
+def _users(scenario: Scenario, arrivals: Arrivals) -> dict[str, Any]:
     """What only users who react have to tell."""
     if scenario.users is None or not isinstance(arrivals, Users):
         return {}
-    counts = {} if arrivals.reactions is None else dict(arrivals.reactions.counts)
-    left = len(workload) - simulation.jobs.entered - counts.get("abandoned", 0)
-    gap = scenario.users.session_gap
-    return {"users": {"mode": scenario.users.mode, "session_gap": gap, "not_submitted": left, **counts}}
+    told: dict[str, Any] = {"mode": scenario.users.mode, "session_gap": scenario.users.session_gap}
+    told["not_submitted"] = arrivals.count_missing()
+    return {"users": told | ({} if arrivals.reactions is None else arrivals.reactions.tell())}
 
 
 def _programs(simulation: Simulation) -> dict[str, Any]:

@@ -19,7 +19,6 @@ if not cython.compiled:
     ENTERED, BEGUN, MOVED = Moment.ENTERED, Moment.BEGUN, Moment.MOVED
 
 BY_USER = "by its user"
-GAVE_UP = "its user gave up waiting"
 TOO_LATE = "a deadline that cannot be met"
 
 CORRECTIONS = tuple(

@@ -20,7 +20,7 @@ from walltime.core.tables import (
     workload_columns,
 )
 from walltime.core.time import SECOND
-from walltime.core.workload import COLUMNS, MISSING, Workload
+from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.recorder import ALLOCATION, JOB, NOWHERE, PLACED, Recorder, range_lines
@@ -44,7 +44,9 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
     if (moved := arrivals.submissions()) is not None:
         row = recorded["row"]
-        described["submit"] = pl.Series("submit", np.where(row >= 0, moved[row], described["submit"].to_numpy()))
+        described["submit"] = pl.Series(
+            "submit", np.where(row >= 0, moved[np.maximum(row, 0)], described["submit"].to_numpy())
+        )
     taken = simulation.recorder.allocations.columns(ALLOCATION)
     where = _placements(simulation.recorder, taken["seq"])
     jobs = _jobs(recorded, described, clusters, simulation.now)
@@ -126,7 +128,7 @@ def _live_workload(live: list[dict[str, Any]]) -> Workload:
     columns: dict[str, list[Any]] = {}
     for name, column in COLUMNS.items():
         values = [job.get(name) for job in live]
-        if name in LIVE and any(value is not None for value in values):
+        if name == "run_time" or (name in LIVE and any(value is not None for value in values)):
             times = column.kind == "time"
             columns[name] = [value / SECOND if times and value is not None else value for value in values]
     return Workload.from_columns(**columns)
@@ -196,6 +198,8 @@ def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list
 
     Of several clusters, a choice is the cluster's number and, in the lower 16 bits, that of one of its queues.
     """
+    if queue.dtype == pl.String:
+        queue = label_series("queue", *encode_labels([name or "" for name in queue.to_list()]))
     codes = queue.to_physical().fill_null(MISSING).to_numpy().astype(np.int64)
     names = [] if queue.dtype == pl.String else queue.dtype.categories.to_list()  # type: ignore[attr-defined]
     numbers = {name: code for code, name in enumerate(names)}

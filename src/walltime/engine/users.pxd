@@ -6,6 +6,7 @@ from walltime.kernel.source cimport LEFT, STARTED, Engine
 
 cdef class Users(Arrivals):
     cdef ClosedLoop closed
+    cdef object plan
     cdef long long[::1] came
     cdef readonly object reactions
     cdef readonly list changed

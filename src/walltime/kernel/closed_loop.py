@@ -124,8 +124,17 @@ class ClosedLoop:
         return self.rows[at]
 
     def put_back(self, row, time):
-        """The job that was just taken is not submitted yet: it is to come again then."""
-        self.due.push(time, row, self.due.slot, 1)
+        """A job that was taken is not all that comes of its row, or not submitted yet: it is to come again then."""
+        low: cython.Py_ssize_t = self.first[self.batch[row]]
+        high: cython.Py_ssize_t = self.first[self.batch[row] + 1]
+        middle: cython.Py_ssize_t
+        while high - low > 1:  # the rows of a batch are in order
+            middle = (low + high) // 2
+            if self.rows[middle] <= row:
+                low = middle
+            else:
+                high = middle
+        self.due.push(time, row, low, 1)
         self.next = self.due.next_time()
         return 0
 

@@ -306,6 +306,30 @@ PARTS = (
         "walltime.policies.users.requests:AskForLess",
         "Asks for less time, as the user's last jobs ran.",
     ),
+    Entry(
+        "users",
+        "other-site",
+        "walltime.policies.users.requests:OtherSite",
+        "Goes to the cluster on which jobs wait least.",
+    ),
+    Entry(
+        "users",
+        "fewer-cores",
+        "walltime.policies.users.requests:FewerCores",
+        "Asks for fewer cores, where the job would end sooner.",
+    ),
+    Entry(
+        "users",
+        "split",
+        "walltime.policies.users.division:Split",
+        "Makes several jobs of one that is long or wide.",
+    ),
+    Entry(
+        "users",
+        "merge",
+        "walltime.policies.users.division:Merge",
+        "Makes one job of several short ones.",
+    ),
 )
 
 PRESETS = (

@@ -1,4 +1,4 @@
-"""From a scenario's `workload` to the jobs themselves, also as users might have asked for them: its key `reaction`."""
+"""From a scenario's `workload` to the jobs themselves, also as users might have asked for them: its key `adjust`."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def read_workload(scenario: Scenario) -> Workload:
 
         workload = draw_cancellations(workload, scenario.seed, **scenario.cancellations.model_dump())
     filled, count = fill_requests(workload, spec.missing_request, scenario.seed)
-    if spec.reaction is not None:
-        filled = react(filled, scenario)
+    if spec.adjust is not None:
+        filled = adjust_jobs(filled, scenario)
         workload = workload.replace(workload.columns, notes=filled.notes)
     if scenario.start is not None:
         from walltime.scenario.start import begin_from
@@ -139,8 +139,8 @@ class Move(Model):
     )
 
 
-class Reaction(Model):
-    """What users of a log might have done under the limits of this scenario. A log itself does not react."""
+class Adjustment(Model):
+    """Jobs of a log as they might have been under the limits of this scenario, where their users do not react."""
 
     run_on: Flag = Field(
         default=False,
@@ -154,15 +154,15 @@ class Reaction(Model):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.run_on and not self.moves:
-            raise PydanticCustomError("reaction", "needs run_on or moves")
+            raise PydanticCustomError("adjust", "needs run_on or moves")
         return self
 
 
-def react(workload: Workload, scenario: Scenario) -> Workload:
+def adjust_jobs(workload: Workload, scenario: Scenario) -> Workload:
     """The jobs as users might have asked for them; the notes tell how many changed. Raises InputError."""
-    from walltime.workload.reactions import move, run_on
+    from walltime.workload.adjustments import move, run_on
 
-    spec = scenario.workload.reaction
+    spec = scenario.workload.adjust
     if spec is None:
         return workload
     queues = {name: queue for cluster in scenario.clusters for name, queue in cluster.queues.items()}
@@ -170,7 +170,7 @@ def react(workload: Workload, scenario: Scenario) -> Workload:
     rules = []
     for rule in spec.moves:
         if rule.to not in queues:
-            raise InputError("workload.reaction.moves: no such queue", value=rule.to, choices=queues)
+            raise InputError("workload.adjust.moves: no such queue", value=rule.to, choices=queues)
         own = None if rule.max_time is None else microseconds(rule.max_time)
         bounds = [limit for limit in (own, limits[rule.to]) if limit is not None]
         low = None if rule.min_time is None else microseconds(rule.min_time)
@@ -178,4 +178,4 @@ def react(workload: Workload, scenario: Scenario) -> Workload:
         rules.append({"sources": rule.sources, "to": rule.to, **spans})
     moved, count = move(workload, rules)
     longer, cut = run_on(moved, limits, scenario.seed) if spec.run_on else (moved, 0)
-    return longer.replace(longer.columns, notes=longer.notes | {"reaction": {"run_on": cut, "moved": count}})
+    return longer.replace(longer.columns, notes=longer.notes | {"adjusted": {"run_on": cut, "moved": count}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
@@ -20,7 +21,7 @@ from walltime.scenario.brokering import Brokering
 from walltime.scenario.controller import Controller
 from walltime.scenario.dependencies import Cancellations, Dependencies
 from walltime.scenario.disruptions import Checkpoint, Failures, Reservation
-from walltime.scenario.jobs import Reaction
+from walltime.scenario.jobs import Adjustment
 from walltime.scenario.modelled import Modelled
 from walltime.scenario.network import Component, Disk, Network
 from walltime.scenario.part import Part
@@ -335,15 +336,18 @@ class WorkloadSpec(Model):
         "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
     )
     workflows: tuple[Workflows, ...] = Field(default=(), description="Workflows among the jobs; one mix, or a list.")
-    reaction: Reaction | None = Field(
+    adjust: Adjustment | None = Field(
         default=None,
-        description="What users might have done under other limits; left out, jobs are as the log has them.",
+        description="Jobs as they might have been under other limits; left out, they are as the log has them. "
+        "(`reaction` means the same.)",
     )
     table: Any = Field(default=None, exclude=True, repr=False, description="Python only: a Workload.")
 
     @model_validator(mode="before")
     @classmethod
     def _from_table(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and "reaction" in value and "adjust" not in value:
+            value = {"adjust" if key == "reaction" else key: one for key, one in value.items()}
         return {"table": value} if isinstance(value, Workload) else value
 
     @field_validator("workflows", mode="before")

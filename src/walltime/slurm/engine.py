@@ -19,7 +19,8 @@ from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
-from walltime.kernel.closed_loop import ClosedLoop
+from walltime.policy.users import GAVE_UP
+from walltime.rules.reactions import Description, Reactions, build_reactions
 from walltime.rules.users import plan_users
 from walltime.scenario import Cluster, Scenario
 from walltime.scenario.controller import FLAT
@@ -44,6 +45,7 @@ from walltime.slurm.translate.scenario import translate
 from walltime.slurm.translate.submission import Job, People, find_charges, make_jobs
 from walltime.slurm.translate.workflows import prepare_aware, set_nice
 from walltime.slurm.translate.writing import write_conf
+from walltime.slurm.users import Users, ask_instead
 from walltime.workload.snapshot.files import read_usage
 from walltime.workload.users.plan import Plan
 
@@ -125,6 +127,7 @@ class Run:
     workload: Workload
     base: int
     people: People
+    users: Users | None = None
     outages: Outages | None = None
     printed: list[dict[str, Any]] = field(default_factory=list)
     """What the commands of events have printed, with the time in seconds after the trace's zero."""
@@ -190,9 +193,10 @@ class Run:
         """What only users who react have to tell."""
         if scenario.users is None or not scenario.users.reacts:
             return {}
-        left = sum(job.state == "future" for job in self.jobs)
-        gap = scenario.users.session_gap
-        return {"users": {"mode": scenario.users.mode, "session_gap": gap, "not_submitted": left}}
+        told = {"mode": scenario.users.mode, "session_gap": scenario.users.session_gap}
+        gone = self.simulation.given_up
+        told |= {} if self.users is None else self.users.tell(self.jobs)
+        return {"users": told} | ({"cancelled_reasons": {GAVE_UP: gone}} if gone else {})
 
     def _ignored(self) -> dict[str, int]:
         """Requests for what the site's nodes do not have: how many jobs make one."""
@@ -241,7 +245,9 @@ def freeze(
     site = prepare_aware(make_site(scenario, workload), workload)
     if events:
         site = replace(site, reservations={**site.reservations, **find_reservations(events)})
-    started = start(site, workload, observer, options, plan_users(scenario, workload))
+    routes = scenario.clusters[0] if given is None or given.conf is None else None
+    plan, reactions = plan_users(scenario, workload), build_reactions(scenario)
+    started = start(site, workload, observer, options, plan, reactions, routes)
     with started.controller:
         _plan_events(started, events, None if given is None else given.events)
         if given is None or given.conf is None:
@@ -420,16 +426,27 @@ def start(
     observer: Progress | None = None,
     options: Options | None = None,
     plan: Plan | None = None,
+    reactions: Reactions | None = None,
+    routes: Cluster | None = None,
 ) -> Run:
     """A controller of the site that is up at its first instant, with the workload on its agenda.
 
-    `plan` says when users submit it, where they react."""
+    `plan` says when users submit it, where they react, and `reactions` what they do besides; jobs that they change go
+    by the `routes` of a cluster."""
     options = options or Options()
     installation = find_installation(options.release, options.slurmctld)
     base = find_base(workload)
     people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     set_nice(jobs, site, workload)
+
+    def remake(row: int, description: Description) -> Job:
+        one = ask_instead(workload, row, description)
+        one = one if routes is None else route(routes, one)
+        job = make_jobs(one, site, installation.dialect, base, people)[0]
+        job.row, job.asked = row, description
+        return job
+
     first = jobs[0].submit if jobs else base
     begin = first // SECOND * SECOND - options.warm_up
     setting = Setting(
@@ -447,12 +464,12 @@ def start(
         controller = Controller(installation, setting)
         try:
             delay = options.launch + options.completion
-            users = None if plan is None else ClosedLoop(plan)
+            users = None if plan is None else Users(plan, workload, reactions, remake)
             simulation = Simulation(
                 controller, site, jobs, base, observer, delay=delay, epilog=options.epilog, users=users
             )
             simulation.start()
-            return Run(controller, simulation, site, jobs, workload, base, people)
+            return Run(controller, simulation, site, jobs, workload, base, people, users)
         except ControllerError as error:
             refusal = _find_refusal(controller.log())
             controller.close()

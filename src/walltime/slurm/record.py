@@ -22,6 +22,8 @@ from walltime.core.workload import Workload, encode_labels
 from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import Attempt, Job
 
+ASKED = ("job_id", "name", "cores", "requested_time", "memory", "gpus")
+"""What of a job its user may ask for otherwise, besides its queue."""
 LIMIT_SLACK = 100.0
 """Seconds by which a job may outlive its request: limits are whole minutes, and looked at every half minute."""
 
@@ -40,7 +42,7 @@ def build_tables(
 
 def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int) -> pl.DataFrame:
     work = workload.column("run_time")
-    figures = [_measure(job, base, last, int(work[job.row])) for job in jobs]
+    figures = [_measure(job, base, last, job.asked.get("run_time", int(work[job.row]))) for job in jobs]
     rows = np.array([job.row for job in jobs], np.int64)
     columns: dict[str, Any] = {name: series.gather(rows) for name, series in workload_columns(workload).items()}
     state = np.array([STATES.index(job.state) for job in jobs], np.int32)
@@ -65,13 +67,30 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
             "lost_core_seconds", [figure["lost"] / SECOND for figure in figures], dtype=pl.Float64
         ),
     }
+    for name in ASKED if any(job.asked for job in jobs) else ():
+        columns[name] = _as_asked(name, columns[name], jobs)
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
+
+
+def _as_asked(name: str, told: pl.Series, jobs: Sequence[Job]) -> pl.Series:
+    """A column of the log with what users have asked for instead."""
+    unit = SECOND if name == "requested_time" else 1
+    values = [
+        value
+        if not job.asked or job.asked.get(name) is None
+        else job.asked[name] / SECOND
+        if unit > 1
+        else job.asked[name]
+        for job, value in zip(jobs, told.to_list(), strict=True)
+    ]
+    return pl.Series(name, values, dtype=told.dtype if told.dtype.is_numeric() else pl.String)
 
 
 def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
     """As the trace has them; of several that a job names, the one in which it ran."""
     names, code = workload.label_names("queue"), workload.column("queue")
-    labels = [names[code[job.row]] if code[job.row] >= 0 else None for job in jobs]
+    told = [names[code[job.row]] if code[job.row] >= 0 else None for job in jobs]
+    labels = [job.asked.get("queue", label) for job, label in zip(jobs, told, strict=True)]
     found = [
         job.attempts[-1].partition if label is not None and "," in label and job.attempts else label
         for job, label in zip(jobs, labels, strict=True)

@@ -6,13 +6,12 @@ import heapq
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
 from walltime.cluster.hostlist import expand
 from walltime.core.time import NEVER, SECOND
-from walltime.kernel.closed_loop import ClosedLoop
 from walltime.site.nodes import Node
 from walltime.slurm.controller import Controller
 from walltime.slurm.controller_log import ControllerLog
@@ -21,6 +20,7 @@ from walltime.slurm.protocol.errors import NO_RESERVATION, explain
 from walltime.slurm.protocol.link import Link
 from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import MINUTE, Attempt, Job, group_arrays, task_of
+from walltime.slurm.users import Users
 
 PATIENCE = 2 * 86_400 * SECOND
 """Simulated time without any event, with nothing running, after which waiting jobs count as waiting for ever."""
@@ -73,13 +73,13 @@ class Simulation:
         self,
         controller: Controller,
         site: Site,
-        jobs: Sequence[Job],
+        jobs: list[Job],
         base: int,
         progress: Progress | None = None,
         link: type[Link] = Link,
         delay: int = 0,
         epilog: int = 0,
-        users: ClosedLoop | None = None,
+        users: Users | None = None,
     ) -> None:
         self.site = site
         self.jobs = jobs
@@ -93,6 +93,7 @@ class Simulation:
         self.foreign: dict[int, Job] = {}
         self.entered = 0
         self.left = 0
+        self.given_up = 0
         self.patience = PATIENCE
         self.delay = delay
         self.epilog = epilog
@@ -117,7 +118,7 @@ class Simulation:
             for group in groups:
                 self._plan(group[0].submit, Rank.SUBMISSION, self._submit, group)
         else:
-            users.begin()
+            users.begin(groups)
             self._await_users()
 
     # ---- time
@@ -194,18 +195,41 @@ class Simulation:
         assert self._users is not None
         self._awaited = NEVER
         while self.base + self._users.next <= self.link.now:
-            due = self.base + self._users.next
-            group = self._groups.get(self._users.pop(), [])  # of an array the first task stands for all
-            for job in group:
-                job.move(due)
-            if group:
-                self._submit(group)
+            due = self._users.next
+            row = self._users.loop.pop()
+            if group := self._groups.get(row):  # of an array the first task stands for all
+                come = self._users.ask(row, group, due, self.running > 0)
+                self.left += come.gone
+                for jobs, patience in come.jobs:
+                    self._adopt_made(jobs)
+                    for job in jobs:
+                        job.move(self.base + due)
+                    self._submit(jobs)
+                    for job in jobs if patience >= 0 else ():
+                        self._plan(self.base + due + patience, Rank.CANCELLATION, self._give_up, job)
         self._await_users()
+
+    def _adopt_made(self, jobs: list[Job]) -> None:
+        """Jobs that users have made of others: in place of the job of that number, or beside it."""
+        for job in jobs:
+            if job.asked:
+                old = self._labels.get(job.label)
+                if old is None:
+                    self.jobs.append(job)
+                else:
+                    self.jobs[self.jobs.index(old)] = job
+                self._labels[job.label] = job
+
+    def _give_up(self, job: Job) -> None:
+        """Its user cancels the job if it has not started."""
+        if job.state == "waiting" and not job.attempts:
+            self.given_up += 1
+            self._cancel(job)
 
     def _gone(self, job: Job) -> None:
         """The job has left: what its user waited for."""
         if self._users is not None and job.row >= 0:
-            self._users.leave(job.row, self.link.now - self.base)
+            self._users.leave(job, self.link.now - self.base)
             self._await_users()
 
     def _submit(self, group: list[Job]) -> None:
@@ -338,6 +362,8 @@ class Simulation:
         job.attempts.append(attempt)
         job.state = "running"
         self.running += 1
+        if self._users is not None and job.row >= 0:
+            self._users.start(job, self.link.now - self.base)
         self._plan_end(job, attempt)
         if launch.job in self._halted:
             self._halted.discard(launch.job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from walltime import Reaction, Workload, api
-from walltime.core.errors import InputError, PolicyError, UnsupportedError
+from walltime.core.errors import InputError, PolicyError
 
 
 def log(**more) -> Workload:
@@ -49,7 +49,7 @@ def test_jobs_with_dependencies_may_be_given_up_but_not_changed():
     waits = log(dependencies=["", "afterok:1", "", "", ""])
     _, jobs = run({"name": "give-up", "after": 500}, jobs=waits)
     assert (jobs[2]["state"], jobs[2]["end"]) == ("cancelled", 510)
-    with pytest.raises(InputError, match="cannot have dependencies"):
+    with pytest.raises(InputError, match="cannot change this job"):
         run(Halves(), jobs=log(dependencies=["", "afterok:1", "", "", ""], cores=[1, 2, 1, 1, 1]))
 
 
@@ -123,5 +123,168 @@ def test_what_is_wrong_is_refused():
         run("give-in")
     with pytest.raises(InputError, match="which a replay has not"):
         api.simulate(log(), cores=1, users={"mode": "replay", "reactions": ["give-up"]})
-    with pytest.raises(UnsupportedError, match="reactions"):
-        api.simulate(log(), cores=1, engine="slurm", users={"mode": "feedback", "reactions": ["give-up"]})
+
+
+def test_a_queue_is_known_by_its_name_wherever_it_stands():
+    """As in the test of the short wait, with the queues of the cluster in another order than those of the log."""
+    jobs = log(queue=["long", "long", "short", "long", "long"])
+    queues = {"short": {"max_cores": 1}, "other": {}, "long": {"max_cores": 1}}
+    limits = [{"queue": "long", "running_jobs": 1}]
+    cluster = {"cores": 2, "queues": queues, "limits": limits, "scheduler": {"order": "fcfs", "backfill": "aggressive"}}
+    _, told = run({"name": "other-queue", "gain": 60}, jobs=jobs, cores=None, policy=None, cluster=cluster)
+    assert told[5]["queue"] == "short"
+
+
+def test_users_go_to_the_site_where_the_wait_is_short():
+    """The broker sends all to the first; bound to the second, bo's last job has taught that it is empty."""
+    jobs = Workload.from_columns(
+        user=["ann", "ann", "bo", "ann", "bo", "cy"],
+        submit=[0, 10, 20, 30, 100, 3000],
+        run_time=[1000] * 6,
+        requested_time=[1000] * 6,
+        recorded_wait=[0] * 6,
+    )
+    clusters = [{"name": "a", "cores": 1}, {"name": "b", "cores": 4}]
+    broker = {"name": "first", "bind": [{"users": ["bo"], "clusters": ["b"]}, {"users": ["ann"], "clusters": ["a"]}]}
+    settings = {"cores": None, "policy": None, "clusters": clusters, "broker": broker}
+    _, plain = run(jobs=jobs, **settings)
+    result, told = run({"name": "other-site", "gain": 60}, jobs=jobs, **settings)
+    assert (plain[6]["cluster"], told[6]["cluster"]) == ("a", "b")
+    assert [told[number]["cluster"] for number in range(1, 6)] == ["a", "a", "b", "a", "b"]  # bound ones stay
+    assert result.record.facts["users"]["changed"] == 1
+
+
+def test_a_site_that_a_job_may_not_go_to_is_refused():
+    class Strays(Reaction):
+        def submit(self, job) -> None:
+            job.cluster = "b"
+
+    clusters = [{"name": "a", "cores": 1}, {"name": "b", "cores": 4}]
+    broker = {"name": "first", "bind": [{"users": ["ann"], "clusters": ["a"]}]}
+    with pytest.raises(PolicyError, match="to b, not one of"):
+        run(Strays(), cores=None, policy=None, clusters=clusters, broker=broker)
+
+
+def test_a_long_job_is_split_into_parts_that_follow_each_other():
+    """Bo's 1,000 s become three parts of up to 400 s; ann's jobs, which ask for no more, run between them."""
+    result, jobs = run({"name": "split", "time": 400})
+    assert sorted(jobs) == [1, 2, 3, 4, 5, 6, 7]
+    assert [jobs[number]["run_time"] for number in (1, 6, 7)] == pytest.approx([333.333334, 333.333333, 333.333333])
+    assert [jobs[number]["requested_time"] for number in (1, 6, 7)] == pytest.approx([333.333334] * 3)
+    assert jobs[6]["submit"] == jobs[1]["end"]
+    assert jobs[7]["submit"] == jobs[6]["end"]
+    assert (jobs[6]["start"], jobs[6]["user"], jobs[6]["name"]) == (jobs[4]["end"], "bo", "1.2")
+    facts = result.record.facts["users"]
+    assert (facts["split"], facts["not_submitted"]) == (1, 0)
+    assert facts["acts"]["split"] == [[1, [6, 7], "time"]]
+
+
+def test_what_is_left_of_a_split_job_is_given_up_with_a_part_of_it():
+    def submit(self, job) -> None:
+        job.patience = 200 if job.user == "bo" else None
+
+    _, jobs = run({"name": "split", "time": 400}, type("Impatient", (Reaction,), {"submit": submit})())
+    assert sorted(jobs) == [1, 2, 3, 4, 5, 6]
+    assert (jobs[6]["state"], jobs[6]["end"]) == ("cancelled", pytest.approx(jobs[6]["submit"] + 200))
+
+
+def test_a_wide_job_is_split_into_parts_beside_each_other():
+    wide = log(cores=[5, 1, 1, 1, 1])
+    _, jobs = run({"name": "split", "cores": 2}, jobs=wide, cores=2)
+    assert [(jobs[number]["cores"], jobs[number]["run_time"]) for number in (1, 6, 7)] == [
+        (2, 1000),
+        (2, 1000),
+        (1, 1000),
+    ]
+    assert {jobs[number]["submit"] for number in (1, 6, 7)} == {0}
+    assert jobs[5]["submit"] > max(jobs[number]["end"] for number in (2, 3, 4))
+
+
+def test_short_jobs_of_a_batch_are_merged():
+    """Ann's three jobs become one of 300 s; her next one comes a think time after it."""
+    result, jobs = run({"name": "merge", "jobs": 3, "below": "10m"})
+    assert sorted(jobs) == [1, 2, 5]
+    assert (jobs[2]["run_time"], jobs[2]["requested_time"], jobs[2]["start"]) == (300, 1200, 1000)
+    assert jobs[5]["submit"] == 1300 + 1870
+    facts = result.record.facts["users"]
+    assert (facts["merged"], facts["not_submitted"]) == (2, 0)
+    with pytest.raises(InputError, match="not so many jobs"):
+        run(type("Greedy", (Reaction,), {"submit": lambda self, job: job.merge(9)})())
+
+
+def test_fewer_cores_where_small_jobs_start_sooner():
+    """Jobs of two cores have waited for 590 s, those of one core not at all: half the cores for twice the time."""
+    jobs = Workload.from_columns(
+        user=["ann", "bo", "cy", "dee"],
+        submit=[0, 10, 30, 2000],
+        run_time=[600, 100, 100, 100],
+        requested_time=[600, 100, 100, 100],
+        cores=[1, 2, 1, 2],
+        recorded_wait=[0] * 4,
+    )
+    for serial, run_time in ((0.0, 200), (0.5, 133.333333)):
+        _, told = run({"name": "fewer-cores", "gain": 60, "serial": serial}, jobs=jobs, cores=2, policy="easy")
+        assert (told[4]["cores"], told[4]["run_time"]) == (1, pytest.approx(run_time))
+        assert told[4]["requested_time"] == pytest.approx(run_time)
+    _, told = run({"name": "fewer-cores", "gain": 600}, jobs=jobs, cores=2, policy="easy")
+    assert told[4]["cores"] == 2
+
+
+def test_jobs_that_others_wait_for_stay_as_they_are():
+    """Else what waits for them would wait for ever."""
+    waits = log(dependencies=["", "", "", "afterok:2", ""])
+    for part in ({"name": "abandon", "wait": 0}, {"name": "ask-for-less", "jobs": 1}, {"name": "split", "time": 60}):
+        _, jobs = run(part, jobs=waits)
+        assert (jobs[2]["requested_time"], jobs[4]["state"]) == (400, "completed")
+    with pytest.raises(InputError, match="cannot drop this job"):
+        run(type("Drops", (Reaction,), {"submit": lambda self, job: job.job_id == 2 and job.drop()})(), jobs=waits)
+
+
+def test_a_changed_job_keeps_its_shape_on_nodes():
+    jobs = log(nodes=[1, 2, -1, -1, -1], cores_per_node=[1, 2, -1, -1, -1], cores=[1, 4, 3, 1, 1])
+    cluster = {"nodes": [{"count": 2, "cores": 2, "name": "n", "memory": "8G"}]}
+    result, told = run(Halves(), jobs=jobs, cores=None, policy=None, cluster=cluster)
+    held = dict(result.allocations.select("job_id", "nodes").rows())
+    assert (told[2]["cores"], told[2]["run_time"]) == (2, 200)
+    assert held[2] in ("0:2", "1:2")
+
+
+@pytest.mark.parametrize(("part", "what"), [("other-queue", "queues"), ("other-site", "clusters")])
+def test_a_choice_where_there_is_none_is_refused(part, what):
+    with pytest.raises(InputError, match=f"there are not several {what}"):
+        run(part)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"name": "split"},
+        {"name": "split", "time": 60, "cores": 1},
+        {"name": "split", "cores": 0},
+        {"name": "split", "time": 0},
+        {"name": "merge", "jobs": 1},
+        {"name": "fewer-cores", "serial": 2},
+        {"name": "ask-for-less", "margin": 0.5},
+        {"name": "stop-at-limit", "jobs": 0},
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(part):
+    with pytest.raises(InputError):
+        run(part)
+
+
+def test_users_who_would_look_again_for_ever_do_not():
+    """Ann's second job waits for ever for the first to complete, which is cut off; the third is never submitted."""
+    jobs = Workload.from_columns(
+        user=["ann"] * 3,
+        submit=[0, 10, 20],
+        run_time=[100, 10, 10],
+        requested_time=[50, 50, 50],
+        recorded_wait=[0] * 3,
+        dependencies=["", "afterok:1", ""],
+    )
+    part = {"name": "stop-at-limit", "jobs": 1, "again": 100}
+    result, told = run(part, jobs=jobs, dependencies={"never": "stay"})
+    assert (told[1]["state"], told[2]["state"]) == ("timeout", "waiting")
+    assert result.record.facts["users"]["not_submitted"] == 1
+    assert result.jobs.height == 2

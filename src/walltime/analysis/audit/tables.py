@@ -48,6 +48,7 @@ class Tables:
         self.slack = round(float(facts.get("limit_slack") or 0) * SECOND)
         self.early = SECOND if self.slack else 0  # such an engine counts the seconds from the one in which a job starts
         self.until = facts.get("until")
+        self.acts: Mapping[str, Any] = (facts.get("users") or {}).get("acts") or {}  # what users did besides
         over = facts.get("over")  # when nothing could start or end a job any more
         self.over = None if over is None else round(float(over) * SECOND)
         self.conditions: Mapping[str, Any] = facts.get("conditions") or {}

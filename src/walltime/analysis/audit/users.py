@@ -2,24 +2,22 @@
 
 The rule `users`: a batch is submitted when what it waits for has happened and the think time has passed, at the next
 hour at which its user works; the jobs of a batch keep their distance. What waits for what is inferred from the workload
-once more; whether it was obeyed is read from the tables. Where users have reactions besides, what they put off or
-dropped is in no table: then the submissions are taken as they are.
+once more; whether it was obeyed is read from the tables. Where users have reactions besides, see `audit_reactions`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from walltime.analysis.audit.reactions import find_working, follow_reactions
 from walltime.analysis.audit.tables import Tables, Violation, report
 from walltime.analysis.intervals import ABSENT
 from walltime.core.time import NEVER, SECOND
-from walltime.core.workload import Workload, encode_labels
+from walltime.core.workload import Workload
 from walltime.rules.users import plan_users
 from walltime.scenario import Scenario
 from walltime.workload.users.plan import After, Plan, Presence
 from walltime.workload.users.submitted import as_submitted
-
-HOUR = 3600 * SECOND
 
 
 def follow_users(
@@ -29,14 +27,14 @@ def follow_users(
 
     `at` is each job's row in the workload. Jobs that were never submitted come last, after the simulation.
     """
+    if scenario.users is not None and scenario.users.reactions:
+        return follow_reactions(tables, scenario, workload)
     if scenario.users is None or np.any(at < 0):
         return [], workload
+    plan = plan_users(scenario, workload)
     came = np.full(len(workload), ABSENT)
     came[at] = tables.time["submit"]
     made = _as_submitted(tables, workload, at, came)
-    if scenario.users.reactions:
-        return [], _as_asked(tables, made)
-    plan = plan_users(scenario, workload)
     return [] if plan is None else _find_moved(tables, plan, workload, at, came), made
 
 
@@ -45,7 +43,7 @@ def _find_moved(tables: Tables, plan: Plan, workload: Workload, at: np.ndarray, 
     left = np.full(len(workload), NEVER)
     ends = np.where(tables.is_state("rejected"), tables.time["submit"], tables.time["end"])
     left[at] = np.where(ends == ABSENT, NEVER, ends)
-    expected = np.repeat(_at_work(plan, _find_ready(plan, came, left)), np.diff(plan.first)) + plan.offset
+    expected = np.repeat(find_working(plan, _find_ready(plan, came, left)), np.diff(plan.first)) + plan.offset
     begun = np.repeat(came[plan.rows[plan.first[:-1]]], np.diff(plan.first))
     told, number = came[plan.rows], workload.column("job_id")[plan.rows]
     slack = tables.slack + SECOND if tables.slack else 0
@@ -73,30 +71,6 @@ def _find_ready(plan: Plan, came: np.ndarray, left: np.ndarray) -> np.ndarray:
     ready = plan.ready.copy()
     np.maximum.at(ready, plan.listeners, np.where(met >= NEVER, NEVER, met + plan.delay))
     return ready
-
-
-def _at_work(plan: Plan, ready: np.ndarray) -> np.ndarray:
-    """The next moment at which each batch's user works."""
-    if plan.presence != Presence.HOURS or not len(plan.skip):
-        return ready
-    hours = (np.minimum(ready, NEVER - HOUR) + plan.clock) // HOUR
-    until = plan.skip.reshape(-1, 168)[plan.user, hours % 168]
-    later = np.where(until == 0, ready, (hours + until) * HOUR - plan.clock)
-    return np.where((plan.user < 0) | (ready >= NEVER), ready, later)
-
-
-def _as_asked(tables: Tables, workload: Workload) -> Workload:
-    """The workload with what users have asked for instead; of how they came to that nothing is checked."""
-    size = len(tables.job_id)
-    columns = dict(workload.columns) | {"cores": workload.column("cores").copy()}
-    columns["requested_time"] = columns["requested_time"].copy()
-    order = np.argsort(tables.time["submit"], kind="stable")
-    columns["cores"][:size] = tables.cores[order]
-    columns["requested_time"][:size] = tables.time["requested_time"][order]
-    queue = [str(name or "") for name in tables.jobs["queue"].to_list()]
-    named = [queue[row] for row in order.tolist()] + [""] * (len(workload) - size)
-    columns["queue"], names = encode_labels(named)
-    return workload.replace(columns, labels=workload.labels | {"queue": names})
 
 
 def _as_submitted(tables: Tables, workload: Workload, at: np.ndarray, came: np.ndarray) -> Workload:

@@ -22,8 +22,8 @@ DEFAULT_POLICY = "easy"
 BEHAVIOUR = (
     "A time limit was changed, and the jobs of a log ask for what they asked for: a longer one lets in what was "
     "rejected, a shorter one rejects what asks for more, and no user reacts. What can be asked: jobs that were cut off "
-    "run on to a drawn length (--set workload.reaction.run_on=true); jobs of another queue go where they fit now "
-    "(--set 'workload.reaction.moves=[{sources: OLD, to: NEW}]')."
+    "run on to a drawn length (--set workload.adjust.run_on=true); jobs of another queue go where they fit now "
+    "(--set 'workload.adjust.moves=[{sources: OLD, to: NEW}]')."
 )
 """What a replay cannot show of another time limit."""
 _LIMIT = re.compile(r"\bqueues\..*\b(max_time|default_time)\s*$")

@@ -101,23 +101,23 @@ def show_notes(summaries: Mapping[str, Mapping[str, Any]]) -> None:
         + _cancelled(summaries)
         + _deadlines(summaries)
         + _scheduler(summaries)
-        + _reactions(summaries)
+        + _adjusted(summaries)
         + _calibrated(summaries)
     )
     for line in lines:
         say(line)
 
 
-def _reactions(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What users are taken to have done about other limits."""
+def _adjusted(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Jobs that are taken to have been others under other limits."""
     told = {}
     for name, summary in summaries.items():
-        if reaction := (summary.get("facts") or {}).get("reaction"):
+        if adjusted := (summary.get("facts") or {}).get("adjusted"):
             told[name] = (
-                f"{count_jobs(reaction['run_on'])} that were cut off run on to a drawn length, "
-                f"{count_jobs(reaction['moved'])} go to another queue"
+                f"{count_jobs(adjusted['run_on'])} that were cut off run on to a drawn length, "
+                f"{count_jobs(adjusted['moved'])} go to another queue"
             )
-    return _said_once("Users are taken to react", told, len(summaries))
+    return _said_once("Jobs are adjusted to other limits", told, len(summaries))
 
 
 def _calibrated(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -57,9 +57,9 @@ class Gate:
         """The next rows."""
         self.rows = np.concatenate([self.rows, self._decide(batch)])
 
-    def add_live(self, row: int, batch: Workload) -> None:
-        """A job that was submitted during the run, under its (negative) row."""
-        self.live[row] = int(self._decide(batch)[0])
+    def add_live(self, row: int, batch: Workload, cluster: str | None = None) -> None:
+        """A job that was submitted during the run, under its (negative) row; to a `cluster`, if its user chooses."""
+        self.live[row] = int(self._decide(batch, cluster)[0])
 
     def kind(self, row: int) -> int:
         """The number of those jobs that are in the same queue and bound to the same clusters."""
@@ -73,7 +73,7 @@ class Gate:
         """The clusters that the bindings leave to such jobs."""
         return self.left[kind]
 
-    def _decide(self, batch: Workload) -> Array:
+    def _decide(self, batch: Workload, cluster: str | None = None) -> Array:
         size = len(batch)
         charges = Charges(self.accounts, batch)
         queue = np.full(size, -1 if self.queues else 0, np.int64)
@@ -90,6 +90,8 @@ class Gate:
         for mask, rows in zip(self.masks, matched, strict=True):
             allowed[rows] &= mask
         self._refuse_homeless(batch, allowed, matched)
+        if cluster is not None:
+            allowed &= np.array([one.name == cluster for one in self.scenario.clusters])
         return self._intern(queue, allowed)
 
     def _refuse_homeless(self, batch: Workload, allowed: Array, matched: list[Array]) -> None:
@@ -136,10 +138,10 @@ class Admission:
             if assignments is not None:
                 assignments.add(_unruled(batch, assignments) if site is None else site.apply(batch))
 
-    def add_live(self, row: int, batch: Workload) -> None:
-        """The same for one job that is submitted during the run."""
+    def add_live(self, row: int, batch: Workload, cluster: str | None = None) -> None:
+        """The same for one job that is submitted during the run, to a `cluster` if its user chooses one."""
         if self.gate is not None:
-            self.gate.add_live(row, batch)
+            self.gate.add_live(row, batch, cluster)
         for site, assignments in zip(self.sites, self.assigned, strict=True):
             if assignments is not None:
                 assignments.add_live(row, _unruled(batch, assignments) if site is None else site.apply(batch))

@@ -21,7 +21,7 @@ from walltime.core.tables import ticks
 from walltime.core.time import format_duration
 from walltime.pipeline import Prepared, prepare
 from walltime.scenario import Scenario
-from walltime.workload.users.submitted import as_submitted
+from walltime.workload.users.submitted import as_asked, as_submitted, find_origins
 
 FIGURE_NAMES = ("mean_wait", "median_wait", "mean_response", "mean_bounded_slowdown", "utilization", "makespan")
 
@@ -92,13 +92,22 @@ def _run_four(before: Scenario, after: Scenario) -> dict[str, Mapping[str, Any]]
 
 
 def _replay(ready: Prepared, other: Result) -> Result:
-    """A system's run on the submissions of another: jobs that were not submitted there are not here either."""
+    """A system's run on the submissions of another, as its users asked for them: jobs that were not submitted there are
+    not here either."""
     from walltime.analysis.audit.rules import find_rows
 
-    rows = find_rows(other.jobs["job_id"].to_numpy(), ready.workload)
+    acts = (other.record.facts.get("users") or {}).get("acts") or {}
+    table = other.jobs
+    rows = find_rows(find_origins(table["job_id"].to_numpy(), acts), ready.workload)
     if np.any(rows < 0):
-        raise InputError("both scenarios need the same jobs", value=int(other.jobs["job_id"][int(np.argmax(rows < 0))]))
-    jobs = as_submitted(ready.workload, rows, ticks(other.jobs["submit"]))
+        raise InputError("both scenarios need the same jobs", value=int(table["job_id"][int(np.argmax(rows < 0))]))
+    users = ready.scenario.users
+    if users is not None and users.reactions:
+        told = {name: table[name].to_numpy() for name in ("job_id", "cores")}
+        told |= {name: ticks(table[name]) for name in ("submit", "requested_time")}
+        jobs = as_asked(ready.workload, rows, told | {"queue": table["queue"].to_list()}, acts)
+    else:
+        jobs = as_submitted(ready.workload, rows, ticks(table["submit"]))
     scenario = ready.scenario.model_copy(update={"users": None})
     return Result(scenario, Prepared(scenario, jobs).run(), "replay")
 

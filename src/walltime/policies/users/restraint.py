@@ -28,5 +28,5 @@ class Abandon(Reaction):
 
     def submit(self, job: Submission) -> None:
         expected = job.expected_wait()
-        if expected is not None and expected > self.wait:
+        if expected is not None and expected > self.wait and not job.fixed:
             job.drop()

@@ -61,8 +61,6 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "clusters", "a controller has one cluster"
     if scenario.broker is not None:
         yield "broker", f"{scenario.broker.name}: not in a controller"
-    if scenario.users is not None and scenario.users.reactions:
-        yield "users.reactions", "users of the controller submit what is in the log"
     if scenario.dependencies != type(scenario.dependencies)():
         yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
     if scenario.start is not None:

@@ -86,6 +86,8 @@ class Job:
     end: int | None = None
     attempts: list[Attempt] = field(default_factory=list)
     backfilled: bool = False
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The columns by which its user has submitted it instead of those of its row."""
 
     def move(self, submit: int) -> None:
         """Have it come at another time; its own times keep their distance."""

@@ -64,7 +64,7 @@ SITE = {
     "until": "2026-11-15T12:00",
     "timezone": "Europe/Prague",
     "workload": {"trace": "log.csv", "format": "table", "columns": {"submit": "when"}, "missing_request": "max",
-                 "reaction": {"run_on": True, "moves": [{"sources": ["short"], "to": "long", "min_cores": 2,
+                 "adjust": {"run_on": True, "moves": [{"sources": ["short"], "to": "long", "min_cores": 2,
                               "max_cores": 9, "min_time": "1h", "max_time": "2h"}]}},
     "cluster": {
         "name": "big",

@@ -1,4 +1,4 @@
-"""What users of a log might have done under other time limits: simple rules, since a log itself does not react.
+"""Jobs of a log as they might have been under other time limits: simple rules, where users do not react.
 
 A job that was cut off at its limit, where its queue now gives more, asks for all that its queue gives and runs on to a
 drawn length: that of another job of the log that ran longer than the limit, of the same user where that user has some;

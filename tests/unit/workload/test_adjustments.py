@@ -7,7 +7,7 @@ import pytest
 import walltime
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.workload.reactions import move, run_on
+from walltime.workload.adjustments import move, run_on
 
 HOUR, SECOND = 3600, 1_000_000
 
@@ -63,14 +63,14 @@ def test_a_scenario_says_so_and_the_result_tells_it(tmp_path) -> None:
     queues = {"short": {"max_time": "1d"}, "long": {"max_time": "10h"}}
     data = {"workload": {"trace": str(tmp_path / "log.parquet")}, "cluster": {"cores": 64, "queues": queues}}
     rule = {"sources": "long", "to": "short", "max_cores": 1}
-    given = data | {"workload": data["workload"] | {"reaction": {"run_on": True, "moves": [rule]}}}
+    given = data | {"workload": data["workload"] | {"adjust": {"run_on": True, "moves": [rule]}}}
     found = walltime.simulate(given)
-    assert found.summary["facts"]["reaction"] == {"run_on": 2, "moved": 3}
+    assert found.summary["facts"]["adjusted"] == {"run_on": 2, "moved": 3}
     assert found.summary["facts"]["time_limits"] == {"short": 86400, "long": 36000}
     assert found.jobs["queue"].to_list().count("short") == 5
     assert walltime.simulate(given).digest == found.digest
     with pytest.raises(InputError, match="no such queue"):
-        walltime.simulate(data | {"workload": data["workload"] | {"reaction": {"moves": [rule | {"to": "none"}]}}})
+        walltime.simulate(data | {"workload": data["workload"] | {"adjust": {"moves": [rule | {"to": "none"}]}}})
     with pytest.raises(InputError, match="needs run_on or moves"):
         walltime.simulate(data | {"workload": data["workload"] | {"reaction": {}}})
 
