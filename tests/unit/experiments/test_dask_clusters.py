@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import pytest
@@ -23,14 +22,6 @@ scenario:
 grid: {policy: [fcfs, easy]}
 repetitions: 2
 """
-SUBMIT = """\
-#!/bin/sh
-# In place of Slurm's: the job is a process of this machine.
-sh "$1" > "$1.out" 2>&1 &
-echo $! >> {folder}/jobs
-echo "Submitted batch job $!"
-"""
-CANCEL = "#!/bin/sh\nkill $1\n"
 
 
 @pytest.fixture
@@ -107,16 +98,3 @@ def test_what_dask_is_told_of_jobs_holds(monkeypatch):
             cluster.close()
     for text in ("--cpus-per-task=4", "--mem=9G", "-A me", "--nworkers 4", "--nthreads 1"):
         assert text in script, script
-
-
-@pytest.mark.service
-def test_a_sweep_whose_workers_are_jobs(file, tmp_path, monkeypatch):
-    pytest.importorskip("dask_jobqueue")
-    for name, text in (("sbatch", SUBMIT.format(folder=tmp_path)), ("scancel", CANCEL)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    arguments = ["sweep", str(file), "--store", str(tmp_path / "s"), "--dask", "slurm", "--workers", "2"]
-    told = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert "4 of 4 runs are done" in told.output
-    assert len((tmp_path / "jobs").read_text().split()) == 2
