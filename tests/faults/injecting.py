@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import walltime
 from walltime.experiments.maintenance import verify
 from walltime.experiments.store import Store
+
+if TYPE_CHECKING:
+    from dask_processes import Cluster
 
 SOURCE = str(Path(walltime.__file__).parents[1])
 EXPERIMENT = """\
@@ -49,13 +52,13 @@ class Disturbed:
         repetitions: int = 6,
         workers: int = 2,
         place: str = "walltime-store",
-        options: Sequence[str] = (),
+        cluster: Cluster | None = None,
     ) -> None:
         self.folder = folder
         self.place = place if "://" in place else str(folder / place)
         self.random = random.Random(seed)
         self.workers = workers
-        self.options = options
+        self.cluster = cluster
         self.total = 4 * repetitions
         self.runners: list[subprocess.Popen[str]] = []
         self.faults: Counter[str] = Counter()
@@ -95,7 +98,8 @@ class Disturbed:
     def start(self, *, jumping: bool = False) -> None:
         """One more runner."""
         arguments = ["sweep", "e.yaml", "--workers", str(self.workers), "--quiet"]
-        arguments += ["--store", self.place, "--results", "results", *self.options]
+        arguments += ["--store", self.place, "--results", "results"]
+        arguments += ["--dask", self.cluster.address] if self.cluster else []
         path = os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH", "")]))
         self.runners.append(
             subprocess.Popen(
@@ -121,6 +125,18 @@ class Disturbed:
         runners = [runner for runner in self.live() if children(runner.pid)]
         return bool(runners) and self._signal(self.random.choice(runners).pid, signal.SIGINT)
 
+    def kill_dask_worker(self) -> bool:
+        if self.cluster is None or not self.live():
+            return False
+        self.cluster.kill_worker(self.random)
+        return True
+
+    def kill_dask_scheduler(self) -> bool:
+        if self.cluster is None or not self.live():
+            return False
+        self.cluster.kill_scheduler()
+        return True
+
     def start_another(self) -> bool:
         if len(self.live()) > 1:
             return False
@@ -128,7 +144,8 @@ class Disturbed:
         return True
 
     def let_the_clock_jump(self) -> bool:
-        if len(self.live()) > 1:
+        """Not on Dask, which takes the time of day for its own timeouts."""
+        if self.cluster is not None or len(self.live()) > 1:
             return False
         self.start(jumping=True)
         return True
@@ -170,6 +187,7 @@ class Disturbed:
         """So many faults at random moments of as many sweeps as that takes; after each sweep all is looked at."""
         kinds = (self.kill_worker, self.kill_runner, self.interrupt_runner, self.start_another)
         kinds += (self.let_the_clock_jump, self.fill_the_disk, self.damage_a_file)
+        kinds += (self.kill_dask_worker, self.kill_dask_scheduler)
         while sum(self.faults.values()) < faults:
             if not self.live():
                 if self.counts().get("done") == self.total:

@@ -1,16 +1,22 @@
-"""A thousand faults at random moments of sweeps, with the seed of the day: `python tests/faults/soak_sweeps.py`."""
+"""A thousand faults at random moments of sweeps, with the seed of the day: `python tests/faults/soak_sweeps.py`.
+
+One sweep of four is on a Dask cluster, where Dask is installed.
+"""
 
 from __future__ import annotations
 
 import argparse
 import collections
 import datetime
+import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from dask_processes import Cluster
 from injecting import Disturbed
 
 
@@ -21,6 +27,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
     given = options.parse_args()
     began, faults, sweeps, runs = time.monotonic(), collections.Counter[str](), 0, 0
+    dask = importlib.util.find_spec("distributed") is not None
     with tempfile.TemporaryDirectory(prefix="soak-calm-") as folder:
         calm = Disturbed(Path(folder), 0)
         calm.settle()
@@ -28,7 +35,8 @@ def main() -> int:
     while sum(faults.values()) < given.faults:
         with tempfile.TemporaryDirectory(prefix="soak-sweep-") as folder:
             disk = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], check=False)
-            sweep = Disturbed(Path(folder), given.seed + sweeps)
+            cluster = Cluster(Path(tempfile.mkdtemp(prefix="soak-dask-"))) if dask and sweeps % 4 == 0 else None
+            sweep = Disturbed(Path(folder), given.seed + sweeps, cluster=cluster)
             try:
                 sweep.disturb(given.faults - sum(faults.values()))
                 sweep.settle()
@@ -38,6 +46,9 @@ def main() -> int:
                 return 1
             finally:
                 sweep.end()
+                if cluster is not None:
+                    cluster.end()
+                    shutil.rmtree(cluster.folder)
                 if not disk.returncode:
                     subprocess.run(["umount", "-l", folder], check=True)
         faults += sweep.faults

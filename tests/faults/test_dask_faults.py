@@ -39,7 +39,7 @@ def sweeps(tmp_path):
     made: list[Disturbed] = []
 
     def make(cluster: Cluster, **options) -> Disturbed:
-        made.append(Disturbed(tmp_path, SEED, options=["--dask", cluster.address], **options))
+        made.append(Disturbed(tmp_path, SEED, cluster=cluster, **options))
         return made[-1]
 
     yield make
