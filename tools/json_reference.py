@@ -60,6 +60,7 @@ COMMANDS = (
     "steady demo/easy --settle 1h",
     "policies",
     "audit demo/easy",
+    "export demo/easy jobs.owf",
     "site import slurm.conf",
     "workload info demo/workload.swf",
     "workload convert demo/workload.swf some.csv --first 50",

@@ -12,6 +12,16 @@ from typing import Any
 
 import polars as pl
 import yaml
+from foreign import (
+    ALIBABA_CONTAINERS,
+    ALIBABA_INSTANCES,
+    ALIBABA_TASKS,
+    BATSIM,
+    CONFIGURATION,
+    DSLAB,
+    GOOGLE,
+    GOOGLE_LINES,
+)
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "examples" / "site"
@@ -86,6 +96,15 @@ def _traces() -> dict[str, Kind]:
         "sacct": Kind("a.sacct", SACCT, read, weight=30),
         "torque": Kind("20240301", TORQUE, lambda path: read(path, format="torque"), weight=20),
         "any log": Kind("a.log", SACCT, read),
+        "google": Kind("instance_events.csv", GOOGLE, lambda path: read(path, host="8x4G"), weight=20),
+        "google stream": Kind("instance_events.csv", GOOGLE, lambda path: list(read_batches(path, 1))),
+        "google lines": Kind("instance_events.json", GOOGLE_LINES, lambda path: read(path, format="google")),
+        "alibaba tasks": Kind("batch_task.csv", ALIBABA_TASKS, lambda path: read(path, format="alibaba")),
+        "alibaba instances": Kind("batch_instance.csv", ALIBABA_INSTANCES, read),
+        "alibaba containers": Kind("container_meta.csv", ALIBABA_CONTAINERS, read),
+        "batsim": Kind("w.json", json.dumps(BATSIM).encode(), lambda path: read(path, format="batsim"), tree=True),
+        "dslab": Kind("w.json", json.dumps(DSLAB).encode(), lambda path: read(path, format="dslab"), tree=True),
+        "dslab text": Kind("w.yaml", yaml.safe_dump(DSLAB).encode(), lambda path: read(path, format="dslab")),
     }
 
 
@@ -281,12 +300,15 @@ def _programs() -> dict[str, Kind]:
     from walltime.cluster.graph import read_plan
     from walltime.cluster.network import Graph
     from walltime.programs.profiles import read_profiles
+    from walltime.scenario import load
 
     def connect(path: Path) -> object:
         return Graph(2, ["n0", "n1"], read_plan(path)).route(0, 1)
 
     return {
         "profiles": Kind("p.json", json.dumps(PROFILES).encode(), read_profiles, tree=True),
+        "batsim profiles": Kind("p.json", json.dumps(BATSIM).encode(), read_profiles, tree=True),
+        "dslab configuration": Kind("c.json", json.dumps(CONFIGURATION).encode(), load, tree=True),
         "profiles text": Kind("p.yaml", yaml.safe_dump(PROFILES, sort_keys=False).encode(), read_profiles),
         "links": Kind("l.json", json.dumps(LINKS).encode(), connect, tree=True),
     }

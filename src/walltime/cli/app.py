@@ -18,6 +18,7 @@ from walltime.cli.experiments.sweep import sweep
 from walltime.cli.experiments.tune import tune
 from walltime.cli.experiments.whatif import whatif
 from walltime.cli.explain import explain
+from walltime.cli.export import export
 from walltime.cli.plot import plot
 from walltime.cli.policies import policies
 from walltime.cli.predict import predict
@@ -55,6 +56,7 @@ for command in (
     calibrate,
     report,
     plot,
+    export,
     workflows,
     steady,
     policies,

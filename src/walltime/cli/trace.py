@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,14 +18,15 @@ _READ = "Reading the log"
 Trace = Annotated[
     Path,
     typer.Argument(
-        help="The trace: SWF (.swf, .txt), Slurm's sacct --parsable2, Torque's accounting, .parquet or .csv."
+        help="The trace: SWF (.swf, .txt), Slurm's sacct --parsable2, Torque's accounting, Batsim's or DSLab's .json "
+        "or .yaml, Google's or Alibaba's .csv, .parquet or .csv."
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         "--input-format",
-        help="swf, sacct, torque or table, where neither suffix nor contents tell.",
+        help="swf, sacct, torque, batsim, dslab, google, alibaba or table, where neither suffix nor contents tell.",
         rich_help_panel=_READ,
     ),
 ]
@@ -43,16 +45,59 @@ Map = Annotated[
         rich_help_panel=_READ,
     ),
 ]
+Collections = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Of dslab and google: the file that tells the users of collections.", rich_help_panel=_READ
+    ),
+]
+Host = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CORESxMEMORY",
+        help="Of google and alibaba, whose requests are shares of a machine: what that has, such as 96x512G.",
+        rich_help_panel=_READ,
+    ),
+]
 
 
-def read_trace(
-    trace: Path, form: str | None = None, timezone: str | None = None, map_: list[str] | None = None
-) -> Workload:
-    """The jobs of a trace."""
-    from walltime.workload.formats import read
-    from walltime.workload.formats.mapped import parse_map
+@dataclass(frozen=True)
+class Reading:
+    """How a log is to be read, as it was typed: its format, the zone of its local times, the columns of a foreign
+    table, the file of collections, and what a machine has."""
 
-    return read(trace, format=form, timezone=timezone, columns=parse_map(map_) if map_ else None)
+    format: str | None = None
+    timezone: str | None = None
+    columns: tuple[str, ...] = ()
+    collections: str | None = None
+    host: str | None = None
+
+    def settings(self) -> list[tuple[str, Any]]:
+        """The keys of a scenario that say so."""
+        from walltime.workload.formats.mapped import parse_map
+
+        given = [
+            ("workload.format", self.format),
+            ("timezone", self.timezone),
+            ("workload.collections", self.collections),
+            ("workload.host", self.host),
+        ]
+        columns = [("workload.columns", dict(parse_map(list(self.columns))))] if self.columns else []
+        return [(key, value) for key, value in given if value is not None] + columns
+
+    def read(self, trace: Path | str) -> Workload:
+        """The jobs of a trace."""
+        from walltime.workload.formats import read
+        from walltime.workload.formats.mapped import parse_map
+
+        return read(
+            trace,
+            format=self.format,
+            timezone=self.timezone,
+            columns=parse_map(list(self.columns)) if self.columns else None,
+            collections=self.collections,
+            host=self.host,
+        )
 
 
 def refuse_existing(output: Path, force: bool) -> None:

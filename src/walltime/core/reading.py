@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
+import io
 import json
 import os
 import re
@@ -120,6 +121,13 @@ class Reading:
             check_parquet(raw, self.path)
         self._check_size(pl.scan_parquet(self.path))
         return pl.read_parquet(self.path)
+
+    @staticmethod
+    def rows(part: bytes, names: list[str]) -> pl.DataFrame:
+        """Some lines of a CSV file, of which no header is among them, all of them as texts."""
+        import polars as pl
+
+        return pl.read_csv(io.BytesIO(part), has_header=False, infer_schema=False, new_columns=names)
 
     def _check_size(self, table: pl.LazyFrame) -> None:
         """Refuses a Parquet file of a few bytes that says it holds gigabytes."""

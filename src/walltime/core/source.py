@@ -55,8 +55,8 @@ def read_source(path: str | Path) -> Source:
     return parse_source(text, str(file))
 
 
-def parse_source(text: str, file: str | None) -> Source:
-    """The data of a YAML text; raises InputError with the line of what is wrong."""
+def parse_source(text: str, file: str | None, most: int = _MOST_VALUES) -> Source:
+    """The data of a YAML text of at most so many values; raises InputError with the line of what is wrong."""
     try:
         loader = _Loader(text)
         try:
@@ -64,7 +64,7 @@ def parse_source(text: str, file: str | None) -> Source:
             source = Source(None, file)
             if root is None:
                 raise InputError("the file is empty", file=file)
-            source.data = _Builder(loader, source).build(root, ())
+            source.data = _Builder(loader, source, most).build(root, ())
         finally:
             loader.dispose()
     except yaml.reader.ReaderError as error:
@@ -102,15 +102,16 @@ def _key(node: yaml.Node) -> str | int:
 class _Builder:
     """Walks the parsed tree once, building values and noting lines."""
 
-    def __init__(self, loader: yaml.SafeLoader, source: Source) -> None:
+    def __init__(self, loader: yaml.SafeLoader, source: Source, most: int) -> None:
         self.loader = loader
         self.source = source
+        self.most = most
         self.values = 0
         self.open: set[int] = set()
 
     def build(self, node: yaml.Node, place: Place) -> Any:
         self.values += 1
-        if self.values > _MOST_VALUES:
+        if self.values > self.most:
             raise InputError("too many values (aliases within aliases?)", file=self.source.file)
         self.source.lines.setdefault(place, node.start_mark.line + 1)
         if isinstance(node, yaml.CollectionNode):

@@ -13,7 +13,7 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.plugins import import_target, require_allowed
-from walltime.core.reading import reader
+from walltime.core.reading import reader, reading
 from walltime.core.source import Place, Source, parse_source, read_source
 from walltime.programs.program import gather
 from walltime.programs.steps import (
@@ -21,18 +21,22 @@ from walltime.programs.steps import (
     Custom,
     DiskUse,
     Exchange,
+    Exit,
     External,
     Idle,
     Matrix,
     Parallel,
+    ParallelTask,
     Sequence,
     SourceTarget,
     Step,
 )
+from walltime.workload.formats.batsim import is_batsim, translate_profile
 
 LABEL = "profile"
 _MOST_REPEATS = 1 << 40
 _DEEPEST = 50
+_LONG = 1 << 20
 
 
 class Profiles:
@@ -99,15 +103,60 @@ _registered: dict[str, Callable[..., Any]] = {}
 @reader
 def read_profiles(path: str | Path) -> Profiles:
     """The profiles of a file; raises InputError with the line of what is wrong."""
-    source = read_source(path)
+    source = _read_data(path)
     if not isinstance(source.data, dict):
         raise InputError("a file of profiles is a mapping of names, each with type and args", file=path, line=1)
+    if is_batsim(source.data):
+        return _read_batsim(source, path)
     steps: dict[str, Step] = {}
     reader = _Reader(source, steps)
     for name, value in source.data.items():
         if not isinstance(name, str):
             raise InputError("the name of a profile is a text", value=name, file=path, line=source.line((name,)))
         steps[name] = reader.read(value, (name,), 0)
+    return Profiles(steps)
+
+
+def _read_data(path: str | Path) -> Source:
+    """The file's data; that of a long one in JSON is read without its lines."""
+    with reading(path) as file:
+        text = file.text()
+    if text.lstrip()[:1] != "{":
+        return read_source(path)
+    try:
+        with reading(path) as file:
+            data = file.json()
+    except InputError:
+        return read_source(path)
+    return Source(data, str(path), {} if len(text) > _LONG else read_source(path).lines)
+
+
+def _read_batsim(source: Source, path: str | Path) -> Profiles:
+    """The profiles of a workload of Batsim's, where a sequence may name what stands after it."""
+    given = source.data["profiles"]
+    if not isinstance(given, dict):
+        raise InputError("profiles has to be a mapping of names", file=path, line=source.line(("profiles",)))
+    steps: dict[str, Step] = {}
+    reader, begun = _Reader(source, steps), set[str]()
+
+    def make(name: str, depth: int) -> None:
+        place: Place = ("profiles", name)
+        if name in begun or depth > _DEEPEST:
+            raise reader.wrong("a profile that is part of itself, or too deep", place, name)
+        begun.add(name)
+        try:
+            ours = translate_profile(name, given, path)
+        except InputError as error:
+            raise reader.wrong(error.what, place, error.value, error.choices) from None
+        for part in ours["args"].get("profiles", ()):
+            for inner in part["args"].get("profiles", ()) if isinstance(part, dict) else [part]:
+                if inner not in steps:
+                    make(inner, depth + 1)
+        steps[name] = reader.read(ours, place, 0)
+
+    for name in given:
+        if name not in steps:
+            make(name, 0)
     return Profiles(steps)
 
 
@@ -220,6 +269,16 @@ class _Reader:
             raise self.wrong("must be a whole number from 0 on", place, value)
         return value
 
+    def code(self, value: Any, place: Place, _depth: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not -(1 << 31) <= value <= 1 << 31:
+            raise self.wrong("must be a whole number", place, value)
+        return value
+
+    def flag(self, value: Any, place: Place, _depth: int) -> bool:
+        if not isinstance(value, bool):
+            raise self.wrong("must be true or false", place, value)
+        return value
+
     def several(self, value: Any, place: Place, depth: int) -> list[Step]:
         if not isinstance(value, list) or not value:
             raise self.wrong("must be a list of profiles", place, value)
@@ -234,9 +293,14 @@ def _writing(size: float, processes: list[int] | None = None, component_name: st
     return DiskUse(processes, 0.0, size, component_name)
 
 
+def _outside(component_name: str, processes: list[int] | None = None, **sizes: Any) -> External:
+    return External(processes, component_name, **sizes)
+
+
 Argument = Callable[[_Reader, Any, Place, int], Any]
 _NUMBER, _NUMBERS, _MATRIX, _RANKS = _Reader.number, _Reader.numbers, _Reader.matrix, _Reader.ranks
 _TEXT, _COUNT, _SEVERAL = _Reader.text, _Reader.count, _Reader.several
+_CODE, _FLAG = _Reader.code, _Reader.flag
 _DISK: dict[str, Argument] = {"processes": _RANKS, "component_name": _TEXT}
 _ROUNDS: dict[str, Argument] = {"repeat": _COUNT}
 
@@ -248,10 +312,12 @@ TYPES: dict[str, tuple[Callable[..., Step], dict[str, Argument], dict[str, Argum
     "communication-matrix": (Matrix, {"matrix": _MATRIX}, {}),
     "communication-src-dst": (SourceTarget, {"src": _RANKS, "dst": _RANKS, "size": _NUMBER}, {}),
     "communication-external": (
-        External,
-        {"processes": _RANKS, "component_name": _TEXT},
-        {"input_size": _NUMBER, "output_size": _NUMBER},
+        _outside,
+        {"component_name": _TEXT},
+        {"processes": _RANKS, "input_size": _NUMBER, "output_size": _NUMBER, "total": _FLAG},
     ),
+    "parallel-task": (ParallelTask, {}, {"compute_work": _NUMBERS, "matrix": _MATRIX}),
+    "parallel-task-homogenous": (ParallelTask, {}, {"compute_work": _NUMBER, "size": _NUMBER, "total": _FLAG}),
     "master-workers": (
         lambda **args: Custom(MasterWorkers(**args)),
         {"worker_compute_work": _NUMBER, "data_transfer_size": _NUMBER},
@@ -260,6 +326,7 @@ TYPES: dict[str, tuple[Callable[..., Step], dict[str, Argument], dict[str, Argum
     "disk-ops": (DiskUse, {}, _DISK | {"read_size": _NUMBER, "write_size": _NUMBER}),
     "disk-read": (_reading, {"size": _NUMBER}, _DISK),
     "disk-write": (_writing, {"size": _NUMBER}, _DISK),
+    "exit": (Exit, {"code": _CODE}, {}),
     "sequence": (Sequence, {"profiles": _SEVERAL}, _ROUNDS),
     "parallel": (Parallel, {"profiles": _SEVERAL}, _ROUNDS),
 }

@@ -15,6 +15,7 @@ cdef class Pending(Waiter):
 cdef class Operation(Pending):
     cdef set numbers
     cdef Py_ssize_t add(self, double amount, double delay, double weight, double bound) except -1
+    cdef int add_together(self, double amount, double delay, double weight, double bound, dict uses) except -1
     cdef int begun(self) except -1
     cpdef int wake(self, Py_ssize_t a) except -1
 
@@ -72,7 +73,8 @@ cdef class Process:
     cpdef Operation write(self, object size, object where=*)
     cdef int add_sleep(self, Operation made, double seconds) except -1
     cdef int add_compute(self, Operation made, double flops, double speedup) except -1
+    cdef int add_work(self, dict uses, double flops) except -1
     cdef int add_transfer(self, Operation made, double size, Py_ssize_t source, Py_ssize_t target) except -1
     cdef int add_disk(self, Operation made, double size, object where, bint writes) except -1
     cdef int check(self) except -1
-    cdef Py_ssize_t end_of(self, object other) except -1
+    cpdef Py_ssize_t end_of(self, object other) except -1

@@ -95,6 +95,14 @@ class Operation(Pending):
         self.numbers.add(a)
         return a
 
+    def add_together(self, amount, delay, weight, bound, uses):
+        """One activity that takes so much of each resource by its end; it begins."""
+        activities: Activities = self.program.platform.activities
+        a: cython.Py_ssize_t = self.add(amount, delay, weight, bound)
+        for resource, whole in uses.items():
+            activities.use_resource(a, resource, whole / amount)
+        return activities.go(a)
+
     def begun(self):
         """All its activities have been added; where there are none it is over."""
         if not self.numbers and not self.over:
@@ -530,6 +538,16 @@ class Process:
         if shared >= 0:
             self.activities.use_resource(a, shared, 1.0)
         return self.activities.go(a)
+
+    def add_work(self, uses, flops):
+        """Add what a computation takes by its end of the cores of the process, and of its node's."""
+        shared: cython.Py_ssize_t = self.program.platform.processor[self.node]
+        whole: cython.double = flops / self.speed / self.full * self.cores
+        if whole > 0:
+            uses[self.own] = uses.get(self.own, 0.0) + whole
+            if shared >= 0:
+                uses[shared] = uses.get(shared, 0.0) + whole
+        return 0
 
     def add_transfer(self, made: Operation, size, source, target):
         resource: object

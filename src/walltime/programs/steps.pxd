@@ -28,6 +28,17 @@ cdef class External(Step):
     cdef double incoming
     cdef double outgoing
     cdef str component
+    cdef bint total
+
+cdef class ParallelTask(Step):
+    cdef double each
+    cdef double size
+    cdef list works
+    cdef list rows
+    cdef bint total
+
+cdef class Exit(Step):
+    cdef long long code
 
 cdef class DiskUse(Step):
     cdef list ranks

@@ -11,6 +11,7 @@ import cython
 from walltime.programs.errors import ProfileError
 from walltime.programs.program import Operation, Pending, Process, Program, Together, begin_run, current
 
+INFINITE = cython.declare(cython.double, float("inf"))
 MOST_EMPTY = cython.declare(cython.longlong, 1_000_000)
 """Steps without anything to do that may follow each other; one more, and it is a loop that takes no time."""
 
@@ -152,10 +153,11 @@ class SourceTarget(Step):
 @cython.final
 @cython.cclass
 class External(Step):
-    """Some processes get so much from a component outside, and send it so much."""
+    """Some processes, or all, get so much from a component outside, and send it so much; with `total`, together."""
 
-    def __init__(self, processes, component_name, input_size=0.0, output_size=0.0) -> None:
-        self.ranks = list(processes)
+    def __init__(self, processes, component_name, input_size=0.0, output_size=0.0, total=False) -> None:
+        self.ranks = None if processes is None else list(processes)
+        self.total = total
         self.component = component_name
         self.incoming = input_size
         self.outgoing = output_size
@@ -163,14 +165,106 @@ class External(Step):
     def begin(self, program: Program, processes: list) -> Pending:
         process: Process
         end: cython.Py_ssize_t
-        chosen = [self.pick(processes, rank) for rank in self.ranks]
+        chosen = processes if self.ranks is None else [self.pick(processes, rank) for rank in self.ranks]
+        parts: cython.double = len(chosen) if self.total else 1.0
         end = cython.cast(Process, processes[0]).end_of(self.component)
         made: Operation = Operation(program)
         for process in chosen:
             if self.incoming > 0:
-                process.add_transfer(made, self.incoming, end, process.node)
+                process.add_transfer(made, self.incoming / parts, end, process.node)
             if self.outgoing > 0:
-                process.add_transfer(made, self.outgoing, process.node, end)
+                process.add_transfer(made, self.outgoing / parts, process.node, end)
+        made.begun()
+        return made
+
+
+@cython.final
+@cython.cclass
+class ParallelTask(Step):
+    """Computations and transfers that progress together: at any moment the same share of each has been done.
+
+    `compute_work` by process and `matrix` (rows send to columns); or numbers, the same for each process and each pair,
+    which with `total` are divided among them.
+    """
+
+    def __init__(self, compute_work=0.0, matrix=None, size=0.0, total=False) -> None:
+        self.works = list(compute_work) if isinstance(compute_work, (list, tuple)) else None
+        self.each = 0.0 if self.works is not None else compute_work
+        self.rows = None if matrix is None else [list(row) for row in matrix]
+        self.size = size
+        self.total = total
+
+    def begin(self, program: Program, processes: list) -> Pending:
+        process: Process
+        made: Operation = Operation(program)
+        uses: dict = {}  # what the whole task takes of each resource: core-seconds, bytes
+        shares: cython.double = 1.0
+        most: cython.double = 0.0
+        latency, fastest, bytes_most = self.send(program, processes, uses)
+        for process, work in zip(processes, self.works_of(processes)):  # noqa: B905 - as long as each other
+            process.check()
+            process.add_work(uses, work)
+            if work > 0 and process.cores > shares:
+                shares = cython.cast(cython.double, process.cores)
+        most = bytes_most if bytes_most > 0 else max(uses.values(), default=0.0)
+        if most > 0:
+            # the amount is what its busiest link carries, so that it shares that as a transfer does
+            made.add_together(most, latency, shares if bytes_most == 0 else 1.0, fastest * most, uses)
+        elif latency > 0:
+            cython.cast(Process, processes[0]).add_sleep(made, latency)
+        made.begun()
+        return made
+
+    def works_of(self, processes) -> list:
+        """The work of each process."""
+        if self.works is None:
+            return [self.each / len(processes) if self.total else self.each] * len(processes)
+        if len(self.works) != len(processes):
+            raise self.wrong(f"work for {len(self.works)} processes, the job has {len(processes)}")
+        return self.works
+
+    def rows_of(self, processes) -> list:
+        """What each process sends to each."""
+        count: cython.Py_ssize_t = len(processes)
+        if self.rows is None:
+            size = self.size / (count * (count - 1)) if self.total and count > 1 else self.size
+            return [[0.0 if a == b else size for b in range(count)] for a in range(count)] if size > 0 else []
+        if len(self.rows) != count:
+            raise self.wrong(f"a matrix for {len(self.rows)} processes, the job has {count}")
+        return self.rows
+
+    def send(self, program: Program, processes, uses):
+        """Add what the transfers take: (the longest latency, the share in a second that the slowest route allows, the
+        most bytes on one resource, or of one transfer where there is none)."""
+        latency: cython.double = 0.0
+        fastest: cython.double = INFINITE
+        most: cython.double = 0.0
+        for source, row in zip(processes, self.rows_of(processes)):  # noqa: B905
+            for target, size in zip(processes, row):  # noqa: B905
+                if size <= 0:
+                    continue
+                source.end_of(target)
+                resources, delay, bound = program.platform.route(source.node, target.node)
+                latency = max(latency, delay)
+                fastest = min(fastest, bound / size)
+                most = max(most, size if resources or bound < INFINITE else 0.0)
+                for resource in resources:
+                    uses[resource] = uses.get(resource, 0.0) + size
+        return latency, fastest, max(max(uses.values(), default=0.0), most)
+
+
+@cython.final
+@cython.cclass
+class Exit(Step):
+    """The end of a program that returns a code: other than 0 it has failed."""
+
+    def __init__(self, code=0) -> None:
+        self.code = code
+
+    def begin(self, program: Program, processes: list) -> Pending:
+        if self.code != 0:
+            raise self.wrong(f"the program returned {self.code}")
+        made: Operation = Operation(program)
         made.begun()
         return made
 

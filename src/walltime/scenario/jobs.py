@@ -9,12 +9,13 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.core.errors import InputError
+from walltime.core.random import stream
 from walltime.core.time import microseconds
 from walltime.core.workload import MISSING, Workload
 from walltime.scenario.values import Count, Duration, Flag, Model, Name, Names
 
 if TYPE_CHECKING:
-    from walltime.scenario.model import Generate, Scenario
+    from walltime.scenario.model import Generate, Scenario, WorkloadSource
 
 
 def read_workload(scenario: Scenario) -> Workload:
@@ -97,9 +98,19 @@ def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
 
 
 def _source(scenario: Scenario) -> Workload:
-    spec, seed = scenario.workload, scenario.seed
+    spec = scenario.workload
     if isinstance(spec.table, Workload):
         return spec.table
+    if not spec.mix:
+        return _read_source(spec, scenario, scenario.seed)
+    from walltime.workload.joining import mix_workloads
+
+    seeds = [int(stream(scenario.seed, "workload.mix", place).integers(1 << 48)) for place in range(len(spec.mix))]
+    return mix_workloads([_read_source(one, scenario, seed) for one, seed in zip(spec.mix, seeds, strict=True)])
+
+
+def _read_source(spec: WorkloadSource, scenario: Scenario, seed: int) -> Workload:
+    """The jobs of one source."""
     if spec.generate is not None:
         return _generate(spec.generate, seed)
     if spec.synthetic is not None:
@@ -109,12 +120,18 @@ def _source(scenario: Scenario) -> Workload:
         total = None if None in sizes else sum(size or 0 for size in sizes)
         nodes = scenario.clusters[0].nodes
         return spec.model.draw(total, nodes[0].cores if nodes else 1, seed)
-    from walltime.workload.formats import find_format, read
+    from walltime.workload.formats import find_format, read, takes_zone
 
     kind = find_format(str(spec.trace), spec.format)
-    local = kind in ("sacct", "torque") or (kind == "table" and spec.columns)
-    zone = scenario.timezone if local else None
-    return read(str(spec.trace), format=kind, timezone=zone, columns=spec.columns or None)
+    zone = scenario.timezone if takes_zone(kind, spec.columns) else None
+    return read(
+        str(spec.trace),
+        format=kind,
+        timezone=zone,
+        columns=spec.columns or None,
+        collections=spec.collections,
+        host=spec.host,
+    )
 
 
 def _generate(spec: Generate, seed: int) -> Workload:

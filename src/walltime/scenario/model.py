@@ -50,6 +50,7 @@ from walltime.scenario.values import (
     Zone,
 )
 from walltime.scenario.workflows import Workflows
+from walltime.workload.formats.hosts import parse_host
 from walltime.workload.requests import How
 
 SCHEMA = 1
@@ -306,11 +307,10 @@ class Generate(Model):
         return value
 
 
-class WorkloadSpec(Model):
-    """Where the jobs come from: one of `trace`, `generate`, `synthetic` and `model` (in Python also `table`)."""
+class WorkloadSource(Model):
+    """Where jobs come from: one of `trace`, `generate`, `synthetic` and `model`."""
 
     text_is = "trace"
-    spelt_out = ("missing_request",)
 
     trace: File | None = Field(
         default=None, description="A trace file; a relative path starts at the scenario file's folder."
@@ -323,12 +323,60 @@ class WorkloadSpec(Model):
         default=None, description="Jobs like those of a log, from a model of it, or from a published one."
     )
     format: Name | None = Field(
-        default=None, description="`swf`, `sacct`, `torque` or `table`, where neither suffix nor contents tell."
+        default=None,
+        description="`swf`, `sacct`, `torque`, `batsim`, `dslab`, `google`, `alibaba` or `table`, where neither suffix "
+        "nor contents tell.",
     )
     columns: dict[Name, Name] = Field(
         default_factory=dict,
         description="Of a foreign table: its columns, with the unit where it is not seconds, by ours: "
         '`{submit: time_submit, run_time: "elapsed:min"}`.',
+    )
+    collections: File | None = Field(
+        default=None, description="Of `dslab` and `google`: the file that tells users (and priorities) of collections."
+    )
+    host: Name | None = Field(
+        default=None,
+        description="Of `google` and `alibaba`, whose requests are shares of a machine: what that has, as `96x512G`.",
+    )
+
+    @field_validator("host")
+    @classmethod
+    def _is_host(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                parse_host(value)
+            except InputError as error:
+                raise ValueError(error.what) from None
+        return value
+
+    @property
+    def sources(self) -> list[str]:
+        """The keys that say where jobs come from."""
+        return [name for name in ("trace", "generate", "synthetic", "model") if getattr(self, name) is not None]
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        given = self.sources
+        if len(given) != 1:
+            what = (
+                f"has both {given[0]} and {given[1]}; give one of them"
+                if given
+                else "needs trace, generate, synthetic or model"
+            )
+            raise PydanticCustomError("source", "{what}", {"what": what})
+        return self
+
+
+class WorkloadSpec(WorkloadSource):
+    """Where the jobs come from: one of `trace`, `generate`, `synthetic` and `model` (in Python also `table`), or a list
+    of several, whose jobs are mixed."""
+
+    spelt_out = ("missing_request",)
+
+    mix: tuple[WorkloadSource, ...] = Field(
+        default=(),
+        description="Several workloads whose jobs are mixed; a file may have a list in the workload's place.",
     )
     missing_request: How = Field(
         default="exact",
@@ -346,6 +394,8 @@ class WorkloadSpec(Model):
     @model_validator(mode="before")
     @classmethod
     def _from_table(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return {"mix": value}
         if isinstance(value, Mapping) and "reaction" in value and "adjust" not in value:
             value = {"adjust" if key == "reaction" else key: one for key, one in value.items()}
         return {"table": value} if isinstance(value, Workload) else value
@@ -364,19 +414,10 @@ class WorkloadSpec(Model):
             )
         return value
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        given = [
-            name for name in ("trace", "generate", "synthetic", "model", "table") if getattr(self, name) is not None
-        ]
-        if len(given) != 1:
-            what = (
-                f"has both {given[0]} and {given[1]}; give one of them"
-                if given
-                else "needs trace, generate, synthetic or model"
-            )
-            raise PydanticCustomError("source", "{what}", {"what": what})
-        return self
+    @property
+    def sources(self) -> list[str]:
+        """The keys that say where jobs come from."""
+        return [*super().sources, *(name for name in ("mix", "table") if getattr(self, name) not in ((), None))]
 
 
 class Execution(Model):

@@ -27,6 +27,7 @@ DEFINED = {
 CHECKED = {
     "Cluster.shares": "users or groups",
     "Generate.model": "parameters of the generator",
+    "WorkloadSource.columns": "our columns, for those of a table",
     "WorkloadSpec.columns": "our columns, for those of a table",
     "Controller.settings": "settings of Slurm",
     "Controller.partitions": "queues of the workload",

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.scenario.values import Count, Duration, Model, Name
+from walltime.scenario.values import Count, Duration, Model, Moment, Name
 
 
 def _random_number(value: Any) -> Any:
@@ -49,6 +49,8 @@ class JobKind(Model):
     weight: Weight = Field(default=1.0, description="How often it comes, relative to the others.")
     tasks: RandomNumber = Field(default=1, description="Tasks, each of which wants a core.")
     work: RandomNumber = Field(description="Seconds of cpu time, at speed 1, of each task.")
+    memory: RandomNumber | None = Field(default=None, description="Bytes of memory of the whole job.")
+    nodes: Count | None = Field(default=None, description="On so many nodes; where absent, on any.")
     request: RandomNumber | None = Field(
         default=None, description="The requested time over the work; where absent, what `missing_request` says."
     )
@@ -75,6 +77,7 @@ class Synthetic(Model):
     arrivals: ArrivalProcess = Field(
         description="Seconds between arrivals: a random number, or `{name: mmpp, rates: [...], stays: [...]}`."
     )
+    begin: Moment = Field(default=0.0, description="The first gap begins at this time.")
     batch: RandomNumber = Field(default=1, description="Jobs that arrive together.")
     types: dict[Name, JobKind] = Field(description="The kinds of jobs, by name.")
 
@@ -95,5 +98,19 @@ class Synthetic(Model):
         kinds = []
         for name, kind in self.types.items():
             labels = {label: text for label in LABELS if (text := getattr(kind, label))}
-            kinds.append(JobType(name, kind.work, kind.tasks, kind.weight, kind.request, kind.priority, labels))
-        return synthesise(self.arrivals, kinds, jobs=self.jobs, span=self.span, batch=self.batch, seed=seed)
+            kinds.append(
+                JobType(
+                    name,
+                    kind.work,
+                    kind.tasks,
+                    kind.weight,
+                    kind.request,
+                    kind.priority,
+                    labels,
+                    kind.memory,
+                    kind.nodes,
+                )
+            )
+        return synthesise(
+            self.arrivals, kinds, jobs=self.jobs, span=self.span, batch=self.batch, seed=seed, begin=self.begin
+        )

@@ -152,6 +152,16 @@ def _hyper_exponential(mean: Any = None, cv: Any = None, means: Any = None, weig
     return float(branches @ chances), draw
 
 
+def _normal(mean: Any, sd: Any, minimum: Any = 0) -> _Made:
+    """Numbers below the minimum are the minimum."""
+    middle, spread, least = _positive("mean", mean), _positive("sd", sd), _positive("minimum", minimum, zero=True)
+    edge = (least - middle) / spread
+    below = 0.5 * math.erfc(-edge / math.sqrt(2))
+    density = math.exp(-edge * edge / 2) / math.sqrt(2 * math.pi)
+    real = least * below + middle * (1 - below) + spread * density
+    return real, lambda draws: np.maximum(least, middle + spread * _normals(draws))
+
+
 def _lognormal(mean: Any = None, cv: Any = None, median: Any = None, sigma: Any = None) -> _Made:
     if median is None:
         middle, spread = _positive("mean", mean), math.sqrt(math.log1p(_positive("cv", cv) ** 2))
@@ -221,6 +231,7 @@ KINDS: dict[str, tuple[Callable[..., _Made], list[tuple[str, ...]]]] = {
     "exponential": (_exponential, [("mean",)]),
     "erlang": (_erlang, [("mean", "stages")]),
     "hyper-exponential": (_hyper_exponential, [("mean", "cv"), ("means", "weights")]),
+    "normal": (_normal, [("mean", "sd"), ("mean", "sd", "minimum")]),
     "lognormal": (_lognormal, [("mean", "cv"), ("median", "sigma")]),
     "weibull": (_weibull, [("shape", "mean"), ("shape", "scale")]),
     "gamma": (_gamma, [("shape", "mean"), ("shape", "scale")]),

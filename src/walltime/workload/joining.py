@@ -46,3 +46,21 @@ def join_workloads(first: Workload, second: Workload) -> Workload:
     columns, labels = concatenate([(len(one), dict(one.columns), one.labels) for one in (first, second)])
     columns["job_id"] = np.concatenate([first.column("job_id"), second.column("job_id")])
     return first.replace(columns, labels=labels)
+
+
+def mix_workloads(parts: list[Workload]) -> Workload:
+    """The jobs of several workloads by submission, on one clock; numbers that occur twice are told apart later.
+
+    The notes' counts are summed; the origin is the first one's, and the machine the largest that a part tells.
+    """
+    columns, labels = concatenate([(len(one), dict(one.columns), one.labels) for one in parts])
+    columns["job_id"] = np.concatenate([one.column("job_id") for one in parts])
+    notes: dict[str, Any] = {"skipped": {}}
+    for one in parts:
+        for reason, count in one.notes.get("skipped", {}).items():
+            notes["skipped"][reason] = notes["skipped"].get(reason, 0) + count
+        for name in ("lines", "missing_request", "overlong", "unlimited"):
+            notes[name] = notes.get(name, 0) + one.notes.get(name, 0)
+    sizes = [one.machine_cores for one in parts if one.machine_cores is not None]
+    told = {"source": ", ".join(one.source for one in parts), "machine_cores": max(sizes, default=None), "notes": notes}
+    return parts[0].replace(columns, labels=labels, header={}, skipped_at={}, **told)

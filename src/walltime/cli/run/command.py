@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from walltime.cli.plugins import Plugins
 from walltime.cli.run import options as given
 from walltime.cli.terminal.console import emit
-from walltime.cli.trace import Format, Map, Timezone
+from walltime.cli.trace import Collections, Format, Host, Map, Timezone
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def run(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
     output: given.Output = None,
     label: given.Label = None,
     format: given.Format = "parquet",
@@ -57,7 +59,8 @@ def run(
 
     Without --output nothing is written. Two runs of the same scenario give the same result, bit for bit.
     """
-    from walltime.cli.run.plan import Options, Reading
+    from walltime.cli.run.plan import Options
+    from walltime.cli.trace import Reading
 
     options = Options(
         source[0],
@@ -72,7 +75,7 @@ def run(
         overrun,
         missing_request,
         tuple(source[1:]),
-        Reading(input_format, timezone, tuple(map_ or ())),
+        Reading(input_format, timezone, tuple(map_ or ()), collections, host),
         label,
     )
     window = _window(warmup, cooldown)

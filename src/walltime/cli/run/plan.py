@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from walltime.cli.trace import Reading
 from walltime.core.dates import is_date
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
@@ -30,23 +31,6 @@ _LIMIT = re.compile(r"\bqueues\..*\b(max_time|default_time)\s*$")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a log is to be read: its format, the zone of its local times, and the columns of a foreign table."""
-
-    format: str | None = None
-    timezone: str | None = None
-    columns: tuple[str, ...] = ()
-
-    def settings(self) -> list[tuple[str, Any]]:
-        """The keys of a scenario that say so."""
-        from walltime.workload.formats.mapped import parse_map
-
-        given = [("workload.format", self.format), ("timezone", self.timezone)]
-        columns = [("workload.columns", dict(parse_map(list(self.columns))))] if self.columns else []
-        return [(key, value) for key, value in given if value is not None] + columns
-
-
-@dataclass(frozen=True)
 class Options:
     """The options that shape a scenario, as they were typed."""
 
@@ -63,7 +47,7 @@ class Options:
     missing_request: str | None = None
     others: tuple[str, ...] = ()
     """The other files of a site, whose first is `source`."""
-    reading: Reading = Reading()
+    reading: Reading = field(default_factory=Reading)
     label: str | None = None
 
 
@@ -242,15 +226,50 @@ def _read_source(options: Options) -> tuple[Any, tuple[str, ...]]:
     from walltime.core.source import Source, missing_file, read_source
 
     path = Path(options.source)
-    if path.suffix.lower() in SCENARIO_SUFFIXES and not options.others:
-        return read_source(path), ()
+    if path.suffix.lower() in SCENARIO_SUFFIXES and not options.others and not _is_native(path, options):
+        return _as_scenario(read_source(path)), ()
     if options.others or _is_site(path):
         return _read_site(options)
-    if path.is_dir():
-        raise InputError("this is a folder; run takes a scenario (.yaml) or a trace", file=path)
     if not path.exists():
         raise missing_file(path)
-    return Source({"workload": {"trace": str(path)}}, None), ()
+    from walltime.workload.formats import find_format
+
+    kind = find_format(path, options.reading.format)
+    replayed = {"workload": {"trace": str(path)}}
+    return Source(replayed | (_as_programs(path, kind, options) if kind in ("batsim", "dslab") else {}), None), ()
+
+
+def _is_native(path: Path, options: Options) -> bool:
+    """Whether a YAML file is a workload of DSLab's, and no scenario: a list."""
+    from walltime.workload.formats import find_format
+
+    if options.reading.format is not None or not path.is_file():
+        return options.reading.format == "dslab"
+    try:
+        return find_format(path) == "dslab"
+    except InputError:
+        return False
+
+
+def _as_scenario(source: Any) -> Any:
+    """The data of a scenario file, also where it is DSLab's configuration."""
+    from walltime.scenario.reading.dslab import is_dslab_configuration, translate
+
+    return translate(source) if is_dslab_configuration(source.data) else source
+
+
+def _as_programs(path: Path, kind: str, options: Options) -> dict[str, Any]:
+    """What the jobs of a workload with profiles run as, and on which machine where nothing else tells."""
+    workload = options.reading.read(path)
+    if options.cores is not None:
+        if bool((workload.column("run_time") < 0).any()):
+            raise InputError("the jobs of this workload are programs, which run on nodes: give --nodes NxC", file=path)
+        return {}
+    made: dict[str, Any] = {"execution": {"model": "programs"}}
+    if kind == "batsim":
+        made["execution"]["profiles"] = str(path)
+    sized = options.nodes is not None or options.cluster is not None or workload.machine_cores is None
+    return made if sized else made | {"cluster": {"nodes": f"{workload.machine_cores}x1"}}
 
 
 def _is_site(path: Path) -> bool:

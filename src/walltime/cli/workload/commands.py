@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
+from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,11 +30,13 @@ def info(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
 ) -> None:
     """Tell what is in a trace: how many jobs, how large, how long, how well estimated, and what is wrong with it."""
     from walltime.workload.describe import describe
 
-    facts = describe(read_trace(trace, input_format, timezone, map_), cores)
+    facts = describe(Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace), cores)
     if as_json:
         emit(facts)
     else:
@@ -80,6 +82,8 @@ def convert(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
 ) -> None:
     """Write a trace in another format, some of its jobs, or a changed version of it.
 
@@ -95,7 +99,7 @@ def convert(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = jobs = read_trace(trace, input_format, timezone, map_)
+    source = jobs = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
     whole = " in the whole trace"
     if start is not None or end is not None:
         edges = [None if text is None else seconds(parse_duration(text)) for text in (start, end)]

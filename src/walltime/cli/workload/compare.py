@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.run.plan import Reading
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Format, Map, Timezone, read_trace, refuse_existing
+from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force, Seed
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def compare(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
 ) -> None:
     """Compare two workloads, such as a log with what a model makes of it: distances, quantiles, rhythm, correlations.
 
@@ -47,7 +48,9 @@ def compare(
         refuse_existing(page, force)
     from walltime.core.random import read_seed
 
-    sides = _read_sides(first, second, read_seed(seed), Reading(input_format, timezone, tuple(map_ or ())))
+    sides = _read_sides(
+        first, second, read_seed(seed), Reading(input_format, timezone, tuple(map_ or ()), collections, host)
+    )
     comparison = compare_workloads(*sides, names=(str(first), str(second)))
     if page is not None:
         write_page(comparison, page)
@@ -61,12 +64,14 @@ def compare(
 
 def _read_side(path: Path, how: Reading) -> Workload:
     """One side; what is said of a log's zone and columns counts for a log that can have them."""
-    from walltime.workload.formats import find_format
+    from walltime.workload.formats import find_format, takes_zone
 
     kind = find_format(path, how.format)
-    foreign = list(how.columns) if kind == "table" else []
-    zone = how.timezone if kind in ("sacct", "torque") or foreign else None
-    return read_trace(path, how.format, zone, foreign)
+    foreign = how.columns if kind == "table" else ()
+    zone = how.timezone if takes_zone(kind, dict.fromkeys(foreign)) else None
+    collections = how.collections if kind in ("dslab", "google") else None
+    host = how.host if kind in ("google", "alibaba") else None
+    return Reading(how.format, zone, foreign, collections, host).read(path)
 
 
 def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Workload, Workload]:

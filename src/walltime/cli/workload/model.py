@@ -9,7 +9,7 @@ import typer
 
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, remark, say
-from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing, tell_missing
+from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
 from walltime.cli.workload import model_options as given
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def fit(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
 ) -> None:
     """Fit a model to a log: what people submit, when, and how often again.
 
@@ -60,7 +62,7 @@ def fit(
         flurry=flurry,
         system_tests=not keep_system_tests,
     )
-    log = read_trace(trace, input_format, timezone, map_)
+    log = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
     if cores is not None:
         log = log.replace(log.columns, machine_cores=cores)
     model, removals = fit_and_report(log, options)
@@ -342,6 +344,8 @@ def anonymise(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Write a trace without names and dates, to be shared.
@@ -357,7 +361,7 @@ def anonymise(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = read_trace(trace, input_format, timezone, map_)
+    source = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
     jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
     if as_json:

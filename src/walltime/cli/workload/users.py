@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Format, Map, Timezone, Trace, read_trace, refuse_existing
+from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def users(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
 ) -> None:
     """Infer what users do: sessions, batches, what each batch waited for, think times, working hours; and how sure.
 
@@ -53,7 +55,9 @@ def users(
     if page is not None:
         check_page(page)
         refuse_existing(page, force)
-    acts, facts = describe_users(read_trace(trace, input_format, timezone, map_), thresholds)
+    acts, facts = describe_users(
+        Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace), thresholds
+    )
     if page is not None:
         write_page(acts, facts, page)
     written = [] if alea is None else write_files(acts, alea)

@@ -19,6 +19,7 @@ from walltime.scenario.dates import place_dates
 from walltime.scenario.model import Cluster, Scenario
 from walltime.scenario.names import check_names
 from walltime.scenario.reading.alea import is_alea, read_data_set
+from walltime.scenario.reading.dslab import is_dslab_configuration, translate
 from walltime.scenario.reading.files import join_files
 from walltime.scenario.reading.override import override
 from walltime.scenario.reading.problems import dotted, explain
@@ -51,6 +52,8 @@ def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) 
 
 def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a file's data after the given settings; errors tell the file's lines, or `--set`."""
+    if is_dslab_configuration(source.data):
+        source = translate(source)
     if not isinstance(source.data, dict):
         raise InputError(
             "a scenario is a mapping of keys and values, such as `workload: {trace: log.swf}`", file=source.file, line=1
@@ -73,6 +76,8 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
 
 def read_data(source: Source) -> dict[str, Any]:
     """A file's data with every path in full, so that it means the same wherever it is read again; raises InputError."""
+    if is_dslab_configuration(source.data):
+        source = translate(source)
     if not isinstance(source.data, dict):
         raise InputError("a scenario is a mapping of keys and values", file=source.file, line=1)
     return join_files(_with_clusters(source), Path(source.file or "").absolute().parent, ())

@@ -11,11 +11,13 @@ from walltime.core.errors import InputError
 from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.workload import Workload
+from walltime.workload.formats.hosts import parse_host
 
 SWF = (".swf", ".swf.gz", ".txt", ".txt.gz")
 TABLES = (".parquet", ".csv")
 LOGS = (".sacct", ".sacct.gz", ".psv", ".psv.gz", ".log", ".log.gz")
-FORMATS = ("swf", "sacct", "torque", "table")
+DOCUMENTS = (".json", ".json.gz", ".yaml", ".yml")
+FORMATS = ("swf", "sacct", "torque", "batsim", "dslab", "google", "alibaba", "table")
 GROUP = "walltime.formats"
 """The entry points' group of packages that read other formats."""
 _PEEK = 1 << 16
@@ -29,18 +31,23 @@ def read(
     format: str | None = None,
     timezone: str | None = None,
     columns: Mapping[str, str] | None = None,
+    collections: str | Path | None = None,
+    host: str | None = None,
 ) -> Workload:
-    """The workload in a file: SWF, Slurm's sacct, Torque's accounting, Parquet or CSV.
+    """The workload in a file: SWF, Slurm's sacct, Torque's accounting, Batsim's JSON, DSLab's YAML or JSON, Google's or
+    Alibaba's trace, Parquet or CSV.
 
-    The format is found by the suffix and a look at the first lines; `format` says it (swf, sacct, torque, table).
-    `timezone` is that of a log's local times. `columns` maps our columns to those of a table, such as
-    `{"submit": "time_submit", "run_time": "elapsed:min"}`.
+    The format is found by the suffix and a look at the first lines; `format` says it (one of FORMATS). `timezone` is
+    that of a log's local times. `columns` maps our columns to those of a table, such as `{"submit": "time_submit",
+    "run_time": "elapsed:min"}`. `collections` is the file of the users of dslab and google; `host` what a machine of
+    google or alibaba has, such as 96x512G.
     """
     kind = find_format(path, format)
-    _check_options(path, kind, timezone, columns)
+    _check_options(path, kind, {"timezone": timezone, "columns": columns, "collections": collections, "host": host})
     _log.info("reading %s as %s", path, kind)
     if kind in installed(GROUP):
         return _read_foreign(path, kind)
+    machine = None if host is None else parse_host(host)
     if kind == "swf":
         from walltime.workload.formats.swf import read_swf
 
@@ -53,6 +60,16 @@ def read(
         from walltime.workload.formats.torque import read_torque
 
         return read_torque(path, timezone)
+    if kind in ("batsim", "dslab"):
+        from walltime.workload.formats.batsim import read_batsim
+        from walltime.workload.formats.dslab import read_dslab
+
+        return read_batsim(path) if kind == "batsim" else read_dslab(path, collections)
+    if kind in ("google", "alibaba"):
+        from walltime.workload.formats.alibaba import read_alibaba
+        from walltime.workload.formats.google import read_google
+
+        return read_google(path, machine, collections) if kind == "google" else read_alibaba(path, machine)
     if columns is not None:
         from walltime.workload.formats.mapped import read_mapped
 
@@ -72,9 +89,12 @@ def _read_foreign(path: str | Path, kind: str) -> Workload:
     return jobs
 
 
-def read_batches(path: str | Path, rows: int) -> Iterator[Workload]:
-    """The workload as a stream of workloads of at most `rows` jobs; SWF and sacct are read in bounded memory."""
-    kind = find_format(path)
+def read_batches(
+    path: str | Path, rows: int, *, format: str | None = None, host: str | None = None
+) -> Iterator[Workload]:
+    """The workload as a stream of workloads of about `rows` jobs; SWF, sacct, google and alibaba in bounded memory."""
+    kind = find_format(path, format)
+    _check_options(path, kind, {"host": host})
     if kind == "swf":
         from walltime.workload.formats.swf import read_swf_batches
 
@@ -83,6 +103,12 @@ def read_batches(path: str | Path, rows: int) -> Iterator[Workload]:
         from walltime.workload.formats.sacct import read_sacct_batches
 
         return read_sacct_batches(path, rows)
+    if kind in ("google", "alibaba"):
+        from walltime.workload.formats.alibaba import read_alibaba_batches
+        from walltime.workload.formats.google import read_google_batches
+
+        machine = None if host is None else parse_host(host)
+        return (read_google_batches if kind == "google" else read_alibaba_batches)(path, rows, machine)
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
     return read(path).batches(rows)
@@ -121,12 +147,8 @@ def find_format(path: str | Path, format: str | None = None) -> str:
             return foreign
     if name.endswith(".parquet"):
         return "table"
-    from walltime.workload.formats.torque import is_accounting_folder
-
-    if is_accounting_folder(path):
-        return "torque"
     if Path(path).is_dir():
-        raise InputError("this is a folder, not a workload file", file=path)
+        return _look_into_folder(path)
     if (seen := _look(path, name)) is not None:
         return seen
     if name.endswith(SWF):
@@ -135,11 +157,30 @@ def find_format(path: str | Path, format: str | None = None) -> str:
         return "table"
     if name.endswith((".sacct", ".sacct.gz", ".psv", ".psv.gz")):
         return "sacct"
-    raise _no_format(path, SWF + TABLES + LOGS)
+    raise _no_format(path, SWF + TABLES + LOGS + DOCUMENTS)
+
+
+def takes_zone(kind: str, columns: Mapping[str, Any] | None) -> bool:
+    """Whether a file of this format has local times, whose zone has to be told."""
+    return kind in ("sacct", "torque") or (kind == "table" and bool(columns))
+
+
+def _look_into_folder(path: str | Path) -> str:
+    """The format of a folder of files: Torque's daily ones, or the shards of Google's trace."""
+    from walltime.workload.formats.google import FILES
+    from walltime.workload.formats.torque import is_accounting_folder
+
+    if is_accounting_folder(path):
+        return "torque"
+    if any(entry.name.startswith(FILES) for entry in Path(path).iterdir()):
+        return "google"
+    raise InputError("this is a folder, not a workload file", file=path)
 
 
 def _look(path: str | Path, name: str) -> str | None:
     """What the first lines say; None where they say nothing, or the file cannot be read (its reader will tell)."""
+    from walltime.workload.formats.alibaba import find_table
+    from walltime.workload.formats.google import NEEDED, is_google
     from walltime.workload.formats.sacct import looks_like_sacct
     from walltime.workload.formats.torque import RECORD
 
@@ -151,16 +192,37 @@ def _look(path: str | Path, name: str) -> str | None:
     first = next((line for line in lines if line.strip()), "")
     if RECORD.match(first):
         return "torque"
-    return "sacct" if looks_like_sacct(first) else None
+    if looks_like_sacct(first):
+        return "sacct"
+    start = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith(("#", "---"))), "")
+    if start.startswith("{") and all(f'"{word}"' in start for word in NEEDED):
+        return "google"
+    if name.endswith(DOCUMENTS):
+        return "dslab" if start.startswith(("-", "[")) else "batsim" if start.startswith("{") else None
+    if is_google({cell.strip().strip('"') for cell in first.split(",")}):
+        return "google"
+    return "alibaba" if name.endswith((".csv", ".csv.gz")) and find_table(path, first) is not None else None
 
 
-def _check_options(path: str | Path, kind: str, timezone: str | None, columns: Mapping[str, Any] | None) -> None:
-    if timezone is not None and kind == "swf":
+_TAKE = {
+    "timezone": ("sacct", "torque", "table"),
+    "columns": ("table",),
+    "collections": ("dslab", "google"),
+    "host": ("google", "alibaba"),
+}
+"""The formats that an option of reading is for."""
+
+
+def _check_options(path: str | Path, kind: str, given: Mapping[str, Any]) -> None:
+    if given.get("timezone") is not None and kind == "swf":
         raise InputError("an SWF file tells its own time zone; a time zone is for sacct, torque and tables", file=path)
-    if timezone is not None and kind == "table" and columns is None:
+    if given.get("timezone") is not None and kind == "table" and given.get("columns") is None:
         raise InputError("a table with our own columns has no local times; a time zone is for logs and maps", file=path)
-    if columns is not None and kind != "table":
+    if given.get("columns") is not None and kind != "table":
         raise InputError(f"a map of columns is for tables (CSV, Parquet); this is {kind}", file=path)
+    for name, value in given.items():
+        if value is not None and kind not in _TAKE[name]:
+            raise InputError(f"{name} is for {' and '.join(_TAKE[name])}; this is {kind}", file=path)
 
 
 def _no_format(path: str | Path, suffixes: tuple[str, ...]) -> InputError:

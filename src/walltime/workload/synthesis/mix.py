@@ -1,7 +1,8 @@
 """Synthetic jobs from distributions: arrivals, singly or in batches, and a mix of job types.
 
 Every variable has a stream of its own, and in it a number for each arrival or job: `synthetic.gap`, `synthetic.batch`,
-`synthetic.state` (of a modulated process), `synthetic.type`, `synthetic.tasks`, `synthetic.work`, `synthetic.request`.
+`synthetic.state` (of a modulated process), `synthetic.type`, `synthetic.tasks`, `synthetic.work`, `synthetic.memory`,
+`synthetic.request`.
 Two workloads of one seed thus see the same draws, whatever else is different between them.
 """
 
@@ -93,7 +94,7 @@ def parse_arrivals(given: Any) -> Distribution | Modulated:
 @dataclass(frozen=True)
 class JobType:
     """One kind of job in a mix. `work` is the cpu time, in seconds at full speed, of each of its tasks; `request`
-    how many times that its user asks for; `labels` what it says in words, by column."""
+    how many times that its user asks for; `labels` what it says in words, by column; `memory` is in bytes."""
 
     name: str
     work: Distribution
@@ -102,6 +103,8 @@ class JobType:
     request: Distribution | None = None
     priority: int = 0
     labels: Mapping[str, str] = field(default_factory=dict)
+    memory: Distribution | None = None
+    nodes: int | None = None
 
 
 def synthesise(
@@ -112,16 +115,17 @@ def synthesise(
     span: float | None = None,
     batch: Distribution = _ONE,
     seed: int = 0,
+    begin: float = 0.0,
 ) -> Workload:
     """So many jobs, or those that arrive within `span` seconds; each arrival brings a batch of one job or more.
 
-    The first arrival is one gap after zero. A job that draws no task has one. Raises InputError.
+    The first arrival is one gap after `begin`. A job that draws no task has one. Raises InputError.
     """
     if (jobs is None) == (span is None):
         raise InputError("synthetic: give either jobs or span")
     if not types or sum(kind.weight for kind in types) <= 0:
         raise InputError("synthetic: no job type has a weight above zero")
-    submit = _arrive(arrivals, batch, jobs, span, seed)
+    submit = _arrive(arrivals, batch, jobs, span, seed) + round(begin * SECOND)
     count = len(submit)
     number = np.arange(count)
     weights = np.cumsum([kind.weight for kind in types])
@@ -134,6 +138,10 @@ def synthesise(
         "cores": np.ones(count, np.int64),
         "priority": np.array([kind.priority for kind in types], np.int64)[mix],
     }
+    if any(kind.memory is not None for kind in types):
+        columns["memory"] = np.full(count, MISSING, np.int64)
+    if any(kind.nodes is not None for kind in types):
+        columns["nodes"] = np.array([kind.nodes or MISSING for kind in types], np.int64)[mix]
     for place, kind in enumerate(types):
         _fill(columns, kind, np.flatnonzero(mix == place), seed)
     labels: dict[str, list[str]] = {}
@@ -153,6 +161,8 @@ def _fill(columns: dict[str, Any], kind: JobType, rows: np.ndarray, seed: int) -
     work = _microseconds(kind.work.draw(Draws(seed, "synthetic.work", rows)))
     columns["run_time"][rows] = work
     columns["cores"][rows] = np.maximum(1, np.rint(kind.tasks.draw(Draws(seed, "synthetic.tasks", rows))))
+    if kind.memory is not None:
+        columns["memory"][rows] = np.rint(np.minimum(kind.memory.draw(Draws(seed, "synthetic.memory", rows)), 1 << 53))
     if kind.request is not None:
         factor = kind.request.draw(Draws(seed, "synthetic.request", rows))
         columns["requested_time"][rows] = _microseconds(factor * work / SECOND)

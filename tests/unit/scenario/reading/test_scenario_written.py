@@ -175,6 +175,25 @@ GENERATED = {
     "broker": {"name": "random", "migrate": True},
 }
 SPAN = {"workload": {"synthetic": {"span": "1d", "arrivals": 10, "types": {"a": {"work": 5}}}}, "cluster": {"cores": 4}}
+MIX = {
+    "workload": [
+        {"trace": "log.swf", "format": "google", "collections": "users.txt", "host": "96x512G"},
+        {"generate": {"jobs": 9, "cores": 4}},
+        {
+            "synthetic": {
+                "jobs": 3,
+                "begin": 5,
+                "arrivals": 10,
+                "types": {"a": {"work": 5, "memory": {"name": "uniform", "low": 1, "high": 3}, "nodes": 1}},
+            }
+        },
+        {"model": {"name": "lublin", "days": 1}},
+        {"trace": "log.csv", "columns": {"submit": "when"}},
+    ],
+    "cluster": {"nodes": "4x4"},
+}
+ALIKE = {"workload": {"trace": "log.swf", "format": "google", "collections": "users.txt", "host": "96x512G"},
+         "cluster": {"cores": 4}}  # fmt: skip
 FITTED = {
     "workload": {
         "model": {
@@ -209,6 +228,8 @@ PROGRAMS = {
     "execution": {"model": {"name": "programs", "flops": 2e9}, "profiles": "profiles.json"},
 }
 ALL = {
+    "mix": MIX,
+    "alike": ALIKE,
     "programs": PROGRAMS,
     "fitted": FITTED,
     "published": PUBLISHED,
@@ -283,6 +304,8 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
     assert sorted(files) == [
         *(
             "associations",
+            "collections",
+            "collections",
             "conf",
             "events",
             "file",
@@ -295,6 +318,7 @@ def test_every_path_is_joined_to_the_folder_of_the_file_and_written_in_full(writ
             "qos",
             "shares",
             "slurmctld",
+            "trace",
             "trace",
             "usage",
             "usage",
