@@ -62,6 +62,8 @@ class Users(Arrivals):
             self.closed.put_back(row, now + answer.later)
         elif answer.gone:
             self.closed.leave(row, now)
+        for other in answer.again:
+            self.closed.put_back(other, now)
         for description, patience in answer.jobs:
             self.came[row] = now
             if description is None:

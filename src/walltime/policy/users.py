@@ -33,7 +33,8 @@ def _nothing(count: int) -> Sequence[Coming]:
 class Submission:
     """A job that a user is about to submit. Times in seconds; change what the user would ask for, or put it off.
 
-    `present` is how many jobs the user has in the system, `put_off_before` how often this one was put off. `queues` are
+    `present` is how many jobs the user has in the system, `put_off_before` how often this one was put off, `before` how
+    many of the user's were put off in turn and have to come before it. `queues` are
     those of the cluster, `clusters` those to which the job may go, where there are several; with `cluster` the user
     goes to one of them. With `patience` the user gives up when the job has waited so long. On other cores a job runs
     for another time: `serial` is the share of its work, on one core, that more cores do not make shorter. A job that is
@@ -55,7 +56,9 @@ class Submission:
     cluster: str | None = None
     patience: float | None = None
     serial: float = 0.0
+    before: int = 0
     later: float = 0.0
+    queues_up: bool = False
     dropped: bool = False
     parts: int = 1
     parts_by: Literal["cores", "time"] = "time"
@@ -70,11 +73,12 @@ class Submission:
         one power of two to the next), or anywhere; None where none has."""
         return self.waits(queue, cluster, cores)
 
-    def put_off(self, seconds: float) -> None:
-        """Think about it again so much later."""
+    def put_off(self, seconds: float, in_turn: bool = False) -> None:
+        """Think about it again so much later; `in_turn`, and when the user's jobs that were put off so before it have
+        come, of which only the first is thought about."""
         if not seconds > 0:
             raise InputError("a submission is put off for more than 0 seconds", value=seconds)
-        self.later = seconds
+        self.later, self.queues_up = seconds, in_turn
 
     def drop(self) -> None:
         """Do not submit it at all."""

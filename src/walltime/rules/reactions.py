@@ -46,7 +46,7 @@ def build_reactions(scenario: Scenario) -> Reactions | None:
             where = scenario.place(f"users.reactions.{place}")
             raise InputError(f"users.reactions.{place}: there are not several {made.needs}", value=part.name, **where)
         parts.append(made)
-    return Reactions(parts, queues, clusters)
+    return Reactions(parts, queues, clusters, scenario.dependencies.preceding)
 
 
 @dataclass
@@ -54,13 +54,15 @@ class Answer:
     """What becomes of a job that is due: it comes again so much `later` (microseconds), or `jobs` are submitted, each
     by its columns (None: as in the log) with its user's patience in microseconds (-1: no end); none of them, if the job
     was dropped (`gone`) or is in another one. With `vain` it was put off so often for nothing that it does not come
-    again unless some job runs. `merged` are the rows that are in the job from now on.
+    again unless some job runs. `merged` are the rows that are in the job from now on, `again` those that are to be
+    asked about now.
     """
 
     later: int = 0
     vain: bool = False
     gone: bool = False
     merged: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
     jobs: list[tuple[Description | None, int]] = field(default_factory=list)
 
 
@@ -85,13 +87,21 @@ class Reactions:
     """The parts in their order, with what users can know. `counts` are jobs that were put off, changed and so on;
     `acts` say which."""
 
-    def __init__(self, parts: Sequence[Reaction], queues: tuple[str, ...] = (), clusters: tuple[str, ...] = ()) -> None:
-        self.parts, self.queues, self.clusters = parts, queues, clusters
+    def __init__(
+        self,
+        parts: Sequence[Reaction],
+        queues: tuple[str, ...] = (),
+        clusters: tuple[str, ...] = (),
+        preceding: bool = False,
+    ) -> None:
+        self.parts, self.queues, self.clusters, self.preceding = parts, queues, clusters, preceding
         self.counts: Counter[str] = Counter()
         self.acts: dict[str, list[Any]] = {}
         self.present: Counter[str] = Counter()
         self.again: Counter[int] = Counter()
         self.waits = SeenWaits()
+        self.lines: dict[str, deque[int]] = {}  # by user: rows that were put off in turn
+        self.lined: set[int] = set()  # all of these
         self.events = 0  # jobs that have come or left
         self.quiet: dict[int, tuple[int, int]] = {}  # by row: the events when it was put off last, and how often since
         self.carried: dict[int, list[int]] = {}  # rows that are in the job of another one
@@ -105,7 +115,7 @@ class Reactions:
         self.batch = np.empty(len(plan.rows), np.int64)
         self.batch[plan.rows] = np.repeat(np.arange(len(plan.user)), np.diff(plan.first))
         self.plan = plan
-        self.fixed = find_fixed(workload)
+        self.fixed = find_fixed(workload, self.preceding)
         self.fixed[list(together)] = True
         self.number = int(workload.column("job_id").max(initial=0))
 
@@ -132,6 +142,7 @@ class Reactions:
             queue=told.get("queue"),
             present=self.present[told.get("user") or ""],
             put_off_before=self.again[row],
+            before=self._count_before(row),
             queues=self.queues,
             clusters=self.clusters if clusters is None else clusters,
             fixed=bool(self.fixed[row]),
@@ -144,13 +155,39 @@ class Reactions:
         if job.later > 0:
             self._note("put_off", job.job_id, not self.again[row])
             self.again[row] += 1
-            return Answer(later=max(1, round(job.later * SECOND)), vain=self._is_vain(row))
+            return self._put_off(row, job)
+        again = self._let_next(row)
         if job.dropped:
             self._refuse_fixed(job, "drop")
             self.counts["abandoned"] += tasks
             self.acts.setdefault("abandoned", []).append([job.job_id, now / SECOND])
-            return Answer(gone=True)
-        return self._submit(row, job, told, now, tasks)
+            return Answer(gone=True, again=again)
+        answer = self._submit(row, job, told, now, tasks)
+        answer.again = again
+        return answer
+
+    def _put_off(self, row: int, job: Submission) -> Answer:
+        """The job comes later; in turn, when it is the first of its user's."""
+        line = self.lines.setdefault(job.user, deque())
+        if job.queues_up and row not in self.lined:
+            line.append(row)
+            self.lined.add(row)
+        if row in self.lined and line[0] != row:
+            return Answer()
+        return Answer(later=max(1, round(job.later * SECOND)), vain=self._is_vain(row))
+
+    def _count_before(self, row: int) -> int:
+        line = self.lines.get(self._user(row))
+        return 0 if not line or line[0] == row else len(line)
+
+    def _let_next(self, row: int) -> list[int]:
+        """The job comes, or never will: the next one that was put off in turn is thought about."""
+        if row not in self.lined:
+            return []
+        self.lined.discard(row)
+        line = self.lines[self._user(row)]
+        line.remove(row)
+        return [line[0]] if line else []
 
     def _is_vain(self, row: int) -> bool:
         """Whether the job has been put off very often since a job last came or left."""
@@ -179,6 +216,8 @@ class Reactions:
         self.left_of[row] = len(jobs)
         same = not changed and job.parts == 1 and not job.taken
         every = [*jobs, *self.chains.get(row, ())]
+        if job.queue != told.get("queue"):
+            self.acts.setdefault("queues", []).extend([one["job_id"], job.queue or ""] for one in every)
         others = [one for one in every if one.get("run_time") != told.get("run_time")]
         if others:
             self.acts.setdefault("run_times", []).extend([one["job_id"], one["run_time"] / SECOND] for one in others)
@@ -344,8 +383,9 @@ class Reactions:
             raise PolicyError(f"{name}: {type(error).__name__} at job {job.job_id}: {error}") from error
 
 
-def find_fixed(workload: Workload) -> np.ndarray:
-    """Which rows are tasks of arrays, have parts that differ, wait for other jobs, or are waited for."""
+def find_fixed(workload: Workload, preceding: bool = False) -> np.ndarray:
+    """Which rows are tasks of arrays, have parts that differ, wait for other jobs, or are waited for; SWF's preceding
+    jobs are, where they count (`preceding`)."""
     fixed = np.zeros(len(workload), np.bool_)
     for name in ("array", "parts"):
         if workload.has(name):
@@ -359,7 +399,7 @@ def find_fixed(workload: Workload) -> np.ndarray:
         names = workload.column("name")
         alone = {name for name, text in zip(names, texts, strict=True) if "singleton" in text}
         fixed |= np.array([name in alone for name in names], np.bool_) if alone else False
-    if workload.has("preceding_job"):
+    if preceding and workload.has("preceding_job"):
         before = workload.column("preceding_job")
         fixed |= before >= 0
         named.update(before[before >= 0].tolist())

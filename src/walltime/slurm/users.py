@@ -57,6 +57,8 @@ class Users:
         answer = self.reactions.ask(row, now, tasks=len(group))
         if answer.later > 0 and (busy or not answer.vain):
             self.loop.put_back(row, now + answer.later)
+        for other in answer.again:
+            self.loop.put_back(other, now)
         if answer.gone:
             for job in group:
                 self.loop.leave(job.row, now)

@@ -55,7 +55,7 @@ def test_jobs_with_dependencies_may_be_given_up_but_not_changed():
 
 def test_at_the_limit_users_look_again_later():
     result, jobs = run({"name": "stop-at-limit", "jobs": 1, "again": 100})
-    assert [jobs[number]["submit"] for number in (2, 3, 4)] == [10, 1120, 1230]
+    assert [jobs[number]["submit"] for number in (2, 3, 4)] == [10, 1120, 1220]
     assert result.record.facts["users"]["put_off"] == 2
 
 
@@ -236,6 +236,10 @@ def test_jobs_that_others_wait_for_stay_as_they_are():
     for part in ({"name": "abandon", "wait": 0}, {"name": "ask-for-less", "jobs": 1}, {"name": "split", "time": 60}):
         _, jobs = run(part, jobs=waits)
         assert (jobs[2]["requested_time"], jobs[4]["state"]) == (400, "completed")
+    before = log(preceding_job=[None, None, None, 2, None])
+    for counts, asked in ((False, 200), (True, 400)):
+        _, jobs = run({"name": "split", "time": 200}, jobs=before, dependencies={"preceding": counts})
+        assert jobs[2]["requested_time"] == asked
     with pytest.raises(InputError, match="cannot drop this job"):
         run(type("Drops", (Reaction,), {"submit": lambda self, job: job.job_id == 2 and job.drop()})(), jobs=waits)
 

@@ -99,3 +99,13 @@ def test_a_comparison_of_an_open_with_a_closed_run_is_told():
     assert "closed: users react in one of them alone" in told
     assert any("react to" in remark for remark in find_remarks([closed, api.simulate(scenario(6))]))
     assert not find_remarks([open_, open_])
+
+
+@pytest.mark.parametrize(
+    "part", [{"name": "split", "time": 900}, {"name": "ask-for-less", "jobs": 2}, {"name": "split", "cores": 1}]
+)
+def test_on_the_same_machine_all_of_it_is_the_users(part):
+    """What users of one system asked for is what the other one gets: the machine is the same, and has no part in it."""
+    (wait,) = decompose(scenario(3), scenario(3, reactions=[part]), ("mean_wait",))
+    assert wait.scheduler.mean == wait.scheduler_last.mean == 0
+    assert wait.users.mean == wait.difference.mean

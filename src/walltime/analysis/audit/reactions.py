@@ -37,7 +37,7 @@ def follow_reactions(tables: Tables, scenario: Scenario, workload: Workload) -> 
         return [], workload  # which is said elsewhere
     plan = plan_users(scenario, workload)
     made = followed.make_workload()
-    found = list(followed.find_changed(made))
+    found = list(followed.find_changed(made, find_fixed(workload, scenario.dependencies.preceding)))
     found += [] if plan is None else followed.find_moved(plan)
     return found[:REPORTED], made
 
@@ -71,8 +71,6 @@ class _Followed:
         after = max(tables.horizon, int(np.max(tables.time["submit"], initial=0))) + 1
         order = np.argsort(tables.time["submit"], kind="stable")
         rows = np.append(self.row[order], left)
-        names = self.workload.label_names("queue")
-        queues = [names[code] if code >= 0 else "" for code in self.workload.column("queue")[left].tolist()]
         told: dict[str, Any] = {
             "job_id": np.append(tables.job_id[order], self.workload.column("job_id")[left]),
             "submit": np.append(tables.time["submit"][order], np.full(len(left), after)),
@@ -80,15 +78,13 @@ class _Followed:
             "requested_time": np.append(
                 tables.time["requested_time"][order], self.workload.column("requested_time")[left]
             ),
-            "queue": [str(name or "") for name in tables.jobs["queue"].gather(order).to_list()] + queues,
         }
         return as_asked(self.workload, rows, told, self.acts)
 
     # ---- what was asked for
 
-    def find_changed(self, made: Workload) -> Iterator[Violation]:
+    def find_changed(self, made: Workload, fixed: np.ndarray) -> Iterator[Violation]:
         """Jobs of which users have made what they may not."""
-        fixed = find_fixed(self.workload)
         for row in sorted({*self.dropped, *self.inside} & set(self.of_row)):
             yield self._blame(row, "was dropped or merged into another by its user, and is submitted all the same")
         run = dict(zip(made.column("job_id").tolist(), made.column("run_time").tolist(), strict=True))

@@ -101,11 +101,11 @@ def _replay(ready: Prepared, other: Result) -> Result:
     rows = find_rows(find_origins(table["job_id"].to_numpy(), acts), ready.workload)
     if np.any(rows < 0):
         raise InputError("both scenarios need the same jobs", value=int(table["job_id"][int(np.argmax(rows < 0))]))
-    users = ready.scenario.users
+    users = None if other.scenario is None else other.scenario.users
     if users is not None and users.reactions:
         told = {name: table[name].to_numpy() for name in ("job_id", "cores")}
         told |= {name: ticks(table[name]) for name in ("submit", "requested_time")}
-        jobs = as_asked(ready.workload, rows, told | {"queue": table["queue"].to_list()}, acts)
+        jobs = as_asked(ready.workload, rows, told, acts)
     else:
         jobs = as_submitted(ready.workload, rows, ticks(table["submit"]))
     scenario = ready.scenario.model_copy(update={"users": None})

@@ -8,7 +8,7 @@ from walltime.policy.users import Reaction, Submission
 
 
 class StopAtLimit(Reaction):
-    """With `jobs` in the system a user submits no more, and looks again every `again`."""
+    """With `jobs` in the system a user submits no more, and looks again every `again`; jobs come in their turn."""
 
     def __init__(self, jobs: int = 10, again: str | float = "10m") -> None:
         if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
@@ -16,8 +16,8 @@ class StopAtLimit(Reaction):
         self.jobs, self.again = jobs, seconds(parse_duration(again))
 
     def submit(self, job: Submission) -> None:
-        if job.present >= self.jobs:
-            job.put_off(self.again)
+        if job.present >= self.jobs or job.before:
+            job.put_off(self.again, in_turn=True)
 
 
 class Abandon(Reaction):

@@ -55,7 +55,7 @@ def find_origins(job_id: np.ndarray, acts: Mapping[str, Any]) -> np.ndarray:
 
 def as_asked(workload: Workload, rows: np.ndarray, told: Mapping[str, Any], acts: Mapping[str, Any]) -> Workload:
     """The rows, in this order, as users have asked for them instead: what a result has `told` of each (job_id, submit,
-    cores, requested_time, in microseconds; queue), and their run times as the `acts` of the reactions say."""
+    cores, requested_time, in microseconds), and run times and queues as the `acts` of the reactions say."""
     made = as_submitted(workload, rows, told["submit"])
     columns: dict[str, Any] = dict(made.columns)
     first = np.full(len(workload), np.iinfo(np.int64).max)
@@ -82,5 +82,9 @@ def as_asked(workload: Workload, rows: np.ndarray, told: Mapping[str, Any], acts
         run = zip(told["job_id"].tolist(), made.column("run_time").tolist(), strict=True)
         columns["run_time"] = np.array([times.get(number, time) for number, time in run], np.int64)
     columns |= {"job_id": told["job_id"], "cores": cores, "requested_time": told["requested_time"]}
-    columns["queue"], names = encode_labels(list(told["queue"]))
-    return made.replace(columns, labels=made.labels | {"queue": names})
+    labels = dict(made.labels)
+    if queues := {int(number): str(name) for number, name in acts.get("queues", ())}:
+        names = [*made.label_names("queue"), ""]  # the last for a job without one, which has -1
+        told_in = zip(told["job_id"].tolist(), made.column("queue").tolist(), strict=True)
+        columns["queue"], labels["queue"] = encode_labels([queues.get(number, names[code]) for number, code in told_in])
+    return made.replace(columns, labels=labels)
