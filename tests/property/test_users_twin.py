@@ -45,6 +45,12 @@ def draw_log(seed: int, size: int, unit: int = 60 * SECOND) -> Workload:
     return Workload(columns, labels)
 
 
+def draw_mode(seed: int) -> dict[str, object]:
+    """Think times as recorded, drawn, or none, as Alea has it."""
+    modes: tuple[dict[str, object], ...] = ({}, {"think": "drawn"}, {"mode": "alea"})
+    return modes[seed % 3]
+
+
 def draw_rules(seed: int) -> dict[str, object]:
     random = stream(seed, "users.rules")
     return {
@@ -127,8 +133,12 @@ def test_the_engine_agrees_with_its_twin_and_the_audit(part):
             "backfill": str(random.choice(["none", "easy", "conservative"])),
         }
         until = int(random.integers(100, 200_000)) if random.random() < 0.3 else None
-        cluster = {"cores": int(random.integers(4, 9)), "scheduler": scheduler}
-        scenario = parse({"workload": {"table": log}, "cluster": cluster, "until": until, "users": rules})
+        clusters = [{"name": "a", "cores": int(random.integers(4, 9)), "scheduler": scheduler}]
+        site: dict[str, object] = {"seed": seed, "until": until, "users": rules | draw_mode(seed)}
+        if seed % 4 == 3:
+            clusters.append({"name": "b", "cores": int(random.integers(4, 6)), "scheduler": scheduler})
+            site["broker"] = {"name": str(random.choice(["least-loaded", "round-robin"])), "hold": bool(seed % 8 == 3)}
+        scenario = parse(site | {"workload": {"table": log}, "clusters": clusters})
         result = api.simulate(scenario)
         fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_rows(scenario)
         if fast != slow:

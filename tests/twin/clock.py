@@ -58,7 +58,7 @@ class Clock:
         self.drop_late = scenario.deadlines == "cancel"
         reacting = scenario.users is not None and scenario.users.mode != "replay"
         self.jobs = read_jobs(workload, None if reacting else self.until)
-        self.users = Users(workload, self.jobs, scenario.users) if reacting else None
+        self.users = Users(workload, self.jobs, scenario.users, scenario.seed) if reacting else None
         if self.extend and self.until is None:
             _refuse_endless(self.jobs)
         self.gates = Gates(workload, self.jobs, scenario.dependencies.never, scenario.dependencies.preceding)

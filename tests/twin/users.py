@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from walltime.core.errors import InputError
+from walltime.core.random import uniforms
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
 
@@ -33,13 +36,23 @@ class Batch:
     offsets: list[int] = field(default_factory=list)
 
 
-class Users:
-    """`rules` are a scenario's `users`, in the mode `feedback`."""
+@dataclass
+class Session:
+    """In Alea's mode: from its first arrival on a user submits, as long as it is some time before its last one."""
 
-    def __init__(self, workload: Workload, jobs: list[Any], rules: Any) -> None:
-        if rules.mode != "feedback" or rules.think != "recorded" or rules.population is not None:
+    first: int
+    last: int
+
+
+class Users:
+    """`rules` are a scenario's `users`, in the modes `feedback` and `alea`."""
+
+    def __init__(self, workload: Workload, jobs: list[Any], rules: Any, seed: int) -> None:
+        if rules.files is not None or rules.population is not None or rules.reactions:
             raise InputError("the twin does not know such users", value=rules.mode)
         self.workload = workload
+        self.alea = rules.mode == "alea"
+        self.session_gap = microseconds(rules.session_gap)
         self.campaign = microseconds(rules.campaign)
         self.all = rules.overlap == "any"
         self.waits = rules.waits == "recorded"
@@ -58,6 +71,14 @@ class Users:
             for place, batch in enumerate(batches):
                 self.connect(batch, batches[:place])
             self.batches += batches
+        if rules.think == "drawn":
+            self.draw_think_times(seed)
+        self.sessions = {user: self.find_sessions(batches) for user, batches in self.own.items()}
+        self.current: dict[int, Session] = {}
+        self.begun: dict[int, int] = {}  # in Alea's mode: when each batch begins, once that is known
+        if self.alea:
+            for batch in self.batches:
+                batch.think = batch.gap = 0
 
     def recorded_end(self, job: Any) -> int:
         """When the job left in the log."""
@@ -108,6 +129,42 @@ class Users:
         if batch.reacts_to is not previous:
             batch.follows = previous
 
+    def silence(self, batch: Batch) -> int:
+        """How long the user had given no sign before the batch: had neither submitted nor had something that ended."""
+        before = [other for other in self.own[batch.user] if other.start <= batch.start and other is not batch]
+        before = before[: self.own[batch.user].index(batch)]
+        previous = before[-1]
+        signs = [previous.start + max(previous.offsets)]
+        signs += [other.end for other in before if other.end <= batch.start]
+        signs += [end for end in [self.recorded_end(previous.jobs[-1])] if end <= batch.start]
+        return batch.start - max(signs)
+
+    def draw_think_times(self, seed: int) -> None:
+        """Think times inside sessions from those of the same user, or from all where there are fewer than five."""
+        inside = {
+            user: [batch for batch in own if batch.reacts_to is not None and self.silence(batch) <= self.session_gap]
+            for user, own in self.own.items()
+        }
+        recorded = {user: sorted(batch.think for batch in some) for user, some in inside.items()}
+        everything = sorted(think for some in recorded.values() for think in some)
+        for user, some in inside.items():
+            values = recorded[user] if len(recorded[user]) >= 5 else everything
+            name = self.workload.label_names("user")[user]
+            for batch in some:
+                number = self.own[user].index(batch)
+                draw = float(uniforms(seed, f"users.think.{name}", np.array([number]))[0])
+                batch.think = values[int(draw * len(values))]
+
+    def find_sessions(self, batches: list[Batch]) -> list[Session]:
+        """The user's sessions in the log."""
+        found: list[Session] = []
+        for batch in batches:
+            last = batch.start + max(batch.offsets)
+            if not found or self.silence(batch) > self.session_gap:
+                found.append(Session(batch.start, last))
+            found[-1].last = max(found[-1].last, last)
+        return found
+
     # ---- in the simulation
 
     def begin(self, batch: Batch) -> int | None:
@@ -122,14 +179,30 @@ class Users:
             if arrived is None:
                 return None
             times.append(arrived + batch.gap)
-        return self.at_work(batch.user, max(times, default=batch.start))
+        ready = max(times, default=batch.start)
+        if self.alea and batch.user != MISSING:
+            if id(batch) not in self.begun:
+                self.begun[id(batch)] = self.in_session(batch.user, ready)
+            return self.begun[id(batch)]
+        return self.at_work(batch.user, ready)
+
+    def in_session(self, user: int, time: int) -> int:
+        """In the session that the user is in, while it takes more; else in the next one, or the day after from nine to
+        three. The first of the list is the one that the user is in."""
+        current = self.current.get(user)
+        if current is None or time + 35 * 60 * SECOND >= current.last:
+            left = self.sessions[user]
+            midnight = (time // (24 * HOUR) + 1) * 24 * HOUR
+            current = left.pop(0) if left else Session(midnight + 9 * HOUR, midnight + 15 * HOUR)
+            self.current[user] = current
+        return max(time, current.first)
 
     def left(self, job: Any) -> int:
         return int(self.came[job.row] if job.end is None else job.end)
 
     def at_work(self, user: int, time: int) -> int:
         """The next moment at which the user works."""
-        if user == MISSING or not self.by_hours:
+        if user == MISSING or self.alea or not self.by_hours:
             return time
         while not self.works(user, time):
             time = (time // HOUR + 1) * HOUR
