@@ -93,10 +93,11 @@ def test_what_if_bigger_machine(run: Run) -> None:
     assert re.search(rf"^{len(waits) - 1} more nodes .* halve the mean wait", out, re.M)
 
 
-def test_reacting_users(run: Run) -> None:
+def test_users_study() -> None:
     """Replay explodes, feedback throttles: the slower scheduler gets less to do, and the waits stay within a day."""
     told = {}
-    for line in run("reacting_users.py").splitlines():
+    out = shown("users_study/README.md")
+    for line in out.splitlines():
         if found := re.match(r"(\S.*?)\s+(\d+) min\s+([\d.]+)\s+([\d.]+)%\s+([\d.]+) d$", line):
             told[found[1]] = tuple(float(found[place]) for place in (2, 4, 5))
     for policy in ("fcfs", "easy"):
@@ -105,6 +106,14 @@ def test_reacting_users(run: Run) -> None:
     assert told["fcfs, feedback"][1] < told["easy, feedback"][1]  # what it is asked for
     assert told["fcfs, feedback"][2] > told["easy, feedback"][2]
     assert told["120 users, feedback"][0] > told["60 users, feedback"][0]
+    fill = re.search(r"^(\d+) users fill the machine to 85 %$", out, re.M)
+    assert fill is not None
+    assert told["60 users, feedback"][1] < 85 < told["120 users, feedback"][1]
+    assert 60 < int(fill[1]) < 120
+    adaptive, patient = told["feedback, users keep to the limit"], told["feedback"]
+    assert (adaptive[0] < patient[0], adaptive[2] > patient[2]) == (True, True)  # they wait at home instead
+    best = dict(re.findall(r"^(replay|feedback): .* the last job ends first with (\w+)$", out, re.M))
+    assert best["replay"] != best["feedback"]
 
 
 def test_queue_study(run: Run) -> None:

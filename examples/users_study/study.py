@@ -2,8 +2,9 @@
 
 A log is made of 60 users before a machine that was never full: each submits some jobs, waits for them, thinks, and goes
 home in the evening. Then the machine is smaller. In a replay the users submit as if nothing had happened; with feedback
-they submit when they have their results. Four questions: what becomes of the wait, what do twice as many users do, what
-does a limit for each user cost them, and does the policy that wins in the replay win with users who react?
+they submit when they have their results. Five questions: what becomes of the wait, what do twice as many users do, how
+many users fill the machine to 85 %, what does a limit for each user cost them, and does the policy that wins in the
+replay win with users who react?
 """
 
 from __future__ import annotations
@@ -44,6 +45,15 @@ def show(title: str, results: dict[str, walltime.Result]) -> None:
         print(f"{name:34}{figures}{told['last_end'] / 86_400:8.1f} d")
 
 
+def find_population(log: walltime.Workload, wanted: float) -> int:
+    """The fewest users, by fives, with whom the machine is as full: the load is an outcome where users react."""
+    for count in range(60, 200, 5):
+        told = walltime.simulate(log, cores=CORES, users={"mode": "feedback", "population": count}).summary
+        if told["utilization"] >= wanted:
+            return count
+    raise SystemExit("even 195 users do not fill the machine so far")
+
+
 def main() -> None:
     log = make_log()
     print(f"{len(log):,} jobs of 60 users in {DAYS} days, on {CORES} cores")
@@ -64,6 +74,8 @@ def main() -> None:
             for count in (60, 120)
         },
     )
+    fill = find_population(log, 0.85)
+    print(f"\n{fill} users fill the machine to 85 %")
     limit = {"limits": [{"per": "user", "running_jobs": 2}], "cores": CORES}
     patient = {"mode": "feedback"}
     adaptive = patient | {"reactions": [{"name": "stop-at-limit", "jobs": 2}]}
