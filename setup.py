@@ -140,6 +140,7 @@ COMPILED = [
 LATER = os.environ.get("WALLTIME_COMPILE") == "0"  # the set-up of a clone: installed first, compiled by `make build`
 LIMITED = os.environ.get("WALLTIME_ABI3") == "1"  # one wheel for every Python from 3.11 on, a fifth slower
 CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds, overflow and None are checked
+WORN = ("walltime.kernel.", "walltime.engine.", "walltime.policy.")  # what every run spends its time in
 SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module
 ROOT = Path(__file__).resolve().parent
 TRANSLATED = Path("build/c-checked" if CHECKED else "build/c")
@@ -223,7 +224,7 @@ class _Progress:
 
 def extension(name: str, source: str) -> Extension:
     # With -O1 outside the kernel a run takes a sixth longer, and the build a third less.
-    level = "-O1" if CHECKED else "-O3"
+    level = "-O3" if not CHECKED else "-O1" if name.startswith(WORN) else "-O0"
     return Extension(
         name,
         [source],

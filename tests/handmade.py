@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import polars as pl
@@ -41,9 +42,10 @@ def record(
         allocations = [allocation(row) for row in jobs if row["start"] is not None]
     allocations = sorted(allocations, key=lambda row: row["start"])
     rows = [dict(row) for row in jobs]
+    held = _held(allocations, facts.get("until"))
     for row in rows:
         if row["held_time"] is None and row["start"] is not None:
-            row["held_time"] = _held(row, allocations, facts.get("until"))
+            row["held_time"] = held[row["job_id"]]
     known = {"clusters": {"cluster": cores}, "overrun": "kill", "until": None, "skipped": {}, "perfect_estimates": 0}
     return Record(
         pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),
@@ -52,11 +54,15 @@ def record(
     )
 
 
-def _held(row: dict[str, Any], allocations: list[dict[str, Any]], until: float | None) -> float:
-    """For how long the job held what its allocations say; one that lasts, until the cut-off."""
-    mine = [one for one in allocations if one["job_id"] == row["job_id"]]
-    last = max(one["end"] or one["start"] for one in allocations) if until is None else until
-    return float(sum((last if one["end"] is None else one["end"]) - one["start"] for one in mine))
+def _held(allocations: list[dict[str, Any]], until: float | None) -> Counter[int]:
+    """For how long each job held what its allocations say; one that lasts, until the cut-off."""
+    held: Counter[int] = Counter()
+    last = until
+    if last is None:
+        last = max((one["end"] or one["start"] for one in allocations), default=0.0)
+    for one in allocations:
+        held[one["job_id"]] += (last if one["end"] is None else one["end"]) - one["start"]
+    return held
 
 
 def outages(*rows: tuple[Any, ...]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,16 +35,22 @@ def warm(tmp_path_factory: pytest.TempPathFactory, elsewhere: list[object]) -> I
     elsewhere.append(lambda: -2 * spent)  # it is among our own processes now
 
 
-@pytest.fixture
-def command(tmp_path: Path, warm: Warm) -> Command:
-    """Run `walltime ...` in the test's folder."""
+@pytest.fixture(scope="session")
+def command_in(warm: Warm) -> Command:
+    """Run `walltime ...` in a folder."""
 
-    def run(*arguments: object) -> Outcome:
+    def run(folder: Path, *arguments: object) -> Outcome:
         words = [*warm.words(), "-m", "walltime", *map(str, arguments)]
-        done = subprocess.run(words, cwd=tmp_path, env=environment(), text=True, capture_output=True)
+        done = subprocess.run(words, cwd=folder, env=environment(), text=True, capture_output=True)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def command(tmp_path: Path, command_in: Command) -> Command:
+    """Run `walltime ...` in the test's folder."""
+    return functools.partial(command_in, tmp_path)
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from command_line import Outcome, start
 
 SITE = """\
 workload: jobs.csv
@@ -28,12 +26,6 @@ JOBID|STATE|USER|PARTITION|CPUS|TIME_LIMIT|SUBMIT_TIME|START_TIME
 """
 
 
-def walltime(*arguments: str, cwd: Path) -> Outcome:
-    process = start(cwd, *arguments)
-    out, err = process.communicate()
-    return Outcome(process.returncode, out, err)
-
-
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "site.yaml").write_text(SITE, encoding="utf-8")
@@ -44,45 +36,45 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_explain_tells_shows_and_draws(folder):
-    assert walltime("run", "site.yaml", "--output", "out", cwd=folder).code == 0
-    told = walltime("explain", "out", "--job", "long", "--picture", "long.png", cwd=folder)
+def test_explain_tells_shows_and_draws(command, folder):
+    assert command("run", "site.yaml", "--output", "out").code == 0
+    told = command("explain", "out", "--job", "long", "--picture", "long.png")
     assert told.code == 0, told.err
     assert "limit: user cy is at its quota, 2 of 2 jobs" in told.out
     assert (folder / "long.png").stat().st_size > 10_000
-    data = json.loads(walltime("explain", "out", "--job", "long", "--json", cwd=folder).out)
+    data = json.loads(command("explain", "out", "--job", "long", "--json").out)
     assert data["totals"] == {"reservation": 2340, "resources": 1800, "limit": 1080}
     assert sum(data["totals"].values()) == data["wait"] == data["start"] - data["eligible"]
     assert data["notes"] == []
 
 
-def test_explain_an_unknown_job_names_near_ones_and_writes_nothing(folder):
-    walltime("run", "site.yaml", "--output", "out", cwd=folder)
-    told = walltime("explain", "out", "--job", "lonk", "--picture", "x.png", cwd=folder)
+def test_explain_an_unknown_job_names_near_ones_and_writes_nothing(command, folder):
+    command("run", "site.yaml", "--output", "out")
+    told = command("explain", "out", "--job", "lonk", "--picture", "x.png")
     assert told.code == 2
     assert "did you mean 'long'?" in told.err
     assert not (folder / "x.png").exists()
 
 
-def test_explain_says_where_the_schedule_is_another_one(folder):
-    walltime("run", "site.yaml", "--output", "out", cwd=folder)
+def test_explain_says_where_the_schedule_is_another_one(command, folder):
+    command("run", "site.yaml", "--output", "out")
     (folder / "jobs.csv").write_text(JOBS.replace("first,0,3600", "first,0,3000"), encoding="utf-8")
-    told = walltime("explain", "out", "--job", "long", cwd=folder)
+    told = command("explain", "out", "--job", "long")
     assert told.code == 0
     assert "the schedule is another one" in told.out
 
 
-def test_predict_gives_a_distribution_and_the_number_of_runs(folder):
-    told = walltime("predict", "today.yaml", "--cores", "2", "--time", "30h", "--runs", "7", "--json", cwd=folder)
+def test_predict_gives_a_distribution_and_the_number_of_runs(command, folder):
+    told = command("predict", "today.yaml", "--cores", "2", "--time", "30h", "--runs", "7", "--json")
     assert told.code == 0, told.err
     data = json.loads(told.out)
     assert data["runs"] == len(data["waits"]) == 7
     assert data["quantiles"]["0.05"] <= data["quantiles"]["0.95"]
-    shown = walltime("predict", "today.yaml", "--cores", "2", "--time", "1h", "--runs", "7", cwd=folder)
+    shown = command("predict", "today.yaml", "--cores", "2", "--time", "1h", "--runs", "7")
     assert "7 runs from 1 running and 1 waiting jobs" in shown.out
 
 
-def test_predict_needs_a_start(folder):
-    told = walltime("predict", "site.yaml", "--cores", "2", "--time", "1h", cwd=folder)
+def test_predict_needs_a_start(command, folder):
+    told = command("predict", "site.yaml", "--cores", "2", "--time", "1h")
     assert told.code == 2
     assert "start" in told.err

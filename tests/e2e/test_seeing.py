@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from pathlib import Path
 
 import pytest
-from command_line import Command, Outcome, crowd, names, start, swf
+from command_line import Command, crowd, names, swf
 
 import walltime
 
@@ -21,16 +22,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def command(results: Path) -> Command:
+@pytest.fixture
+def command(results: Path, command_in: Command) -> Command:
     """Run `walltime ...` in that folder."""
-
-    def run(*arguments: object) -> Outcome:
-        process = start(results, *arguments)
-        out, err = process.communicate()
-        return Outcome(process.returncode, out, err)
-
-    return run
+    return functools.partial(command_in, results)
 
 
 def test_a_plot_is_written_as_its_suffix_says(command: Command, results: Path) -> None:

@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Command, Outcome, crowd, environment, names, swf
+from warm import Warm
 
 FULL = "No space left on device"
 SHORT = 300
 
 
-def shell(folder: Path, line: str, **variables: str) -> Outcome:
-    """A line for the shell, in which `walltime` is the command that is tested."""
-    walltime = f'walltime() {{ "{sys.executable}" -m walltime "$@"; }}; set -o pipefail; '
-    done = subprocess.run(
-        ["bash", "-c", walltime + line], cwd=folder, env=environment() | variables, capture_output=True, text=True
-    )
-    assert "Traceback" not in done.stderr
-    assert "fault of Walltime" not in done.stderr
-    return Outcome(done.returncode, done.stdout, done.stderr)
+STREAMS = ("&-", "| ", "/dev/full")
+
+Shell = Callable[..., Outcome]
+
+
+@pytest.fixture
+def shell(warm: Warm) -> Shell:
+    """Runs a line for the shell, in which `walltime` is the command that is tested: a new interpreter, where one of the
+    standard streams is not as usual."""
+
+    def run(folder: Path, line: str, **variables: str) -> Outcome:
+        python = [sys.executable] if any(sign in line for sign in STREAMS) else warm.words()
+        walltime = f'walltime() {{ {shlex.join(python)} -m walltime "$@"; }}; set -o pipefail; '
+        done = subprocess.run(
+            ["bash", "-c", walltime + line], cwd=folder, env=environment() | variables, capture_output=True, text=True
+        )
+        assert "Traceback" not in done.stderr
+        assert "fault of Walltime" not in done.stderr
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
 
 
 @pytest.fixture
@@ -37,7 +51,7 @@ def trace(tmp_path: Path) -> Path:
     ("line", "reader"),
     [("walltime policies", "head -1"), ("walltime policies --json", "true"), ("walltime -h", "true")],
 )
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path, line: str, reader: str) -> None:
+def test_a_reader_that_has_gone_is_no_error(shell: Shell, tmp_path: Path, line: str, reader: str) -> None:
     told = shell(tmp_path, f"{line} | {reader}")
     assert (told.code, told.err) == (0, "")
 
@@ -47,27 +61,29 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path, line: str, reader: s
     ["walltime policies", "walltime policies --json", "walltime workload info log.swf", "walltime --version"],
 )
 @pytest.mark.parametrize(("target", "reason"), [(">/dev/full", FULL), (">&-", "Bad file descriptor")])
-def test_an_answer_that_cannot_be_printed_is_told(trace: Path, line: str, target: str, reason: str) -> None:
+def test_an_answer_that_cannot_be_printed_is_told(
+    shell: Shell, trace: Path, line: str, target: str, reason: str
+) -> None:
     told = shell(trace, f"{line} {target}")
     assert (told.code, told.out) == (2, "")
     assert told.err == f"Error: standard output cannot be written: {reason}\n"
 
 
 @pytest.mark.parametrize("target", ["2>&-", "2>/dev/full", "2>&- >&- <&-"])
-def test_an_error_that_cannot_be_printed_keeps_its_exit_code(trace: Path, target: str) -> None:
+def test_an_error_that_cannot_be_printed_keeps_its_exit_code(shell: Shell, trace: Path, target: str) -> None:
     assert shell(trace, f"walltime run nowhere.swf {target}").code == 2
     assert shell(trace, f"walltime run log.swf {target} --output out").code == (2 if ">&- <" in target else 0)
     assert shell(trace, f"walltime audit out {target} >/dev/null").code == 0
 
 
-def test_results_are_whole_where_nothing_can_be_printed(trace: Path) -> None:
+def test_results_are_whole_where_nothing_can_be_printed(shell: Shell, trace: Path) -> None:
     for number, target in enumerate((">/dev/full", ">&- 2>&- <&-", "| true")):
         shell(trace, f"walltime run log.swf --output out{number} {target}")
         assert shell(trace, f"walltime audit out{number}").code == 0
     assert names(trace) == {"log.swf", "out0", "out1", "out2"}
 
 
-def test_an_illegal_schedule_is_told_by_the_exit_code_to_a_closed_pipe(trace: Path) -> None:
+def test_an_illegal_schedule_is_told_by_the_exit_code_to_a_closed_pipe(shell: Shell, trace: Path) -> None:
     import polars as pl
 
     from walltime.core import folder
@@ -115,7 +131,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         "walltime workload generate lublin --cores 64 --days 1 --output disk/new.swf",
     ],
 )
-def test_a_full_disk_leaves_nothing(trace: Path, small_disk: Path, line: str) -> None:
+def test_a_full_disk_leaves_nothing(shell: Shell, trace: Path, small_disk: Path, line: str) -> None:
     (small_disk / "ballast").write_bytes(bytes(40 << 10))
     told = shell(trace, line)
     assert told.code == 2, told
@@ -123,7 +139,7 @@ def test_a_full_disk_leaves_nothing(trace: Path, small_disk: Path, line: str) ->
     assert names(small_disk) == {"ballast"}
 
 
-def test_a_disk_that_fills_up_between_two_results_leaves_neither(trace: Path, small_disk: Path) -> None:
+def test_a_disk_that_fills_up_between_two_results_leaves_neither(shell: Shell, trace: Path, small_disk: Path) -> None:
     (trace / "log.swf").write_text(swf(crowd(SHORT)))
     told = shell(trace, "walltime run log.swf --policy fcfs,easy,sjf,conservative --output disk/many --format csv")
     assert told.code == 2, told
@@ -131,7 +147,7 @@ def test_a_disk_that_fills_up_between_two_results_leaves_neither(trace: Path, sm
     assert names(small_disk) == set()
 
 
-def test_a_picture_and_a_report_on_a_full_disk(trace: Path, small_disk: Path) -> None:
+def test_a_picture_and_a_report_on_a_full_disk(shell: Shell, trace: Path, small_disk: Path) -> None:
     shell(trace, "walltime run log.swf --output out")
     (small_disk / "ballast").write_bytes(bytes(40 << 10))
     for line in ("walltime plot utilization out --output disk/a.png", "walltime report out --output disk/a.html"):
@@ -141,7 +157,7 @@ def test_a_picture_and_a_report_on_a_full_disk(trace: Path, small_disk: Path) ->
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_letters_that_the_terminal_lacks(trace: Path, encoding: str) -> None:
+def test_letters_that_the_terminal_lacks(shell: Shell, trace: Path, encoding: str) -> None:
     (trace / "s.yaml").write_text(
         "workload: {trace: log.swf}\ncluster: {name: Größe→🙂, cores: 16, scheduler: {order: sjf}}\n", encoding="utf-8"
     )
@@ -154,7 +170,7 @@ def test_letters_that_the_terminal_lacks(trace: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize("made", ["mkfifo log.swf.pipe; mv log.swf.pipe a.swf", "ln -s /dev/zero a.swf"])
 @pytest.mark.parametrize("command", ["run", "workload fit -o m.json"])
-def test_a_pipe_or_a_device_is_no_trace(trace: Path, made: str, command: str) -> None:
+def test_a_pipe_or_a_device_is_no_trace(shell: Shell, trace: Path, made: str, command: str) -> None:
     shell(trace, made)
     told = shell(trace, f"walltime {command} a.swf")
     assert told.code == 2
@@ -205,7 +221,7 @@ def test_scenarios_of_such_names(command: Command, trace: Path, text: str, words
     assert names(trace) == {"log.swf", "s.yaml"}
 
 
-def test_a_file_whose_name_is_no_text(trace: Path) -> None:
+def test_a_file_whose_name_is_no_text(shell: Shell, trace: Path) -> None:
     told = shell(trace, r"cp log.swf $'\xff.swf'; walltime run $'\xff.swf' --output out")
     assert told.code == 2
     assert "UTF-8" in told.err

@@ -15,6 +15,8 @@ import subprocess
 import sys
 
 ROOMS = ("scenario", "workload", "policies", "engine", "analysis", "cli")  # what most commands need
+OTHERS = ("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "rich.table")
+"""What commands import only where they draw or print: half a second each time."""
 TIMES = struct.Struct("d")
 
 
@@ -38,6 +40,8 @@ def serve(path, times):
         package = importlib.import_module(f"walltime.{room}")
         for module in pkgutil.walk_packages(package.__path__, f"walltime.{room}."):
             importlib.import_module(module.name)
+    for name in OTHERS:
+        importlib.import_module(name)
     used = 0.0
     with socket.socket(socket.AF_UNIX) as door, selectors.DefaultSelector() as waiting:
         door.bind(path)

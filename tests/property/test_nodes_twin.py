@@ -102,28 +102,24 @@ def make_scenario(case: Case) -> Scenario:
     return parse({"workload": {"table": case.workload}, "cluster": cluster})
 
 
-def simulate(case: Case) -> api.Result:
-    """The compiled engine's result."""
-    return api.simulate(make_scenario(case))
-
-
 def fast_rows(result: api.Result) -> list[tuple[Any, ...]]:
     where = dict(result.allocations.select("job_id", "nodes").rows())
     rows = result.jobs.select("job_id", "start", "end", "state", "backfilled").rows()
     return [(*row, where.get(row[0])) for row in rows]
 
 
-def slow_rows(case: Case) -> list[tuple[Any, ...]]:
+def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
     rows = []
-    for job in reference.simulate(make_scenario(case)):
+    for job in reference.simulate(scenario):
         start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
         rows.append((job.job_id, start, end, job.state, job.backfilled, job.nodes))
     return rows
 
 
 def check(case: Case) -> None:
-    result = simulate(case)
-    fast, slow = fast_rows(result), slow_rows(case)
+    scenario = make_scenario(case)
+    result = api.simulate(scenario)
+    fast, slow = fast_rows(result), slow_rows(scenario)
     if fast != slow:
         first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
         pytest.fail(f"engine {first[0]}, twin {first[1]}; {case!r}", pytrace=False)
@@ -132,13 +128,14 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)
 def test_random_placement_draws_what_its_twin_draws(policy, depth):
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1030):
         check(replace(draw_case(seed, policy, depth), place="random"))
 
 
 @pytest.mark.parametrize(("policy", "depth"), POLICIES)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_the_engine_agrees_with_its_twin(policy, depth, part):
+    """Others each day: soak_twins.py."""
     for seed in range(part * 75, part * 75 + 75):
         check(draw_case(seed, policy, depth))
 

@@ -111,8 +111,8 @@ def simulate(case: Case) -> api.Result:
     return api.simulate(case.workload, cores=case.cores, policy=case.parts, overrun=case.overrun)
 
 
-def fast_rows(case: Case) -> list[tuple[object, ...]]:
-    return simulate(case).jobs.select("job_id", "state", "start", "end", "backfilled").rows()
+def fast_rows(result: api.Result) -> list[tuple[object, ...]]:
+    return result.jobs.select("job_id", "state", "start", "end", "backfilled").rows()
 
 
 def slow_rows(case: Case) -> list[tuple[object, ...]]:
@@ -124,12 +124,15 @@ def slow_rows(case: Case) -> list[tuple[object, ...]]:
     return [(job.job_id, job.state, seconds(job.start), seconds(job.end), job.backfilled) for job in outcomes]
 
 
-def check_agreement(case: Case) -> None:
-    fast, slow = fast_rows(case), slow_rows(case)
+def check_agreement(case: Case) -> api.Result:
+    """The engine's result, on which the twin agrees."""
+    result = simulate(case)
+    fast, slow = fast_rows(result), slow_rows(case)
     if fast != slow:
         different = [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]]
         first = f"engine {different[0][0]}, twin {different[0][1]}"
         pytest.fail(f"{len(different)} jobs differ; first: {first}; {case!r:.3000}", pytrace=False)
+    return result
 
 
 def label(part: Any) -> str:
@@ -141,26 +144,27 @@ def label(part: Any) -> str:
 
 @pytest.mark.parametrize("order", ORDERS, ids=label)
 def test_every_order_agrees_with_the_twin(order):
-    for seed in range(60):
+    for seed in range(25):
         for backfill in ("none", "easy"):
             check_agreement(draw_case(seed, order=order, backfill=backfill))
 
 
 @pytest.mark.parametrize("backfill", BACKFILLS, ids=label)
 def test_every_rule_of_backfilling_agrees_with_the_twin(backfill):
-    for seed in range(1000, 1100):
+    for seed in range(1000, 1050):
         check_agreement(draw_case(seed, backfill=backfill))
         check_agreement(draw_case(seed, backfill=backfill, order="fcfs"))
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES, ids=label)
 def test_every_estimate_agrees_with_the_twin(estimate):
-    for seed in range(2000, 2200):
+    for seed in range(2000, 2100):
         check_agreement(draw_case(seed, estimate=estimate))
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_any_combination_agrees_with_the_twin(block):
+    """Others each day: soak_twins.py."""
     for seed in range(3000 + 250 * block, 3250 + 250 * block):
         check_agreement(draw_case(seed))
 
@@ -180,8 +184,7 @@ def test_long_queues_agree_with_the_twin(order, backfill):
 def test_every_preset_agrees_with_the_twin_and_passes_the_audit(preset):
     for seed in range(5000, 5030):
         case = draw_case(seed, **{"estimate": "request"} | registry.preset(preset))
-        check_agreement(case)
-        assert audit(simulate(case)) == []
+        assert audit(check_agreement(case)) == []
 
 
 # ------------------------------------------------------------------------------------------------------- properties
@@ -191,7 +194,7 @@ def test_a_depth_of_one_is_easy():
     for seed in range(6000, 6200):
         deep = draw_case(seed, backfill={"name": "depth", "depth": 1})
         easy = replace(deep, parts=deep.parts | {"backfill": "easy"})
-        assert fast_rows(deep) == fast_rows(easy)
+        assert fast_rows(simulate(deep)) == fast_rows(simulate(easy))
 
 
 @pytest.mark.parametrize("order", STATIC)
@@ -229,9 +232,7 @@ def test_exchanging_equal_jobs_changes_nothing_but_their_names(order):
         alike = case.workload.select(twice)
         names = np.arange(1, len(alike) + 1).reshape(-1, 2)
         one, other = (
-            fast_rows(
-                Case(alike.replace(alike.columns | {"job_id": ids.reshape(-1)}), case.cores, case.parts, case.overrun)
-            )
+            fast_rows(simulate(replace(case, workload=alike.replace(alike.columns | {"job_id": ids.reshape(-1)}))))
             for ids in (names, names[:, ::-1])
         )
         assert [row[1:] for row in one] == [row[1:] for row in other]

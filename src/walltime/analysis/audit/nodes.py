@@ -22,6 +22,10 @@ class Placements:
     def __init__(self, texts: pl.Series, rows: np.ndarray) -> None:
         self.rows = rows
         chosen = texts.cast(pl.String).gather(rows)
+        if chosen.null_count() == len(rows):
+            self.silent = rows
+            self.unreadable = self.of = self.node = self.cores = np.zeros(0, np.int64)
+            return
         self.silent = rows[chosen.is_null().to_numpy()]
         ranges = pl.DataFrame({"of": rows, "text": chosen}).drop_nulls().with_columns(pl.col("text").str.split(","))
         ranges = ranges.explode("text").with_columns(

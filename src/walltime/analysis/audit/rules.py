@@ -79,8 +79,9 @@ def _find_other_requests(tables: Tables, workload: Workload, at: np.ndarray) -> 
     }
     told = workload_columns(workload)
     for name in ("user", "group", "account", "qos"):
-        theirs = told[name].cast(pl.String).gather(at)
-        different[name] = ~tables.jobs[name].cast(pl.String).eq_missing(theirs).to_numpy()
+        mine, theirs = tables.jobs[name], told[name]
+        if mine.null_count() < len(mine) or theirs.null_count() < len(theirs):
+            different[name] = ~mine.cast(pl.String).eq_missing(theirs.cast(pl.String).gather(at)).to_numpy()
     for what, bad in different.items():
         for row in np.flatnonzero(bad)[:REPORTED].tolist():
             yield _violation(tables, "request", row, None, f"has another {what} than in the workload")

@@ -63,18 +63,18 @@ class Tables:
         self.is_whole = np.array([*whole, False])  # the last for an allocation on no known cluster, which has -1
         jobs, allocations = pair
         self.outages = None if isinstance(given, tuple) else given.outages
-        self.job_id, self.cores = (jobs[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "cores"))
+        self.job_id, self.cores = (numbers_of(jobs[name], -1) for name in ("job_id", "cores"))
         names = ("submit", "eligible", "start", "end", "requested_time", "run_time", "held_time", "wait")
         self.time = {name: ticks(jobs[name], ABSENT) for name in names}
         self.jobs = jobs
         self.alone = np.zeros(jobs.height, np.bool_)  # jobs that have asked for nodes of their own
-        self.restarts = jobs["restarts"].cast(pl.Int64).fill_null(0).to_numpy()
+        self.restarts = numbers_of(jobs["restarts"], 0)
         self.lost = jobs["lost_core_seconds"].cast(pl.Float64).fill_null(0.0).to_numpy()
         self.state = codes_of(jobs["state"], list(STATES))
         self.cluster = codes_of(jobs["cluster"], list(self.clusters))
         self.placed = jobs["cluster"].is_not_null().to_numpy()
         self.owner, self.attempt, self.taken = (
-            allocations[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in ("job_id", "attempt", "cores")
+            numbers_of(allocations[name], -1) for name in ("job_id", "attempt", "cores")
         )
         self.begin, self.stop = (ticks(allocations[name], ABSENT) for name in ("start", "end"))
         self.still = self.stop == ABSENT  # running at the cut-off
@@ -116,8 +116,19 @@ def _choose_overrun(overrun: str) -> str:
     return overrun
 
 
+def numbers_of(series: pl.Series, empty: int) -> np.ndarray:
+    """Whole numbers, and this one for an empty cell."""
+    whole = series.cast(pl.Int64)
+    return (whole.fill_null(empty) if whole.null_count() else whole).to_numpy()
+
+
 def codes_of(series: pl.Series, names: list[str]) -> np.ndarray:
     """The number of each text among the names; -1 for an unknown one and for an empty cell."""
+    if isinstance(series.dtype, pl.Enum):
+        place = {name: number for number, name in enumerate(names)}
+        known = np.array([*(place.get(name, -1) for name in series.dtype.categories), -1])
+        codes: np.ndarray = known[numbers_of(series.to_physical(), -1)]
+        return codes
     numbers = pl.Series(range(len(names)), dtype=pl.Int64)
     texts = series.cast(pl.String)
     return texts.replace_strict(pl.Series(names), numbers, default=-1, return_dtype=pl.Int64).to_numpy()

@@ -143,9 +143,8 @@ def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Pa
     place = Reading(target)
     for place.line, row in rows:
         with boundary(target, place):
-            found, reason = _job(row, zone)
-            if len(jobs) + len(found) > MOST_JOBS:
-                raise InputError(f"more than {MOST_JOBS:,} jobs with the tasks of", value=row["id"])
+            one, reason = _job(row, zone)
+            found = [] if one is None else _spread(one, MOST_JOBS - len(jobs))
         if reason is not None:
             skipped[reason] = skipped.get(reason, 0) + 1
         jobs += found
@@ -158,21 +157,21 @@ def _state(text: str) -> str:
     return next((state for state in STATES if len(upper) > 6 and state.startswith(upper)), upper)
 
 
-def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | None]:
-    """The jobs that one line stands for (a pending array is many), or why it is left out."""
+def _job(row: dict[str, str], zone: str | None) -> tuple[Standing | None, str | None]:
+    """The job that a line tells (a pending array is many), or why it is left out."""
     if not row["id"]:
         raise InputError("a job without an id")
     state = _state(row["state"])
     if state not in RUNNING + WAITING:
-        return [], f"state {state.lower()}"
+        return None, f"state {state.lower()}"
     running = state in RUNNING
     reason = row.get("reason", "").strip("()")
     for why, reasons in () if running else LEFT_OUT.items():
         if reason.partition(",")[0].replace("_", " ") in reasons:
-            return [], why
+            return None, why
     start = _moment(row.get("start"), zone)
     if not running and reason == BEGIN and start is None:
-        return [], "waiting for a begin time that is not told"
+        return None, "waiting for a begin time that is not told"
     nodes = _number(row.get("nodes"))
     one = Standing(
         row["id"],
@@ -194,7 +193,7 @@ def _job(row: dict[str, str], zone: str | None) -> tuple[list[Standing], str | N
         begin=start if not running and reason == BEGIN else None,
         **_resources(row),
     )
-    return _spread(one), None
+    return one, None
 
 
 def _nodelist(text: str) -> str | None:
@@ -228,10 +227,12 @@ def _memory(text: str) -> int | None:
     return round(float(match[1]) * (1 << 10 * ("KMGTP".index(match[2] or "M") + 1)))
 
 
-def _spread(one: Standing) -> list[Standing]:
-    """A pending array `12_[3-5,7%2]` as its tasks."""
+def _spread(one: Standing, room: int) -> list[Standing]:
+    """A pending array `12_[3-5,7%2]` as its tasks, for which there is so much room."""
     match = _ARRAY.fullmatch(one.name)
     if match is None:
+        if room < 1:
+            raise InputError(f"more than {MOST_JOBS:,} jobs", value=one.name)
         return [one]
     listed, _, most = match[2].partition("%")
     if "..." in listed or not one.name.endswith("]"):
@@ -252,6 +253,8 @@ def _spread(one: Standing) -> list[Standing]:
         if len(tasks) + (last - first) // step >= MOST_JOBS:
             raise InputError(f"more than {MOST_JOBS:,} tasks in one list", value=one.name)
         tasks += range(first, last + 1, step)
+        if len(tasks) > room:
+            raise InputError(f"more than {MOST_JOBS:,} jobs with the tasks of", value=one.name)
     array = f"{match[1]}%{most}" if most.isdigit() else None
     return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
 

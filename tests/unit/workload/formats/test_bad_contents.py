@@ -121,7 +121,7 @@ CASES = {
     "arrays of a million tasks": (
         read_snapshot,
         "q.txt",
-        QUEUE + "1_[1-600000]|PD|1|1:00|0\n" * 2,
+        QUEUE + "1_[1-10]|PD|1|1:00|0\n2_[1-999991]|PD|1|1:00|0\n",
         "q.txt:3: more than 1,000,000 jobs",
     ),
     "CPUS of 10^20": (read_snapshot, "q.txt", QUEUE + f"1|PD|{10**20}|1:00|0\n", "q.txt:2: a number out of range"),
