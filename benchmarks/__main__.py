@@ -27,6 +27,7 @@ from benchmarks import (
     case_models,
     case_nodes,
     case_orders,
+    case_programs,
     case_python,
     case_reading,
     case_report,
@@ -35,6 +36,7 @@ from benchmarks import (
     case_slurm,
     case_startup,
     case_timeshare,
+    case_traces,
     case_users,
 )
 from benchmarks.figures import WIDTH, Figure, headings
@@ -47,6 +49,8 @@ ALL = (
     case_conservative,
     case_nodes,
     case_hosts,
+    case_traces,
+    case_programs,
     case_disruptions,
     case_site,
     case_centre,

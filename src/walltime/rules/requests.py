@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import Stock, make_request, parse_constraint, refusal
+from walltime.cluster.requests import Request, Stock, make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
@@ -57,8 +57,8 @@ class RequestBook:
         shape = np.empty(len(first), np.int64)
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
-        plain = self._plain(told, len(first), queue)
-        for place, known in enumerate(plain):
+        simple = self._simple(told, len(first), queue)
+        for place, known in enumerate(simple):
             if known >= 0:
                 shape[place] = known
                 continue
@@ -75,27 +75,41 @@ class RequestBook:
                 why[place] = reasons.index(reason)
         return shape[group], reasons, why[group]
 
-    def _plain(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
-        """The shapes of requests for cores and nodes alone; -1 for others, and where the queue could not serve it."""
-        node_set = self.ledger.add_set(self._find_nodes(queue, ""))
-        more = [values for name, values in told.items() if name not in SHAPE]
+    def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
+        """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of
+        those of a trace; -1 for others, and where the queue could not serve it."""
         none = [-1] * count
-        columns = zip(*(told.get(name, none) for name in SHAPE), strict=True)
-        return [
-            -1
-            if any(_asks(values[place]) for values in more)
-            else self.ledger.intern_plain(cores, wanted, each, node_set)
-            for place, (cores, wanted, each) in enumerate(columns)
-        ]
+        shape = [told.get(name, none) for name in SHAPE]
+        asks = {name: _asking(values) for name, values in told.items() if name not in SHAPE}
+        more = np.zeros(count, np.bool_)
+        for asked in asks.values():
+            more |= asked
+        node_set = self.ledger.add_set(self._find_nodes(queue, ""))
+        made = none.copy()
+        for place in np.flatnonzero(~more).tolist():
+            made[place] = self.ledger.intern_plain(shape[0][place], shape[1][place], shape[2][place], node_set)
+        if "memory" not in asks or self.layout.whole or self.layout.resources()[:2] != ["cores", "memory"]:
+            return made
+        alone = asks["memory"] & (np.array(shape[1]) == 1) & (np.array(shape[2]) <= 0)
+        for name, asked in asks.items():
+            if name != "memory":
+                alone &= ~asked
+        cores, memory = np.array(shape[0]), np.array(told["memory"])
+        stock = self._stock((queue, ""))
+        fits = np.zeros(count, np.bool_)
+        for row in stock.rows:
+            fits |= (cores <= row[0]) & (memory <= row[1])
+        rest = (0,) * (len(stock.kinds) - 2)
+        for place in np.flatnonzero(alone & fits).tolist():
+            each = (shape[0][place], told["memory"][place], *rest)
+            made[place] = self.ledger.intern(Request(each[0], 1, each), node_set)
+        return made
 
     def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:
         """The shape of one request, and why it can never run, where it cannot."""
         constraint = told.pop("constraint", "")
         key = (queue, constraint)
-        if key not in self._stocks:
-            self._nodes[key] = self._find_nodes(queue, constraint)
-            self._stocks[key] = Stock.of(self.layout, self._nodes[key])
-        stock = self._stocks[key]
+        stock = self._stock(key)
         request = make_request(stock, **told)
         named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
         reason = refusal(stock, request, named, constraint or None)
@@ -104,6 +118,13 @@ class RequestBook:
         if key not in self._sets:
             self._sets[key] = self.ledger.add_set(self._nodes[key])
         return self.ledger.intern(request, self._sets[key]), None
+
+    def _stock(self, key: tuple[int, str]) -> Stock:
+        """What the nodes of a queue with some properties have."""
+        if key not in self._stocks:
+            self._nodes[key] = self._find_nodes(*key)
+            self._stocks[key] = Stock.of(self.layout, self._nodes[key])
+        return self._stocks[key]
 
     def _find_nodes(self, queue: int, constraint: str) -> Array:
         """The nodes of a queue with these properties."""
@@ -143,6 +164,8 @@ def _number(codes: Array) -> Array:
     return np.asarray((np.cumsum(met) - 1)[codes])
 
 
-def _asks(value: Any) -> bool:
-    """Whether something is asked for: a number above zero, or words."""
-    return bool(value) if isinstance(value, str) else value > 0
+def _asking(values: list[Any]) -> Array:
+    """Where something is asked for: a number above zero, or words."""
+    if values and isinstance(values[0], str):
+        return np.array([bool(text) for text in values])
+    return np.array(values) > 0
