@@ -83,7 +83,7 @@ def _orders(seed: int, folder: Path) -> walltime.Result:
 
 
 def _nodes(seed: int, policy: str, depth: int, folder: Path) -> walltime.Result:
-    return nodes.simulate(nodes.draw_case(seed, policy, depth))
+    return walltime.simulate(nodes.make_scenario(nodes.draw_case(seed, policy, depth)))
 
 
 def _site(draw: Callable[[int, str], Any], seed: int, kind: str, folder: Path) -> walltime.Result:
