@@ -47,6 +47,7 @@ TAUGHT = {
     "walltime.experiments.answers.solve": ("solve",),
     "walltime.experiments.answers.tune": ("Objective", "Wish", "tune"),
     "walltime.kernel.jobs": ("State",),
+    "walltime.policy.optimise": ("Operator",),
     "walltime.programs": (
         *("Process", "Profile", "ProfileError", "StorageError"),
         *("gather", "race", "register", "timeout"),

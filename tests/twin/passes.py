@@ -20,7 +20,8 @@ class Domain:
     def __init__(self, site: Any, number: int, backfill: Mapping[str, Any]) -> None:
         self.site = site
         self.number = number
-        self.name: str = backfill["name"]
+        self.name: str = "conservative" if backfill["name"] == "plan" else backfill["name"]
+        self.best_gap = backfill.get("build") == "best-gap"
         self.depth: int = 1 if self.name == "easy" else backfill.get("depth", 50 if self.name == "lookahead" else 1)
         self.alpha = float(backfill.get("alpha", 0.0))
         self.candidates = Order(backfill["candidates"]) if "candidates" in backfill else None
@@ -102,6 +103,14 @@ class Domain:
             if job.cores <= free and self.site.try_start(job):
                 free = self.site.ledger.free()
 
+    def place(self, job: Job) -> None:
+        """Promise a start to a job that has none: the earliest, or that of the gap which it fills best."""
+        self.site.reserve(job)
+        hold = self.hold_of(job)
+        if self.best_gap and hold is not None:
+            self.site.ledger.drop(job)
+            self.site.ledger.hold(job, hold.queue, self.site.ledger.best_gap(job))
+
     def reserve(self, job: Job) -> None:
         """Keep a place for the blocked job; with `alpha` as much later than it might be as others may delay it."""
         self.site.reserve(job)
@@ -178,7 +187,7 @@ def _keep_promises(domain: Domain, only_arrivals: bool) -> None:
             site.reserve(job)
     for job in domain.line():
         if job not in holders and site.admitting(job):
-            site.reserve(job)
+            domain.place(job)
     due = {hold.job.row for hold in site.ledger.holds if hold.start <= site.now}
     for job in domain.line():
         if job.row in due:
@@ -255,6 +264,7 @@ RULES: dict[str, Callable[[Domain, bool], None]] = {
     "easy": _start_deep,
     "depth": _start_deep,
     "conservative": _keep_promises,
+    "plan": _keep_promises,
     "lookahead": _look_ahead,
 }
 """The scheduling pass of each rule."""

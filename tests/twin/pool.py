@@ -6,6 +6,7 @@ they also need, when they start, that many cores that are up and that nobody use
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -106,6 +107,25 @@ class Pool:
             if clear and self.site.outages.inside(job, time):
                 return time
         return None
+
+    def best_gap(self, job: Job) -> int:
+        """The start of the gap of which the job leaves the least time, the earliest of equal ones: a gap is as long as
+        its cores are free, and the last one has no end."""
+        now: int = self.site.now
+        kept = self.kept(job)
+        edges = {other.expected_end for other in self.running(job)}
+        edges |= {edge for one, _ in kept for edge in (one.start, one.end) if edge is not None}
+        gaps: list[list[float]] = []
+        is_open = False
+        for edge in sorted({now} | {edge for edge in edges if edge > now}):
+            room = self.free_at(edge, job, kept) >= job.cores
+            if room and not is_open:
+                gaps.append([edge, math.inf])
+            elif is_open and not room:
+                gaps[-1][1] = edge
+            is_open = room
+        _, start = min((end - start - job.length, start) for start, end in gaps if end - start >= job.length)
+        return int(start)
 
     def hold(self, job: Job, queue: str | None, start: int) -> None:
         self.drop(job)

@@ -33,7 +33,7 @@ from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.queue.lines import Choices, LinesQueue
 from walltime.kernel.quotas import Quotas
 from walltime.policy import registry
-from walltime.policy.api import Order, Rhythm
+from walltime.policy.api import Order, Policy, Rhythm
 from walltime.policy.place import as_place
 from walltime.policy.surroundings import Surroundings, join_surroundings
 from walltime.rules.accounts import Accounts
@@ -107,6 +107,13 @@ def build_rhythm(cluster: Cluster, opening: int | None = None) -> Rhythm | None:
     made = registry.build("rhythm", cluster.scheduler.rhythm)
     rhythm = None if isinstance(made, str) else made
     return rhythm if opening is None else WarmStart(opening, rhythm)
+
+
+def build_policy(cluster: Cluster, seed: int, domain: int = 0) -> Policy:
+    """The policy of a cluster, or of one of its domains."""
+    policy: Policy = registry.build("backfill", cluster.scheduler.backfill)
+    policy.prepare(seed, f"{cluster.name}.{domain}")
+    return policy
 
 
 def plans_ahead(cluster: Cluster) -> bool:
@@ -195,7 +202,7 @@ def add_pieces(
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
     if not site.lined:
-        policy = registry.build("backfill", cluster.scheduler.backfill)
+        policy = build_policy(cluster, scenario.seed)
         target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first)))
         add_outages(simulation, scenario, target.index, first, {})
         return target
@@ -206,7 +213,7 @@ def add_pieces(
             if lane.domain == domain:
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
-        policy = registry.build("backfill", cluster.scheduler.backfill)
+        policy = build_policy(cluster, scenario.seed, domain)
         rhythm = build_rhythm(cluster, opening_of(first))
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
@@ -377,7 +384,7 @@ def add_plain(
     """A cluster without rules in the simulation, with its outages."""
     cluster = scenario.clusters[index]
     parts = cluster.scheduler
-    policy = registry.build("backfill", parts.backfill)
+    policy = build_policy(cluster, scenario.seed)
     rhythm = build_rhythm(cluster, opening_of(first))
     order = build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin_of(first)))
     estimate = registry.build("estimate", parts.estimate)

@@ -95,10 +95,22 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     by_priority = scheduler.rhythm.name == "slurm" and scheduler.rhythm.parameters.get("bf_min_prio_reserve")
     if by_priority and scheduler.order.name != "multifactor":
         problems.append((f"{prefix}.rhythm.bf_min_prio_reserve", "a priority, which only multifactor tells"))
+    if cluster.nodes is not None and scheduler.backfill.name == "plan":
+        problems += _plans_on_nodes(scheduler.backfill, prefix)
     execution = scenario.execution
     if execution.checkpoint is not None and execution.model.name != "trace":
         problems.append(("execution.checkpoint", f"only the model trace writes them, not {execution.model.name}"))
     return problems
+
+
+def _plans_on_nodes(plan: Part, prefix: str) -> list[tuple[str, str]]:
+    """What of a plan is for a plain number of cores in this version."""
+    found = []
+    if plan.parameters.get("build", "earliest") != "earliest":
+        found.append((f"{prefix}.backfill.build", "best-gap on nodes; give the cluster cores, or build: earliest"))
+    if plan.parameters.get("optimise") is not None:
+        found.append((f"{prefix}.backfill.optimise", "a plan of nodes; give the cluster cores"))
+    return found
 
 
 def _only_for_programs(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:

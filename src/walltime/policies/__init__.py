@@ -10,6 +10,8 @@ _TSAFRIR = 'Tsafrir, Etsion, Feitelson 2007, "Backfilling using system-generated
 _LOS = 'Shmueli, Feitelson 2005, "Backfilling with lookahead to optimize the packing of parallel jobs"'
 _FAIR = 'Klusacek, Rudova 2014, "Multi-resource aware fairsharing for heterogeneous systems"; Slurm\'s Fair Tree'
 _FACTORS = "Slurm's documentation of the multifactor priority plugin"
+_PLANS = 'Klusacek, Chlumsky, Rudova 2015, "Planning and optimization in TORQUE resource manager"'
+_FAIRNESS = 'Klusacek, Rudova 2012, "Performance and fairness for users in parallel job scheduling"'
 _EASY = 'Lifka 1995, "The ANL/IBM SP scheduling system"; Mu\'alem and Feitelson 2001'
 
 PARTS = (
@@ -112,6 +114,13 @@ PARTS = (
         "walltime.policies.backfill.conservative:Conservative",
         "Every job has a promised start; no job may delay one.",
         "Mu'alem and Feitelson 2001",
+    ),
+    Entry(
+        "backfill",
+        "plan",
+        "walltime.policies.backfill.plan:Plan",
+        "Every job has a place in a plan, which may be built and improved by rules of one's choice.",
+        _PLANS,
     ),
     Entry(
         "backfill",
@@ -330,6 +339,85 @@ PARTS = (
         "walltime.policies.users.division:Merge",
         "Makes one job of several short ones.",
     ),
+    Entry(
+        "optimise",
+        "random-search",
+        "walltime.policies.optimise.search:RandomSearch",
+        "A job goes to another place in the sequence; what is better is kept.",
+        _PLANS,
+    ),
+    Entry(
+        "optimise",
+        "gap-search",
+        "walltime.policies.optimise.search:GapSearch",
+        "A job goes to a gap or changes places; what is better is kept.",
+        _PLANS,
+    ),
+    Entry(
+        "optimise",
+        "tabu",
+        "walltime.policies.optimise.tabu:Tabu",
+        "Gap search that leaves the jobs alone that were tried last.",
+        "Glover 1989",
+    ),
+    Entry(
+        "optimise",
+        "annealing",
+        "walltime.policies.optimise.annealing:Annealing",
+        "Keeps what is worse too, less and less often.",
+        "Kirkpatrick, Gelatt, Vecchi 1983",
+    ),
+    Entry(
+        "optimise",
+        "neighbourhoods",
+        "walltime.policies.optimise.neighbourhoods:Neighbourhoods",
+        "A few jobs are put back in the best of all orders.",
+        "Shaw 1998",
+    ),
+    Entry("objective", "wait", "walltime.policies.optimise.objectives:Wait", "Mean wait."),
+    Entry("objective", "response", "walltime.policies.optimise.objectives:Response", "Mean response time."),
+    Entry("objective", "slowdown", "walltime.policies.optimise.objectives:BoundedSlowdown", "Mean bounded slowdown."),
+    Entry(
+        "objective", "makespan", "walltime.policies.optimise.objectives:Makespan", "The time until the last job ends."
+    ),
+    Entry(
+        "objective", "tardiness", "walltime.policies.optimise.objectives:Tardiness", "Mean time behind the deadlines."
+    ),
+    Entry(
+        "objective",
+        "missed-deadlines",
+        "walltime.policies.optimise.objectives:MissedDeadlines",
+        "The share of jobs that end behind their deadlines.",
+    ),
+    Entry(
+        "objective",
+        "fairness",
+        "walltime.policies.optimise.objectives:Fairness",
+        "How unequal users' waits are, each over the user's processor time.",
+        _FAIRNESS,
+    ),
+    Entry(
+        "objective",
+        "utilization",
+        "walltime.policies.optimise.objectives:Utilization",
+        "The share of the machine that is left unused.",
+    ),
+    Entry(
+        "objective",
+        "satisfaction",
+        "walltime.policies.optimise.objectives:Satisfaction",
+        "How much longer users wait than they tolerate.",
+    ),
+    Entry("operator", "earliest", "walltime.policies.optimise.operators:Earliest", "The job goes to the earliest gap."),
+    Entry("operator", "gap", "walltime.policies.optimise.operators:Gap", "The job goes to a gap that is drawn."),
+    Entry("operator", "swap", "walltime.policies.optimise.operators:Swap", "Two jobs change places."),
+    Entry(
+        "operator",
+        "sequence",
+        "walltime.policies.optimise.operators:Sequence",
+        "The job goes to another place in the sequence; all behind are placed again.",
+    ),
+    Entry("operator", "user", "walltime.policies.optimise.operators:SameUser", "All jobs of a user are placed again."),
 )
 
 PRESETS = (

@@ -98,6 +98,11 @@ class Policy:
         self.strict = False
         self.rule = None
 
+    def prepare(self, seed, where):
+        """Called once, before the first pass: the scenario's seed, and a name of what is scheduled, for policies that
+        draw numbers."""
+        return None
+
     def schedule(self, p: Pass):
         """Look at the pass and call its `start`, `reserve`, ...; called once per instant at which something changed."""
         raise NotImplementedError(f"{type(self).__name__}.schedule")
@@ -623,6 +628,37 @@ class Pass:
             self.raw_ledger.unhold(slot)
             self.jobs.at[slot].promise = -1
         return time
+
+    def reserve_best(self, slot):
+        """Promise the job the start of the gap that it fills best; of several queues in the one where it is first."""
+        i: cython.Py_ssize_t = slot
+        self.check(i)
+        self.raw_ledger.loosen(i)
+        if self.plan(i) < NEVER:
+            self.promise(i, self.raw_ledger.best_gap(i), self.jobs.at[i].estimate)
+
+    def open_draft(self, draft, slots, count):
+        """Let the promises of these jobs be changed together until the draft is closed; on a plain number of cores."""
+        i: cython.Py_ssize_t
+        for i in slots[:count]:
+            self.check(i)
+            if self.jobs.at[i].promise < self.now:
+                raise self.violation(i, "has no promise that could be changed")
+        draft.open(self.raw_ledger, slots, count)
+
+    def adopt(self, draft) -> int:
+        """Close the draft, and promise each of its jobs the start that it has there; how many have another one."""
+        i: cython.Py_ssize_t
+        draft.close()
+        changes = draft.changes()
+        for i, _ in changes:
+            self.check(i)
+            self.raw_ledger.unhold(i)
+        for i, start in changes:
+            if start < self.now or self.raw_ledger.earliest(i, start) != start:
+                raise self.violation(i, f"has no room at {start / SECOND:g} s, where a plan has it")
+            self.promise(i, start, self.jobs.at[i].estimate)
+        return len(changes)
 
     def promise(self, slot, time, length):
         """Promise the job this time, for so long: one that `plan_for` has just found, or a later one."""

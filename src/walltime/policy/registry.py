@@ -30,6 +30,9 @@ KINDS: dict[str, str] = {
     "broker": "which cluster",
     "execution": "how a started job unfolds",
     "users": "how people react",
+    "optimise": "how a plan is improved",
+    "objective": "what a plan is judged by",
+    "operator": "how a plan is changed",
 }
 """The kinds of parts, and the question that each answers."""
 
@@ -41,6 +44,7 @@ _FUNCTIONS = {
     "order": "walltime.policy.functions:FunctionOrder",
     "estimate": "walltime.policy.functions:FunctionEstimate",
     "broker": "walltime.policy.functions:FunctionBroker",
+    "objective": "walltime.policy.optimise:FunctionObjective",
 }
 """What makes a part of a plain function, for the kinds where one will do."""
 
@@ -57,6 +61,9 @@ _BASES = {
     "place": "walltime.kernel.ledger.place:Place",
     "execution": "walltime.execution.model:Execution",
     "users": "walltime.policy.users:Reaction",
+    "optimise": "walltime.policy.optimise:Optimiser",
+    "objective": "walltime.policy.optimise:Objective",
+    "operator": "walltime.policy.optimise:Operator",
 }
 """What the parts of a kind extend; the kinds that are not here have no parts in this version."""
 
@@ -78,6 +85,8 @@ _CALLED = {
     "preempt": {"rank": 2},
     "rhythm": {"due": 2, "schedule": 1, "next": 2},
     "users": {"submit": 1, "left": 1},
+    "optimise": {"improve": 2},
+    "operator": {"apply": 3},
 }
 """The hooks that a part may write in Python, and with how many arguments they are called."""
 _NEEDS_NONE = ("rhythm",)

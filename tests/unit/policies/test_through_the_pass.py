@@ -20,7 +20,7 @@ from walltime.policy.api import FunctionPolicy, InOrder
 ROOT = Path(walltime.policies.__file__).parent
 FILES = sorted((ROOT / "backfill").glob("*.py")) + sorted((ROOT / "rhythm").glob("*.py"))
 LOOKING = {
-    "raw_ledger": {"units", "free", "extra", "window", "foresee", "promises", "next_promise", "due",
+    "raw_ledger": {"units", "free", "extra", "window", "foresee", "promises", "next_promise", "due", "size",
                    "track", "begin_moves", "mover"},  # the last three keep the index of promises
     "raw_queue": {"head", "next", "behind", "leading", "ordered", "fresh", "known", "quiet", "size", "fixed"},
     "lines": {"opening", "choices"},

@@ -7,8 +7,8 @@ refuses it, and it ends before the next reservation of the machine begins. Then 
 - under `none` at the head of the queue that fits;
 - under `easy` and `lookahead` that fits and, beside the reservation of the head, would end by the shadow time or use
   the extra cores only (step 3 of EASY);
-- under every policy that backfills (`depth` and `conservative` too) that fits and would end by the next expected end of
-  a running job: no reservation can begin before that, so it would delay none.
+- under every policy that backfills (`depth`, `conservative` and a `plan` of earliest gaps too) that fits and would end
+  by the next expected end of a running job: no reservation can begin before that, so it would delay none.
 
 The last is what can be told without the promises themselves, which no table has. Where the order of the queue is not
 `fcfs`, any job that does not fit may be the head: only a schedule that no head explains is blamed.
@@ -49,7 +49,8 @@ LOOKS = 4_000
 HEADS = 40
 """Jobs that are tried as the head of a queue whose order is not known."""
 RUNNING = tuple(cap for cap in NOUNS if cap != SUBMITTED)
-BACKFILLS = ("none", "aggressive", "easy", "lookahead", "depth", "conservative")
+BACKFILLS = ("none", "aggressive", "easy", "lookahead", "depth", "conservative", "plan")
+PROMISES = ("conservative", "plan")
 PLACES = ("first-fit", "best-fit", "worst-fit", "random")
 MINUTES = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, *(6000 << k for k in range(21)))
 CORRECTIONS = np.cumsum([0, *(minutes * 60 * SECOND for minutes in MINUTES)])
@@ -88,6 +89,8 @@ def is_judged(scenario: Scenario, requests: Requests) -> bool:
     parts = requests.cluster.scheduler
     known = parts.backfill.name in BACKFILLS and parts.rhythm.name in ("instant", "event", "periodic")
     own = any(part.instance is not None for part in (parts.backfill, parts.rhythm, parts.estimate))
+    if parts.backfill.name == "plan":  # conservative backfilling, unless gaps are chosen or the plan is improved
+        known &= not {"build", "optimise"} & set(parts.backfill.parameters)
     place = "best-fit" if parts.place is None else parts.place.name
     plain = requests.layout is None or (not requests.beyond_cores and place in PLACES)
     alone = len(scenario.clusters) == 1 and scenario.broker is None and scenario.start is None
@@ -250,14 +253,14 @@ class Watch:
         if name == "aggressive":
             return _first(jobs, fits)
         complete &= self.rhythm.name != "periodic"
-        if name != "conservative" and complete:
+        if name not in PROMISES and complete:
             head = self._head(jobs)
             if fits[head] if head is not None else fits.all():
                 return _first(jobs, fits) if head is None else int(jobs[head])
-        if name == "none" or not self.sure or (name == "conservative" and self.quotas):
+        if name == "none" or not self.sure or (name in PROMISES and self.quotas):
             return None
         ends = self._expected_ends(held, time)
-        moved = name == "conservative" and self.room is not None and self._started(time) > 0  # holds may change nodes
+        moved = name in PROMISES and self.room is not None and self._started(time) > 0  # holds may change nodes
         if not moved:
             mine = time + self.estimate[jobs]
             if self.rhythm.name == "periodic":  # a plan rounds ends up

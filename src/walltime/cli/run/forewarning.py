@@ -20,7 +20,7 @@ LONG = 60.0
 """Seconds left that are worth a word."""
 TRIAL = 1.0
 """Real seconds in which the faster choice is tried."""
-PROMISING = ("conservative", "depth", "lookahead")
+PROMISING = ("conservative", "plan", "depth", "lookahead")
 """Backfill parts that plan more than one job."""
 
 

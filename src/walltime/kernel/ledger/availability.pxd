@@ -23,6 +23,8 @@ cdef class Availability:
     cdef readonly long long piece_end
 
     cdef int clear(self, long long capacity) except -1
+    cpdef int copy(self, Availability other) except -1
+    cpdef double area(self, long long start, long long end) noexcept
     cpdef int add(self, long long start, long long end, long long cores) except -1
     cpdef int forget(self, long long now) except -1
     cpdef long long at(self, long long time) noexcept

@@ -58,6 +58,47 @@ class Availability:
         self.free[0] = self.low[0] = self.high[0] = capacity
         return 0
 
+    def copy(self, other: Availability):
+        """Be the same as another one."""
+        if len(self.order) != len(other.order):
+            self.time, self.free = integers(len(other.time)), integers(len(other.free))
+            self.order, self.count = integers(len(other.order)), integers(len(other.order))
+            self.bias, self.first = integers(len(other.order)), integers(len(other.order))
+            self.low, self.high = integers(len(other.order)), integers(len(other.order))
+            self.spare = integers(len(other.order))
+        self.time[:] = other.time
+        self.free[:] = other.free
+        self.order[:] = other.order
+        self.count[:] = other.count
+        self.bias[:] = other.bias
+        self.low[:] = other.low
+        self.high[:] = other.high
+        self.first[:] = other.first
+        self.spare[:] = other.spare
+        self.spares = other.spares
+        self.blocks = other.blocks
+        self.p = self.k = 0
+        return 0
+
+    def area(self, start, end):
+        """The core-microseconds that are free from `start` to `end`."""
+        total: cython.double = 0
+        stop: cython.longlong
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        self.seek(start)
+        p = self.p
+        k = self.k
+        while start < end:
+            stop = min(self.step_end(p, k), end)
+            total += cython.cast(cython.double, self.free[self.order[p] * BLOCK + k] + self.bias[p]) * (stop - start)
+            start = stop
+            k += 1
+            if k == self.count[p]:
+                p += 1
+                k = 0
+        return total
+
     def add(self, start, end, cores):
         """`cores` more (or fewer) are free from `start` to `end`."""
         p: cython.Py_ssize_t

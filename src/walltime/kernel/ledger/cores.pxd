@@ -27,6 +27,7 @@ cdef class Ledger:
     cpdef int give(self, Py_ssize_t slot) except -1
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
+    cpdef long long best_gap(self, Py_ssize_t slot) except? -1
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int loosen(self, Py_ssize_t slot) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1

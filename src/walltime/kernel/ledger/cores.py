@@ -97,6 +97,11 @@ class Ledger:
         """The first time at or after `after` from which the job fits for its estimate, or NEVER."""
         raise NotImplementedError(f"{type(self).__name__}.earliest")
 
+    def best_gap(self, slot):
+        """The start of the gap that the job fills best: of those that have room for it the one of which the least time
+        is left, the earliest of equal ones; or NEVER. What lasts for ever is the last resort."""
+        raise NotImplementedError(f"{type(self).__name__}.best_gap")
+
     def hold(self, slot, start):
         """Reserve the job's resources from `start` for its estimate; replaces its earlier hold."""
         raise NotImplementedError(f"{type(self).__name__}.hold")

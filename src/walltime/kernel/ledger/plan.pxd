@@ -8,6 +8,7 @@ cdef class PlanLedger(Ledger):
     cdef readonly Availability plan
     cdef dict promised
     cdef readonly long long moves
+    cdef readonly long long early
     cdef readonly Offers offers
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
@@ -15,6 +16,7 @@ cdef class PlanLedger(Ledger):
     cpdef int give(self, Py_ssize_t slot) except -1
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
+    cpdef long long best_gap(self, Py_ssize_t slot) except? -1
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1

@@ -27,6 +27,7 @@ class PlanLedger(Ledger):
         self.plan = Availability(capacity)
         self.promised = {}
         self.moves = 0  # promises that have moved forward so far
+        self.early = 0  # jobs that have ended before they were expected to
         self.offers = None  # until a policy wants to know which promises can move
 
     def possible(self, slot):
@@ -69,6 +70,7 @@ class PlanLedger(Ledger):
         self.free += cores
         self.extra = self.free
         self.jobs.at[slot].holding = 0
+        self.early += end > self.now and self.jobs.at[slot].seq >= 0
         return self.free_up(self.now, end, cores)
 
     def prolong(self, slot, until):
@@ -85,6 +87,20 @@ class PlanLedger(Ledger):
         if cores > self.capacity:
             return NEVER
         return self.plan.earliest(cores, self.duration(slot), after, NEVER)
+
+    def best_gap(self, slot):
+        cores: cython.longlong = self.jobs.at[slot].cores
+        length: cython.longlong = self.duration(slot)
+        left: cython.longlong
+        least: cython.longlong = NEVER
+        best: cython.longlong = NEVER
+        self.plan.seek_pieces(self.now)
+        while self.plan.next_piece(cores, NEVER):
+            left = self.plan.piece_end - self.plan.piece_start - length
+            if left >= 0 and (best == NEVER or left < least):
+                least = left
+                best = self.plan.piece_start
+        return best
 
     def hold(self, slot, start):
         self.unhold(slot)
@@ -155,6 +171,7 @@ class PlanLedger(Ledger):
         self.free -= cores
         self.extra = self.free
         self.jobs.at[slot].holding = 1
+        self.early -= self.planned_end(slot) > self.now and self.jobs.at[slot].seq >= 0
         return self.plan.add(self.now, self.planned_end(slot), -cores)
 
     def has_room(self, slot, where, until) -> bool:

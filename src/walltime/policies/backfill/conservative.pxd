@@ -15,6 +15,8 @@ cdef class Conservative(Policy):
     cdef int choose(self, Pass p) except -1
     cdef bint woken_in_vain(self, Pass p) except? -1
     cdef int place(self, Pass p, long long[::1] waiting) except -1
+    cdef int put(self, Pass p, Py_ssize_t slot) except -1
+    cdef int improve(self, Pass p) except -1
     cdef int follow(self, Pass p) except -1
     cdef int move_movers(self, Pass p) except -1
     cdef bint place_fresh(self, Pass p) except? -1

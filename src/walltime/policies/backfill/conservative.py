@@ -63,6 +63,7 @@ class Conservative(Policy):
             self.move_forward(p, waiting)
         if not self.woken_in_vain(p):
             self.place(p, waiting)
+        self.improve(p)
         return self.start_due(p, waiting)
 
     def attach(self, p: Pass):
@@ -90,8 +91,17 @@ class Conservative(Policy):
         i: cython.Py_ssize_t = 0
         while waiting[i] >= 0:
             if p.jobs.at[waiting[i]].promise < 0:
-                p.reserve(waiting[i])
+                self.put(p, waiting[i])
             i += 1
+        return 0
+
+    def improve(self, p: Pass):
+        """Every job has its promise now; one that builds upon this rule may change them before any job starts."""
+        return 0
+
+    def put(self, p: Pass, slot):
+        """Promise the job a start."""
+        p.reserve(slot)
         return 0
 
     # ---- where the ledger knows which promises can move
@@ -102,6 +112,7 @@ class Conservative(Policy):
             self.move_movers(p)
         if p.raw_ledger.promises() < p.raw_queue.size and not self.woken_in_vain(p) and not self.place_fresh(p):
             self.place(p, p.raw_queue.ordered())
+        self.improve(p)
         self.start_ready(p)
         return self.ask_for(p, p.raw_ledger.next_promise())
 
@@ -133,7 +144,7 @@ class Conservative(Policy):
         slot = p.raw_queue.fresh(0)
         while slot > -2:
             if slot >= 0 and p.jobs.at[slot].promise < 0:
-                p.reserve(slot)
+                self.put(p, slot)
             i += 1
             slot = p.raw_queue.fresh(i)
         return True
@@ -173,7 +184,7 @@ class Conservative(Policy):
         i: cython.Py_ssize_t = 0
         p.release()
         while waiting[i] >= 0:
-            p.reserve(waiting[i])
+            self.put(p, waiting[i])
             i += 1
         return 0
 

@@ -1,0 +1,13 @@
+from walltime.kernel.draft cimport Draft
+from walltime.policies.optimise.search cimport Search
+
+cdef class Neighbourhoods(Search):
+    cdef readonly Py_ssize_t together
+    cdef long long[::1] chosen
+    cdef long long[::1] found
+    cdef double lowest
+    cdef bint improved
+    cdef int step(self, Draft draft) except -1
+    cdef int choose(self, Draft draft) except -1
+    cdef int arrange(self, Draft draft) except -1
+    cdef int judge(self, Draft draft) except -1

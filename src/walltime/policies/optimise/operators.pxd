@@ -1,0 +1,18 @@
+from walltime.kernel.draft cimport Draft
+from walltime.policy.optimise cimport Operator, Random
+
+cdef class Earliest(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
+cdef class Gap(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
+cdef class Swap(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
+cdef class Sequence(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
+cdef class SameUser(Operator):
+    cdef long long[::1] found
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
