@@ -61,10 +61,6 @@ class Histogram:
         edges = (self.bins + 1) * self.width
         return np.asarray(cumulated[np.searchsorted(edges, np.asarray(values) + 1e-9, side="right")])
 
-    def quantile_row(self, points: int, how: How = "uniform") -> np.ndarray:
-        """The values at `points` evenly spaced probabilities from 0 to 1."""
-        return self.draw(np.minimum(np.linspace(0, 1, points), 1 - 1e-12), how)
-
 
 def gap_quantiles() -> np.ndarray:
     """The probabilities at which a model keeps gaps: evenly spaced, and closer where the long ones are."""
