@@ -40,6 +40,7 @@ MACHINE = 1_000
 OBJECTIVES = {"fairness": 10, "response": 1, "wait": 1, "slowdown": 1}
 MOVES = (100, 1_000, 10_000)
 MONTH = 30 * 86400
+WIDEST = 256
 OPTIMISERS = ("random-search", "gap-search", "tabu", "annealing", "neighbourhoods")
 
 
@@ -125,6 +126,7 @@ def month(count: int) -> tuple[Workload, int]:
     """Jobs that come within thirty days, and the cores for which that is a load of 0.95."""
     jobs = random_jobs(count, 1.0, people=True)
     columns = dict(jobs.columns)
+    columns["cores"] = np.minimum(columns["cores"], WIDEST)  # no job is wider than the machine
     columns["submit"] = columns["submit"] * MONTH // (int(columns["submit"][-1]) // SECOND + 1)
     work = float((columns["cores"] * (columns["run_time"] / SECOND)).sum())
     return jobs.replace(columns), int(work / (0.95 * MONTH)) + 1
