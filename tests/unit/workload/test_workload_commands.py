@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from walltime import simulate
+from walltime.cli.app import app as whole_app
 from walltime.cli.workload.commands import app
 from walltime.core.errors import InputError
 from walltime.workload.formats import read, write
@@ -118,3 +119,12 @@ def test_convert_refuses_and_writes_nothing(trace, tmp_path, options, message):
 def test_unknown_suffixes_and_files(trace, tmp_path):
     assert "suffix" in refused("convert", trace, tmp_path / "o.xlsx")
     assert "no such file" in refused("info", tmp_path / "gone.swf")
+
+
+def test_a_workload_in_json_is_compared_as_one_and_not_as_a_model(tmp_path):
+    jobs = [{"id": str(n), "subtime": n, "res": 1 + n % 3, "profile": "wait"} for n in range(40)]
+    data = {"nb_res": 4, "jobs": jobs, "profiles": {"wait": {"type": "delay", "delay": 7}}}
+    (tmp_path / "w.json").write_text(json.dumps(data), encoding="utf-8")
+    arguments = ["workload", "compare", str(tmp_path / "w.json"), str(tmp_path / "w.json"), "--json"]
+    told = json.loads(CliRunner().invoke(whole_app, arguments, catch_exceptions=False).output)
+    assert told["jobs"] == [40, 40]

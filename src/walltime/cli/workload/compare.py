@@ -74,6 +74,23 @@ def _read_side(path: Path, how: Reading) -> Workload:
     return Reading(how.format, zone, foreign, collections, host).read(path)
 
 
+def _is_model(path: Path) -> bool:
+    """Whether a file is a model: JSON that is no workload of another simulator's. What cannot be read is told later."""
+    from walltime.core.errors import InputError
+    from walltime.core.reading import reading
+    from walltime.workload.formats.batsim import is_batsim
+    from walltime.workload.formats.dslab import is_dslab
+
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        with reading(path) as file:
+            data = file.json()
+    except InputError:
+        return True
+    return not is_batsim(data) and not is_dslab(data)
+
+
 def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Workload, Workload]:
     """Both workloads; a model is drawn over as many days as the other side, or the log that it was fitted to."""
     from walltime.core.time import SECOND
@@ -81,7 +98,7 @@ def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Wor
     from walltime.workload.models.file import read_model
     from walltime.workload.synthesis import Plan, synthesize
 
-    models = {path: path.suffix.lower() == ".json" for path in (first, second)}
+    models = {path: _is_model(path) for path in (first, second)}
     known: list[Workload | None] = []
     for path in (first, second):
         known.append(None if models[path] else _read_side(path, how))
