@@ -209,7 +209,7 @@ class Mixture:
             "hours": ("own", "any")[int(random.integers(2))],
         }
         if random.random() < 0.2:
-            return {"mode": "alea", "waits": "none"}
+            return {"mode": "alea", "waits": "none", "reactions": parts}
         if random.random() < 0.2:
             rules["population"] = int(random.integers(1, 9))
         return rules | {"reactions": parts}

@@ -13,6 +13,7 @@ cdef class Arrivals(Source):
     cdef readonly Cancellations cancellations
     cdef readonly Expiries impatience
     cdef readonly list live_jobs
+    cdef object asked
     cdef long long gives_up
     cdef bint lined  # whether jobs wait in several lines, or at limits
     cdef bint plain  # whether this batch asks for neither memory nor GPUs

@@ -44,6 +44,7 @@ class Arrivals(Source):
         self.cancellations = Cancellations()
         self.impatience = Expiries(GAVE_UP)
         self.live_jobs = []
+        self.asked = None  # the open batch as it was before the rules put its jobs into queues
         self.gives_up = -1  # when the user of the next job does so, where the workload does not tell
 
     def attach(self, engine: Engine):
@@ -61,6 +62,7 @@ class Arrivals(Source):
             if batch.columns["submit"][0] < self.last:
                 raise InputError("a stream of jobs is not in order of submission", value=batch.source or None)
             batch = self.recode(batch)
+            self.asked = batch
             if self.site is not None:
                 ruled = self.site.apply(batch)
                 batch = ruled.batch

@@ -54,7 +54,8 @@ def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
     if simulation.chosen:
-        names = [[] if cluster.assignments is None else cluster.assignments.names for cluster in simulation.clusters]
+        rules = [arrivals.site or cluster.assignments for cluster in simulation.clusters]
+        names = [[] if one is None else one.names for one in rules]
         jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen, names))
     return jobs, allocations
 

@@ -37,7 +37,7 @@ class Users(Arrivals):
     def attach(self, engine: Engine):
         Arrivals.attach(self, engine)
         if self.reactions is not None and self.batches:
-            self.reactions.attach(self.batches[0], self.plan)
+            self.reactions.attach(self.asked, self.plan, sent=self.batches[0])
         self.closed.begin()
         self.next = self.closed.next
 

@@ -109,9 +109,13 @@ class Reactions:
         self.left_of: Counter[int] = Counter()  # parts of a row's job that are in the system
         self.chains: dict[int, list[Description]] = {}  # parts that come one after the other
 
-    def attach(self, workload: Workload, plan: Plan, together: Iterable[int] = ()) -> None:
-        """Called once, with the jobs that users may submit; rows that are submitted `together` cannot be changed."""
+    def attach(
+        self, workload: Workload, plan: Plan, together: Iterable[int] = (), sent: Workload | None = None
+    ) -> None:
+        """Called once, with the jobs that users may submit; rows that are submitted `together` cannot be changed.
+        `sent` are the jobs in the queues to which routes send those that name none."""
         self.workload = workload
+        self.sent = sent or workload
         self.batch = np.empty(len(plan.rows), np.int64)
         self.batch[plan.rows] = np.repeat(np.arange(len(plan.user)), np.diff(plan.first))
         self.plan = plan
@@ -133,13 +137,14 @@ class Reactions:
         if row in self.chains:
             return self._go_on(row)
         told = self._describe(row, now)
+        queue = told.get("queue") or self._find_queue(row)
         job = Submission(
             job_id=told["job_id"],
             user=told.get("user") or "",
             now=now / SECOND,
             cores=told["cores"],
             requested_time=told["requested_time"] / SECOND,
-            queue=told.get("queue"),
+            queue=queue,
             present=self.present[told.get("user") or ""],
             put_off_before=self.again[row],
             before=self._count_before(row),
@@ -162,6 +167,8 @@ class Reactions:
             self.counts["abandoned"] += tasks
             self.acts.setdefault("abandoned", []).append([job.job_id, now / SECOND])
             return Answer(gone=True, again=again)
+        if job.queue == queue:
+            job.queue = told.get("queue")  # the routes may send it elsewhere
         answer = self._submit(row, job, told, now, tasks)
         answer.again = again
         return answer
@@ -324,6 +331,11 @@ class Reactions:
     def _user(self, row: int) -> str:
         code = int(self.workload.column("user")[row])
         return self.workload.label_names("user")[code] if code >= 0 else ""
+
+    def _find_queue(self, row: int) -> str | None:
+        """The queue to which routes send a job that names none."""
+        code = int(self.sent.column("queue")[row]) if self.sent.has("queue") else MISSING
+        return self.sent.label_names("queue")[code] if code >= 0 else None
 
     def _describe(self, row: int, now: int) -> Description:
         """The columns of a job, labels as names, times in microseconds; what is missing is left out."""

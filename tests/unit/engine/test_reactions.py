@@ -292,3 +292,14 @@ def test_users_who_would_look_again_for_ever_do_not():
     assert (told[1]["state"], told[2]["state"]) == ("timeout", "waiting")
     assert result.record.facts["users"]["not_submitted"] == 1
     assert result.jobs.height == 2
+
+
+def test_jobs_with_a_choice_of_queues_are_told_in_the_one_they_came_to():
+    """One job is asked for otherwise, and all run two by two, one in each queue."""
+    queues = {"x": {"running_jobs": 1}, "y": {"running_jobs": 1}}
+    cluster = {"cores": 4, "queues": queues, "scheduler": {"order": "fcfs", "backfill": "aggressive"}}
+    jobs = log(queue=["y,x"] * 5, cores=[1, 2, 1, 1, 1])
+    _, told = run(Halves(), jobs=jobs, cores=None, policy=None, cluster=cluster)
+    assert told[2]["cores"] == 1
+    assert {told[1]["queue"], told[2]["queue"]} == {"x", "y"}
+    assert [told[number]["queue"] for number in (3, 4)] == [told[2]["queue"]] * 2  # bo's keeps the other
