@@ -26,7 +26,7 @@ from walltime.policy.signatures import parameters_of
 from walltime.scenario import Part, Scenario
 from walltime.scenario.reading.problems import PYTHON_ONLY, model_of
 
-INTERFACES = ("api", "views", "clusters", "preempt", "conformance")
+INTERFACES = ("api", "views", "clusters", "preempt", "conformance", "hosts")
 """Modules of `walltime.policy` that a policy is written and checked with."""
 TAUGHT = {
     "walltime.analysis.charts.chart": ("Axis", "Chart", "Line", "Panel"),

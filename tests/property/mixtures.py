@@ -145,6 +145,12 @@ class Mixture:
         if "nodes" in cluster and planner.random() < 0.15:
             scheduler["rhythm"] = PLANNERS[int(planner.integers(len(PLANNERS)))]
             scheduler["backfill"] = ("none", "easy", "conservative")[int(planner.integers(3))]
+        packer = stream(seed, "packer")
+        if packer.random() < 0.15 and scheduler.get("rhythm") not in PLANNERS:
+            given = {"fairness": float(packer.choice([0, 0.4, 1])), "every": int(packer.choice([0, 7]))}
+            scheduler["backfill"] = {"name": "tetris"} | given
+        if packer.random() < 0.1:
+            scheduler["order"] = "drf"
 
     def draw_broker(self, clusters: list[dict[str, Any]]) -> dict[str, Any]:
         part = self.one(("first", *BROKERS))

@@ -34,7 +34,7 @@ class Order:
         elif cluster is not None and self.name == "fairshare":
             self.fair = FairShare(self.parameters, cluster, "alea")
         self.origin: int | None = None  # when the first job that was asked about became eligible
-        self.dynamic = self.name in ("expansion", "wfp3", "unicef")
+        self.dynamic = self.name in ("expansion", "wfp3", "unicef", "drf")
         if self.name == "formula":
             names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
             self.dynamic = bool(names & {"wait", "now"})
@@ -126,6 +126,7 @@ RANKS: dict[str, Callable[[Order, Any, int], float]] = {
     "unicef": _unicef,
     "fairshare": _fairshare,
     "multifactor": _multifactor,
+    "drf": lambda order, job, now: 0.0,  # of all together, by `packing.rank_jointly`
     "f1": _learned(lambda r, n, s: math.log10(r) * n + 870.0 * math.log10(s)),
     "f2": _learned(lambda r, n, s: math.sqrt(r) * n + 25600.0 * math.log10(s)),
     "f3": _learned(lambda r, n, s: r * n + 6860000.0 * math.log10(s)),

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from twin.jobs import Job
+from twin.packing import Packer, pack
 from twin.parts import Order
 
 
@@ -25,6 +26,7 @@ class Domain:
         self.depth: int = 1 if self.name == "easy" else backfill.get("depth", 50 if self.name == "lookahead" else 1)
         self.alpha = float(backfill.get("alpha", 0.0))
         self.candidates = Order(backfill["candidates"]) if "candidates" in backfill else None
+        self.packer = Packer(site, dict(backfill)) if self.name == "tetris" else None
         self.head: Job | None = None  # the blocked head, and the earliest start that it has been found to have
         self.head_start = 0
         self.considered: set[int] = set()  # rows of those who were in the line at the last pass
@@ -266,5 +268,6 @@ RULES: dict[str, Callable[[Domain, bool], None]] = {
     "conservative": _keep_promises,
     "plan": _keep_promises,
     "lookahead": _look_ahead,
+    "tetris": pack,
 }
 """The scheduling pass of each rule."""

@@ -12,6 +12,7 @@ from twin.courses import Course
 from twin.jobs import Accounts, Job
 from twin.limits import Limits
 from twin.outages import Outages, read_failing
+from twin.packing import rank_jointly
 from twin.parts import Estimate
 from twin.passes import RULES, Domain
 from twin.places import PLACES, Place
@@ -97,6 +98,9 @@ class Site:
         if all(isinstance(domain, Domain) and domain.name == "conservative" for domain in self.domains):
             holds = [hold for hold in self.ledger.holds if not self.preemption.is_pinned(hold)]
             promises = [hold.start for hold in holds if hold.start > self.now]
+        for domain in self.domains:
+            packer = domain.packer if isinstance(domain, Domain) else None
+            promises += [] if packer is None else packer.wakes(domain.line())
         return promises if self.wake is None or self.wake <= self.now else [*promises, self.wake]
 
     def ticks(self) -> list[int]:
@@ -310,6 +314,7 @@ class Site:
             for job in self.queue:
                 if job.order.dynamic or job.order.fair is not None:
                     job.rank = job.order.rank(self.stand_in(job), self.now)
+            rank_jointly(self)
             self.queue.sort(key=_place)
 
     def admitting(self, job: Job) -> list[str | None]:

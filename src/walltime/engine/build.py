@@ -68,6 +68,7 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
         layout.switches(),
         list(layout.licences.values()),
         seed,
+        layout.resources(),
     )
     return ResourceLedger(jobs, nodes, index)
 
@@ -90,6 +91,14 @@ def build_order(part: Part, around: Surroundings) -> Order:
     order: Order = registry.build("order", part)
     order.attach(around)
     return order
+
+
+def acquaint(policy: Policy, around: Surroundings, target: ClusterState) -> Policy:
+    """The policy, acquainted with its cluster, which tells it what jobs use where it wants to know."""
+    policy.attach(around)
+    if policy.charged is not None:
+        target.charge_to(policy.charged)
+    return policy
 
 
 def _flows(first: Workload | None) -> Flows | None:
@@ -202,7 +211,7 @@ def add_pieces(
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
     if not site.lined:
-        policy = build_policy(cluster, scenario.seed)
+        policy = acquaint(build_policy(cluster, scenario.seed), around, target)
         target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first)))
         add_outages(simulation, scenario, target.index, first, {})
         return target
@@ -213,7 +222,7 @@ def add_pieces(
             if lane.domain == domain:
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
-        policy = build_policy(cluster, scenario.seed, domain)
+        policy = acquaint(build_policy(cluster, scenario.seed, domain), around, target)
         rhythm = build_rhythm(cluster, opening_of(first))
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
@@ -386,7 +395,8 @@ def add_plain(
     parts = cluster.scheduler
     policy = build_policy(cluster, scenario.seed)
     rhythm = build_rhythm(cluster, opening_of(first))
-    order = build_order(with_usage(parts.order, scenario), Surroundings(cluster, arrivals.codes, origin_of(first)))
+    around = Surroundings(cluster, arrivals.codes, origin_of(first))
+    order = build_order(with_usage(parts.order, scenario), around)
     estimate = registry.build("estimate", parts.estimate)
     made = simulation.add_cluster(
         cluster.name,
@@ -396,6 +406,7 @@ def add_plain(
         policy,
         rhythm,
     )
+    acquaint(policy, around, made)
     add_outages(simulation, scenario, index, first, {})
     return made
 

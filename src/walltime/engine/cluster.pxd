@@ -51,7 +51,7 @@ cdef class Cluster(ClusterView):
     cdef int note_queue(self, Py_ssize_t slot) except -1
     cdef int set_time(self, long long now) except -1
     cdef Ledger ledger_of(self, Py_ssize_t slot)
-    cdef int charge_to(self, Order order) except -1
+    cpdef int charge_to(self, Order order) except -1
     cdef int charge(self, Py_ssize_t slot, long long now, bint started) except -1
     cdef long long held_cores(self, Py_ssize_t slot) except *
     cdef int released(self, Py_ssize_t slot) except -1

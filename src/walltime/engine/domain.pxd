@@ -36,3 +36,4 @@ cdef class Domain:
     cdef int prepare(self, list orders, long long now) except -1
     cdef bint stale(self, list orders, long long now) except? -1
     cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1
+    cdef int rekey_jointly(self, list orders, Order order, long long now) except -1

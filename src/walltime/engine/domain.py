@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.engine.disruptions.preemption import Preemptor  # noqa: F401 - as in domain.pxd
@@ -109,8 +110,11 @@ class Domain:
         else:
             for line in self.lines.lines:
                 order = orders[line.lane]
-                if line.queue.size > 0 and (line.open or order.periodic):
+                if line.queue.size > 0 and (line.open or order.periodic) and not order.joint:
                     self.rekey(line.queue, order, line.lane, now)
+            for order in dict.fromkeys(orders):
+                if order.joint:
+                    self.rekey_jointly(orders, order, now)
             self.lines.shuffled = True
         if stale:
             self.renewed[:] = self.renewal
@@ -141,6 +145,25 @@ class Domain:
         keys = queue.room()
         order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
         return queue.rekey()
+
+    def rekey_jointly(self, orders, order: Order, now):
+        """The same for all lines under one order, at a limit or not, as it looks at their jobs together."""
+        line: Line
+        i: cython.Py_ssize_t
+        jobs: JobTable = self.queue.jobs
+        slots: cython.longlong[::1]
+        keys: cython.longlong[::1]
+        lines = [line for line in self.lines.lines if line.queue.size > 0 and orders[line.lane] is order]
+        if not lines:
+            return 0
+        slots = np.concatenate([np.asarray(line.queue.slots(), np.int64) for line in lines])
+        keys = integers(len(slots))
+        order.keys(jobs, slots, now, keys)
+        for i in range(len(slots)):
+            jobs.at[slots[i]].key = keys[i]
+        for line in lines:
+            line.queue.reorder()
+        return 0
 
     def take_back(self, quotas: Quotas):
         """Before a policy that keeps promises looks: a job that others' starts brought to a limit has none any more."""

@@ -41,6 +41,7 @@ class WorkflowOrder(Order):
         self.dynamic = order.dynamic
         self.periodic = order.periodic
         self.charges = order.charges
+        self.joint = order.joint
         self.of = np.ascontiguousarray(flows.of, np.int64)
         self.queue = np.full(len(flows.columns["submit"]), -1, np.int64)  # in which the first of its tasks has waited
         self.asked = 0  # how often keys were asked for

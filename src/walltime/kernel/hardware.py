@@ -13,9 +13,9 @@ from walltime.kernel.ledger.place import Place
 class Hardware:
     """The nodes of a cluster, and what places jobs on them.
 
-    `capacity` has a row for each node, a column for each resource, cores first. `whole`: a node is given to one job at
-    a time. `pace` is each node's speed in millionths, `switches` the switch that it is on, `licences` how many of each
-    there are.
+    `capacity` has a row for each node, a column for each resource, cores first; `resources` are their names. `whole`: a
+    node is given to one job at a time. `pace` is each node's speed in millionths, `switches` the switch that it is on,
+    `licences` how many of each there are.
     """
 
     capacity: Any
@@ -25,3 +25,4 @@ class Hardware:
     switches: Any = None
     licences: Sequence[int] = ()
     seed: int = 0
+    resources: Sequence[str] = ("cores",)

@@ -96,6 +96,13 @@ PARTS = (
         "By a formula of your own, such as wait / requested_time * cores.",
     ),
     Entry(
+        "order",
+        "drf",
+        "walltime.policies.order.drf:DominantShare",
+        "Dominant resource fairness: the user with the lowest dominant share of what is held now comes first.",
+        "Ghodsi et al. 2011",
+    ),
+    Entry(
         "backfill",
         "none",
         "walltime.policies.backfill.none:NoBackfill",
@@ -141,6 +148,13 @@ PARTS = (
         "walltime.policies.backfill.lookahead:Lookahead",
         "As easy, with the set of jobs that fills the machine best.",
         _LOS,
+    ),
+    Entry(
+        "backfill",
+        "tetris",
+        "walltime.policies.backfill.tetris:Tetris",
+        "Packing: each node takes the jobs most like what it has free, of the users with the lowest dominant shares.",
+        "Grandl et al. 2014; Makogon 2024",
     ),
     Entry(
         "estimate",

@@ -30,6 +30,8 @@ cdef class Policy:
     cdef public bint plans
     cdef public bint strict
     cdef readonly object rule
+    cdef public Order charged
+    cpdef attach(self, object surroundings)
     cpdef schedule(self, Pass p)
 
 cdef class Rhythm:
@@ -49,6 +51,7 @@ cdef class FunctionPolicy(Policy):
 
 cdef class Order:
     cdef public bint dynamic
+    cdef public bint joint
     cdef public bint periodic
     cdef public bint charges
     cpdef attach(self, object surroundings)
@@ -112,6 +115,8 @@ cdef class Pass:
     cdef int set_causes(self, int causes) noexcept
     cpdef int start(self, Py_ssize_t slot) except -1
     cdef int start_here(self, Py_ssize_t slot) except -1
+    cpdef bint fits_on(self, Py_ssize_t slot, object nodes) except? -1
+    cpdef int start_on(self, Py_ssize_t slot, object nodes) except -1
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *
     cpdef int release(self) except -1

@@ -63,6 +63,11 @@ def require_open(p):
     return p
 
 
+def _list(nodes):
+    some = [str(node) for node in nodes]
+    return f"node {some[0]}" if len(some) == 1 else f"nodes {', '.join(some[:8])}{', ...' if len(some) > 8 else ''}"
+
+
 def views():
     """The module of the views, which builds upon this one."""
     from walltime.policy import views
@@ -90,13 +95,19 @@ class Policy:
 
     One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which no job
     ever overtakes may set `strict`: predictions of starts are better for it. `rule` declares what a rhythm may take
-    over; without one every pass is the policy's.
+    over; without one every pass is the policy's. One that looks at what users hold names an order that is told of it,
+    `charged`.
     """
 
     def __init__(self) -> None:
         self.plans = False
         self.strict = False
         self.rule = None
+        self.charged = None
+
+    def attach(self, surroundings):
+        """Get to know the cluster, before the first job of a run; see `walltime.policy.surroundings`."""
+        return 0
 
     def prepare(self, seed, where):
         """Called once, before the first pass: the scenario's seed, and a name of what is scheduled, for policies that
@@ -179,10 +190,12 @@ class Order:
     all waiting jobs, before each pass. One with `periodic` set is asked for `key` when a job joins and for `keys` of
     all of them whenever `renew`, which is called before each pass, tells a larger number than last. A key is a 64-bit
     integer: microseconds for times, `float_key` for the rest. One with `charges` set is told which jobs start and stop.
+    A dynamic one with `joint` set is asked for the keys of all jobs of a pass at once, whatever queues they are in.
     """
 
     def __init__(self) -> None:
         self.dynamic = False
+        self.joint = False
         self.periodic = False
         self.charges = False
 
@@ -599,6 +612,27 @@ class Pass:
         if not self.fits(slot):
             raise self.refusal(slot)
         return self.start_here(slot)
+
+    def fits_on(self, slot, nodes):
+        """Whether `fits` is true where only these nodes, given by number, may be used."""
+        self.check(slot)
+        self.raw_ledger.confine(nodes)
+        try:
+            return self.fits(slot)
+        finally:
+            self.raw_ledger.lift()
+
+    def start_on(self, slot, nodes):
+        """Start the job now on these nodes, given by number; of more than it needs, on those that its `place` part
+        chooses."""
+        self.check(slot)
+        self.raw_ledger.confine(nodes)
+        try:
+            if not self.fits(slot):
+                raise self.violation(slot, f"started on {_list(nodes)}, but it does not fit there")
+            return self.start_here(slot)
+        finally:
+            self.raw_ledger.lift()
 
     def start_here(self, slot):
         """The same in the queue that it is in, where it is known to fit."""

@@ -153,6 +153,7 @@ class CheckedOrder(Order):
         self.dynamic = bool(order.dynamic)
         self.periodic = bool(order.periodic)
         self.charges = bool(order.charges)
+        self.joint = bool(order.joint)
 
     def attach(self, surroundings: Any) -> object:
         return self.order.attach(surroundings)

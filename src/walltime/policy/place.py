@@ -10,6 +10,16 @@ A built-in placement is compiled and extends `Place`. Yours is any class with on
 `cores` the nodes' sizes, `job` a view of the job by names. The answer is an order of nodes, best first, from which the
 job takes what it needs; or a list of (node, cores) that says everything. It is asked when the job starts, and when
 nodes are reserved for it (then `free` is what will be free). Ask for no random numbers but your own.
+
+One that looks at more than cores has a method `pack` instead:
+
+    class Balanced:
+        def pack(self, free, nodes, request, job):
+            return np.argsort((free / nodes).std(axis=1), kind="stable")
+
+`free` has a row for each node and a column for each resource, cores first: the cores that the job may take there, none
+where it may not run, and what is free of the rest; `nodes` what they have. Amounts that are not counted are infinite.
+`request` is a `walltime.policy.views.Request`: what the job wants `each` of its nodes to have. The answer is the same.
 """
 
 from __future__ import annotations
@@ -25,11 +35,12 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.place import Place
 from walltime.policy.api import Job
+from walltime.policy.views import make_request, vectors
 
 __all__ = ["OwnPlace", "Place", "as_place"]
 
 
-_HOOKS = ("prepare", "connect", "suits", "pick", "spread")
+_HOOKS = ("prepare", "connect", "survey", "suits", "pick", "spread")
 """What compiled placements override; it works on arrays that are not checked, and is not for Python."""
 
 
@@ -37,8 +48,9 @@ def as_place(part: Any) -> Place:
     """The part itself where it is compiled, else a wrapper around its `choose`; raises InputError without one."""
     if isinstance(part, Place) and not any(inspect.isfunction(getattr(type(part), hook)) for hook in _HOOKS):
         return part
-    if not callable(getattr(part, "choose", None)):
-        raise InputError(f"the place part {type(part).__qualname__} has no method choose(free, cores, job)")
+    if not callable(getattr(part, "choose", None)) and not callable(getattr(part, "pack", None)):
+        methods = "choose(free, cores, job) or pack(free, nodes, request, job)"
+        raise InputError(f"the place part {type(part).__qualname__} has no method {methods}")
     return OwnPlace(part)
 
 
@@ -51,6 +63,10 @@ class OwnPlace(Place):
         self.jobs: JobTable
         self.sizes: np.ndarray[Any, Any]
         self.whole = False
+        self.ledger: Any = None
+
+    def survey(self, ledger: Any) -> None:
+        self.ledger = ledger
 
     def prepare(self, jobs: JobTable, sizes: np.ndarray[Any, Any], whole: bool, seed: int) -> int:
         self.jobs, self.sizes, self.whole = jobs, sizes, whole
@@ -95,7 +111,12 @@ class OwnPlace(Place):
     def _ask(self, pool: NodePool, slot: int) -> tuple[np.ndarray[Any, Any], list[Any]]:
         free = pool.free_cores()
         job = Job(self.jobs, slot, int(self.jobs.eligible[slot]))
-        return free, list(self.part.choose(free.copy(), self.sizes.copy(), job))
+        if not callable(getattr(self.part, "pack", None)):
+            return free, list(self.part.choose(free.copy(), self.sizes.copy(), job))
+        shown = vectors(self.ledger.lines.left_now())
+        shown[:, 0] = free
+        request = make_request(self.ledger, slot)
+        return free, list(self.part.pack(shown, vectors(self.ledger.lines.amounts()), request, job))
 
     def _check_order(self, answer: list[Any], slot: int) -> list[int]:
         met: set[int] = set()

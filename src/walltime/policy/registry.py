@@ -67,8 +67,8 @@ _BASES = {
 }
 """What the parts of a kind extend; the kinds that are not here have no parts in this version."""
 
-_METHODS = {"place": "choose"}
-"""The method that does instead, for kinds whose parts need not extend anything."""
+_METHODS = {"place": ("choose", "pack")}
+"""The methods of which one does instead, for kinds whose parts need not extend anything."""
 
 _HOOKS = {"order": ("key", "keys"), "estimate": ("estimate",), "broker": ("route",), "preempt": ("rank", "cost")}
 _CHECKS = {
@@ -270,10 +270,10 @@ def _judge(kind: str, thing: Any, label: str) -> None:
     if issubclass(made, base):
         _check_hooks(kind, base, made, label)
         return
-    if kind in _METHODS and callable(getattr(made, _METHODS[kind], None)):
+    if any(callable(getattr(made, method, None)) for method in _METHODS.get(kind, ())):
         return
     name = f"the class {made.__qualname__}" if is_class else f"a {made.__qualname__}"
-    either = f", nor has it a method {_METHODS[kind]}" if kind in _METHODS else ""
+    either = f", nor has it a method {' or '.join(_METHODS[kind])}" if kind in _METHODS else ""
     raise InputError(f"{label}: {name} is not a {base.__module__}.{base.__name__}, which {kind} takes{either}")
 
 

@@ -1,4 +1,5 @@
 from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.quotas cimport Quotas
 from walltime.policy.api cimport Pass, require_open
 
@@ -8,6 +9,7 @@ cdef class QueueView:
 cdef class LedgerView:
     cdef Pass p
     cdef Ledger look(self)
+    cdef ResourceLedger require_nodes(self)
 
 cpdef Ledger find_ledger(Pass p)
 cpdef Quotas find_quotas(Pass p)

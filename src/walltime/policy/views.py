@@ -5,12 +5,41 @@ Compiled policies use the queue and the ledger themselves. What only the engine 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import cython
+import numpy as np
 
 from walltime.core.errors import PolicyError
 from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in views.pxd
+from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in views.pxd
 from walltime.policy.api import Pass, require_open
+
+UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
+
+
+class Request(NamedTuple):
+    """What a job asks of nodes: `each` of the resources on every one of so many `nodes`, which have to be `allowed`.
+
+    With 0 nodes it wants `cores` anywhere, and `each` is what goes with one of them.
+    """
+
+    nodes: int
+    cores: int
+    each: Any
+    allowed: Any
+
+
+def make_request(ledger, slot) -> Request:
+    """The request of a job, by the ledger of its nodes."""
+    nodes, each = ledger.wants(slot)
+    return Request(nodes, int(ledger.jobs.cores[slot]), np.array(each, np.float64), ledger.mask_of(slot))
+
+
+def vectors(amounts):
+    """Amounts with infinity for what is not counted."""
+    return np.where(amounts >= UNLIMITED // 2, np.inf, amounts)
 
 
 @cython.final
@@ -87,6 +116,46 @@ class LedgerView:
     def longest(self) -> int:
         """A longer job does not fit now, whatever it needs."""
         return self.look().longest
+
+    @property
+    def resources(self) -> tuple:
+        """The names of what is counted on the nodes, cores first; of a plain number of cores that is all."""
+        ledger = self.look()
+        return ledger.resources if isinstance(ledger, ResourceLedger) else ("cores",)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are; 0 where the cluster is a plain number of cores."""
+        ledger = self.look()
+        return ledger.n if isinstance(ledger, ResourceLedger) else 0
+
+    def free_vectors(self) -> np.ndarray:
+        """What is free now, a row for each node and a column for each of the `resources`; infinite where it is not
+        counted. What is kept for others there is not taken off: `Pass.fits_on` says whether a job may have it."""
+        return vectors(self.require_nodes().lines.left_now())
+
+    def node_vectors(self) -> np.ndarray:
+        """What each node has, in the same rows and columns."""
+        return vectors(self.require_nodes().lines.amounts())
+
+    def request(self, slot) -> Request:
+        """What the waiting job asks for."""
+        require_open(self.p).check(slot)
+        ledger = self.require_nodes()
+        return make_request(ledger, slot)
+
+    def where(self, slot) -> list:
+        """The nodes of a job that runs, or has just been started, each with its cores; none on a plain number."""
+        require_open(self.p).look(slot)
+        if self.p.jobs.at[slot].holding != 1 or self.p.jobs.at[slot].cluster != self.p.raw_ledger.index:
+            raise PolicyError(f"asked where {slot} runs, which does not run here")
+        return self.p.raw_ledger.where(slot)
+
+    def require_nodes(self):
+        ledger = self.look()
+        if not isinstance(ledger, ResourceLedger):
+            raise PolicyError("asked about nodes, but the cluster is a plain number of cores")
+        return ledger
 
     def fits(self, slot):
         """Whether the waiting job could start now, the limits apart."""

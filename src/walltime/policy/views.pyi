@@ -1,8 +1,19 @@
 """Types of the compiled views of a pass; what each thing does is said in views.py."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from walltime.policy.api import Pass
+
+class Request(NamedTuple):
+    nodes: int
+    cores: int
+    each: np.ndarray[Any, Any]
+    allowed: np.ndarray[Any, Any]
+
+def make_request(ledger: Any, slot: int) -> Request: ...
+def vectors(amounts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]: ...
 
 class QueueView:
     def __init__(self, p: Pass) -> None: ...
@@ -21,6 +32,12 @@ class LedgerView:
     window: int
     extra: int
     longest: int
+    resources: tuple[str, ...]
+    nodes: int
+    def free_vectors(self) -> np.ndarray[Any, Any]: ...
+    def node_vectors(self) -> np.ndarray[Any, Any]: ...
+    def request(self, slot: int) -> Request: ...
+    def where(self, slot: int) -> list[tuple[int, int]]: ...
     def __init__(self, p: Pass) -> None: ...
     def fits(self, slot: int) -> bool: ...
     def earliest(self, slot: int) -> int: ...

@@ -21,6 +21,8 @@ cdef class Ledger:
     cdef public Py_ssize_t domain
     cdef long long[::1] ranges
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
+    cdef int confine(self, object nodes) except -1
+    cdef int lift(self) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1

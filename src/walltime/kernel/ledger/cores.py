@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.core.errors import EngineError
+from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
@@ -60,6 +60,14 @@ class Ledger:
         self.pins += 1
         self.jobs.at[slot].pinned = 1
         self.hold(slot, start)
+
+    def confine(self, nodes):
+        """Until `lift`, jobs fit and are placed on these nodes only, given by number."""
+        raise PolicyError("nodes are named, but the cluster is a plain number of cores")
+
+    def lift(self):
+        """Jobs fit and are placed on all nodes again."""
+        return 0
 
     def where(self, slot) -> list:
         """Where the running job is: what `put_back` needs to have it there again."""

@@ -12,6 +12,7 @@ from walltime.kernel.ledger.timelines cimport Timelines
 cdef class Inventory(Ledger):
     cdef readonly Place place
     cdef readonly bint whole
+    cdef readonly tuple resources
     cdef readonly Py_ssize_t n
     cdef readonly Timelines lines
     cdef readonly Timelines licensing

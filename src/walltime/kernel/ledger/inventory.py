@@ -48,6 +48,7 @@ class Inventory(Ledger):
         Ledger.__init__(self, jobs, int(sizes.sum()), index)
         self.place = nodes.place
         self.whole = nodes.whole
+        self.resources = tuple(nodes.resources)
         self.n = len(table)
         self.lines = Timelines(table)
         self.licensing = Timelines(np.array(licences, np.int64).reshape(-1, 1))
@@ -129,6 +130,7 @@ class Inventory(Ledger):
         self.former = integers(self.n)
         self.place.prepare(jobs, sizes, nodes.whole, nodes.seed)
         self.place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
+        self.place.survey(self)
         for node in range(self.n if table.shape[1] > 1 else 0):
             self.tell_room(node)
         self.add_set(np.ones(self.n, bool))

@@ -10,6 +10,7 @@ cdef class Place:
     cdef readonly bint by_room
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int connect(self, object switches) except -1
+    cpdef survey(self, object ledger)
     cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
     cdef long long when(self, long long[::1] times, long long nodes) except? -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1

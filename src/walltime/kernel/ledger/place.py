@@ -36,6 +36,10 @@ class Place:
         """Called before the first job where it is known on which switch each node is."""
         return 0
 
+    def survey(self, ledger):
+        """Called before the first job: the ledger of the nodes, which knows what is free there of every resource."""
+        return None
+
     def suits(self, pool: NodePool, nodes, least):
         """Whether `nodes` nodes with `least` free cores each can be chosen."""
         return pool.enough(least, nodes)

@@ -2,7 +2,7 @@ from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.future cimport Future
 from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom, __builtin_ctzll
 from walltime.kernel.ledger.running_profile cimport RunningProfile
-from walltime.kernel.ledger.node_space cimport has_node
+from walltime.kernel.ledger.node_space cimport has_node, no_nodes, put_node
 
 cdef class ResourceLedger(Future):
     cdef long long[::1] before_node  # what a hold was, while another one takes its place
@@ -10,7 +10,9 @@ cdef class ResourceLedger(Future):
     cdef readonly bint restricted
     cdef long long[::1] usable
     cdef int restrict(self, long long[::1] nodes) except -1
+    cdef int confine(self, object nodes) except -1
     cdef int lift(self) except -1
+    cdef bint may_use(self, Py_ssize_t slot, Py_ssize_t i) noexcept
     cdef int leave_out(self, Py_ssize_t x, NodePool pool) except -1
     cdef bint fits_among(self, Py_ssize_t slot) except? -1
     cdef int narrow_by_holds(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1

@@ -11,14 +11,14 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from walltime.core.errors import EngineError
+from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.future import Future
 from walltime.kernel.ledger.node_pool import NodePool
-from walltime.kernel.ledger.node_space import has_node
+from walltime.kernel.ledger.node_space import has_node, no_nodes, put_node
 from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -56,9 +56,36 @@ class ResourceLedger(Future):
         self.usable = nodes
         return 0
 
+    def confine(self, nodes):
+        i: cython.Py_ssize_t
+        chosen: cython.longlong[::1] = no_nodes(self.n)
+        for node in nodes:
+            if not isinstance(node, int | np.integer) or not 0 <= node < self.n:
+                raise PolicyError(f"there is no node {node!r}: they are 0 to {self.n - 1}")
+            i = node
+            put_node(chosen, i)
+        return self.restrict(chosen)
+
     def lift(self):
         self.restricted = False
         return 0
+
+    def may_use(self, slot, i):
+        """Whether the node is one of those that the job asks for, whatever is free there."""
+        return self.member[self.set_of[self.jobs.at[slot].shape] * self.n + i] == 1
+
+    def wants(self, slot) -> tuple:
+        """How many nodes the job asks for, 0 for cores anywhere, and what it wants on each, or with each core."""
+        job: cython.Py_ssize_t = slot
+        x: cython.Py_ssize_t = self.jobs.at[job].shape
+        if not 0 <= x < self.shapes:
+            raise EngineError(f"job {self.jobs.at[job].job_id} has no shape: {x}")
+        return int(self.nodes_of[x]), self.lines.wanted(self.demand_of[x])
+
+    def mask_of(self, slot) -> np.ndarray:
+        """The nodes that the job may use, as a mask."""
+        job: cython.Py_ssize_t = slot
+        return self.masks[self.set_of[self.jobs.at[job].shape]].copy()
 
     def leave_out(self, x, pool: NodePool):
         """Assume in the pool that the other nodes have nothing."""

@@ -100,6 +100,21 @@ class Timelines:
         self.demands += 1
         return d
 
+    # ---- for a person and for parts in Python
+
+    def amounts(self) -> np.ndarray:
+        """What each node has, a row for each node and a column for each kind, as a copy."""
+        return np.array(self.full, np.float64).reshape(self.n, self.kinds)
+
+    def left_now(self) -> np.ndarray:
+        """The same of what is in use by no job and in order."""
+        left = np.array(self.cap) - np.asarray(self.used)
+        return np.maximum(left, 0).astype(np.float64).reshape(self.n, self.kinds)
+
+    def wanted(self, d) -> list:
+        """What a demand wants of each kind."""
+        return [int(self.each[d * self.kinds + r]) for r in range(self.kinds)]
+
     # ---- running jobs
 
     def start(self, i, slot, end, cores, d, times):

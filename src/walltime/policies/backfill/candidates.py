@@ -23,6 +23,8 @@ def find_order(wanted):
     order = build("order", part, "candidates")
     if order.periodic:
         raise InputError("candidates takes no order that is renewed every so often: it is for the queue", value=wanted)
+    if order.charges:
+        raise InputError("candidates takes no order that looks at what users have: it is for the queue", value=wanted)
     return order
 
 

@@ -11,7 +11,7 @@ cdef class Conservative(Policy):
     cdef bint tracks
     cdef long long[::1] ready
     cpdef schedule(self, Pass p)
-    cdef int attach(self, Pass p) except -1
+    cdef int watch(self, Pass p) except -1
     cdef int choose(self, Pass p) except -1
     cdef bint woken_in_vain(self, Pass p) except? -1
     cdef int place(self, Pass p, long long[::1] waiting) except -1

@@ -51,7 +51,7 @@ class Conservative(Policy):
     def schedule(self, p: Pass):
         waiting: cython.longlong[::1]
         if require_open(p).raw_ledger is not self.ledger:
-            self.attach(p)
+            self.watch(p)
         if self.able:
             self.choose(p)
         if self.tracks and p.quotas is None and not p.causes & (CAPACITY | ESTIMATE):
@@ -66,7 +66,7 @@ class Conservative(Policy):
         self.improve(p)
         return self.start_due(p, waiting)
 
-    def attach(self, p: Pass):
+    def watch(self, p: Pass):
         """Get to know the ledger. It can tell which promises can move where places in the queue do not change."""
         choices: cython.bint = p.lines is not None and len(p.lines.choices.first) > 1
         self.ledger = p.raw_ledger

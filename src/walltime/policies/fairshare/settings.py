@@ -47,15 +47,21 @@ class Settings:
     def amounts(self, cluster: Cluster) -> dict[str, int]:
         """What the cluster has in all of cores, memory and GPUs, where it tells; raises InputError where a charge by
         several resources has but one."""
-        layout = cluster.layout()
-        found = {"cores": cluster.total_cores or 1}
-        if layout is not None:
-            for name in ("memory", "gpus"):
-                if name in layout.resources() and all(name == "gpus" or group.memory for group in layout.groups):
-                    found[name] = int(layout.amounts(name).sum())
+        found = count_resources(cluster)
         if self.charge in ("max", "root", "product") and "memory" not in found:
             raise InputError("this charge needs the memory of every node in the cluster", value=self.charge)
         return found
+
+
+def count_resources(cluster: Cluster) -> dict[str, int]:
+    """What the cluster has in all of cores, and of memory and GPUs where every node tells."""
+    layout = cluster.layout()
+    found = {"cores": cluster.total_cores or 1}
+    if layout is not None:
+        for name in ("memory", "gpus"):
+            if name in layout.resources() and all(name == "gpus" or group.memory for group in layout.groups):
+                found[name] = int(layout.amounts(name).sum())
+    return found
 
 
 def read_settings(given: Mapping[str, Any], formula: str = "alea") -> Settings:

@@ -1,0 +1,18 @@
+from walltime.kernel.jobs cimport JobTable, require_job, require_jobs
+from walltime.policy.api cimport Order, float_key
+
+cdef class DominantShare(Order):
+    cdef double[::1] total
+    cdef long long[::1] held
+    cdef long long[::1] grows
+    cdef long long[::1] taken
+    cdef Py_ssize_t users
+    cpdef attach(self, object surroundings)
+    cdef Py_ssize_t place_of(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int add(self, JobTable jobs, Py_ssize_t slot, long long cores, long long sign) except -1
+    cdef double share_at(self, long long[::1] amounts, Py_ssize_t at) noexcept
+    cpdef double share(self, JobTable jobs, Py_ssize_t slot) except? -1
+    cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
+    cpdef started(self, JobTable jobs, Py_ssize_t slot, long long now, long long cores)
+    cpdef stopped(self, JobTable jobs, Py_ssize_t slot, long long now)
+    cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
