@@ -30,7 +30,7 @@ DPI = 90
 WEEK = {"begin": "14d", "end": "21d"}
 OPTIONS: dict[str, dict[str, Any]] = {
     **{"schedule": WEEK, "schedule-diff": WEEK, "boxes": {"by": "size"}},
-    **{"fairshare": {"most": 6}, "usage": {"most": 6}},
+    **{"fairshare": {"most": 6}, "usage": {"most": 6}, "shares": {"most": 6}},
 }
 PAIRS = (
     *("utilization", "cdf", "histogram", "boxes", "compare", "change", "winners", "schedule-diff", "queue", "load"),
@@ -258,7 +258,7 @@ def main() -> None:
     results = [walltime.simulate(jobs, nodes=NODES, policy=policy) for policy in ("fcfs", "easy")]
     disturbed, workflows = simulate_disturbed(), simulate_workflows()
     special = {"fairshare": [simulate_shares(jobs)], "failures": [disturbed], "workflows": workflows}
-    special["resources"] = [simulate_site()]
+    special["resources"] = special["shares"] = [simulate_site()]
     draw_kinds(results, special)
     draw_schedules(disturbed, workflows[0])
     draw_repetitions()

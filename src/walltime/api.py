@@ -93,8 +93,11 @@ class Result:
         """Cores and jobs, running and waiting, over time: the mean of each interval."""
         from walltime.analysis.series import series
 
-        wanted = None if self.scenario is None else self.scenario.record
-        return series(self.record) if wanted is None else series(self.record, interval=wanted.interval, by=wanted.by)
+        if self.scenario is None:
+            return series(self.record)
+        wanted = self.scenario.record
+        layouts = {cluster.name: cluster.layout() for cluster in self.scenario.clusters}
+        return series(self.record, interval=wanted.interval, by=wanted.by, layouts=layouts)
 
     @property
     def workflows(self) -> pl.DataFrame:
@@ -143,6 +146,13 @@ class Result:
         from walltime.analysis.report import write_report
 
         return write_report([self, *beside], path, **options)
+
+    def write_monitoring(self, folder: str | Path) -> list[Path]:
+        """Writes loads, queue lengths and dominant shares over time as CSV files in the columns of DSLab's monitor; the
+        series of users and of groups of nodes have to be kept (`record.by`). Returns their paths."""
+        from walltime.analysis.monitoring import write_monitoring
+
+        return write_monitoring(self, folder)
 
     def by(self, key: str) -> pl.DataFrame:
         """Jobs, core-seconds, waits and slowdowns by user, group, account, queue, qos, size, resource or cluster."""

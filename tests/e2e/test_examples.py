@@ -252,6 +252,37 @@ def test_topologies(run: Run) -> None:
     assert times["star"] == (65.0, 65.0)
 
 
+def table_of(out: str) -> dict[str, tuple[float, float]]:
+    """A table of two columns by the names of its rows."""
+    rows = re.finditer(r"^(\S.*?)  +([\d.]+) +([\d.]+)$", out, re.M)
+    return {found[1]: (float(found[2]), float(found[3])) for found in rows}
+
+
+def test_contention(run: Run) -> None:
+    """By hand: 50 steps of one second, and 0.2 s for a node's two borders; across the thin link two borders of one job
+    take 0.8 s, of two jobs 1.6 s."""
+    assert table_of(run("contention.py")) == {"one switch": (60.0, 60.0), "half and half": (90.0, 130.0)}
+
+
+def test_slow_disk(run: Run) -> None:
+    """By hand: ten tasks of 2 s each, or of 11 s on the slow disk; one by one the slow worker takes three, and the last
+    of them ends at 33 s. The master's second comes last."""
+    assert table_of(run("slow_disk.py")) == {"beforehand": (21.0, 111.0), "one by one": (21.0, 34.0)}
+
+
+def test_packing(run: Run) -> None:
+    """A tenth of the published sweep: fairness costs use and time, and evens out the shares."""
+    out = run("packing.py", "--part", "0.1", "0", "1")
+    rows = {float(line.split()[0]): line.replace(",", "").split()[1:] for line in out.splitlines()[1:]}
+    (cores, memory, makespan, spread), (fair_cores, fair_memory, fair_makespan, fair_spread) = (
+        map(float, rows[fairness]) for fairness in (0.0, 1.0)
+    )
+    assert cores > fair_cores + 0.1
+    assert memory > fair_memory + 0.1
+    assert fair_makespan > 1.2 * makespan
+    assert fair_spread < 0.6 * spread
+
+
 def test_case_study_in_small(tmp_path: Path, external) -> None:
     """Everything that the whole study does, on a small machine; and run again, it has nothing left to do."""
     external("workflows/montage.json")

@@ -3,8 +3,9 @@
 `used_cores` and `running_jobs` count allocations; `waiting_jobs` and `waiting_cores` count eligible jobs that hold
 nothing, from `eligible` to the start and again between attempts; `available_cores` is the capacity, without the
 `down_cores` where some were. The same of every other resource: `used_gpus`, `waiting_gpus`, `available_gpus`. One
-entity for each cluster; of groups of jobs (`used_cores_by_queue`) one for each group. Where the time of nodes is
-shared, `load` counts the tasks on each node; its entity is `cluster/number`. A value is the mean over the whole
+entity for each cluster; of groups of jobs (`used_cores_by_queue`) one for each group, of users also their dominant
+shares (`dominant_share_by_user`); of nodes and groups of nodes their loads, see `monitoring`. Where the time of nodes
+is shared, `load` counts the tasks on each node; its entity is `cluster/number`. A value is the mean over the whole
 interval that begins at `time`, so value times interval is the integral. What a part has noted itself (fair-share
 factors and use) follows as it is: values at a time, an entity for each user.
 """
@@ -20,7 +21,9 @@ import polars as pl
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.metrics import DERIVED, group_codes
+from walltime.analysis.monitoring import GROUPS, NODES, SHARE, dominant_shares, measure_nodes
 from walltime.analysis.resources import CORES, Part, Use, codes_of_allocations, find_parts, find_uses
+from walltime.cluster.nodes import Layout
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, ticks
 from walltime.core.time import SECOND, microseconds
@@ -46,11 +49,17 @@ def choose_interval(seconds: float, intervals: int) -> int:
 
 
 def series(
-    record: Record, intervals: int = 1000, *, interval: float | None = None, by: Sequence[str] = ("queue",)
+    record: Record,
+    intervals: int = 1000,
+    *,
+    interval: float | None = None,
+    by: Sequence[str] = ("queue",),
+    layouts: Mapping[str, Layout | None] | None = None,
 ) -> pl.DataFrame:
     """The table of `core.tables.SERIES`, of about `intervals` intervals at most, from first submission to horizon.
 
-    `interval` is their length in seconds instead; `by` are keys whose groups have series of their own.
+    `interval` is their length in seconds instead; `by` are keys whose groups have series of their own. Nodes and groups
+    of nodes have theirs where the clusters' `layouts` are known.
     """
     grid = _find_grid(record, intervals, interval)
     if grid is None:
@@ -64,7 +73,10 @@ def series(
         for number, cluster in enumerate(clusters):
             frames += _measure_load(grid, record, cluster, np.flatnonzero(owner == number), held)
     for key in by:
-        frames += _measure_groups(record, grid, key)
+        if key not in (NODES, GROUPS):
+            frames += _measure_groups(record, grid, key)
+    if layouts and (NODES in by or GROUPS in by):
+        frames += measure_nodes(record, grid, by, layouts, find_held(record), find_uses(record))
     if record.samples is not None:
         frames.append(record.samples)
     return pl.concat(frames)
@@ -107,7 +119,10 @@ def _measure_groups(record: Record, grid: Grid, key: str) -> list[pl.DataFrame]:
     number[order] = np.arange(len(order))
     chosen = [str(names[place]) for place in order]
     parts = [find_parts(record, name) if key == "queue" else [] for name in chosen]
-    return Measured.of(record, grid, number[owner], number[codes], parts).frames(f"_by_{key}", chosen)
+    measured = Measured.of(record, grid, number[owner], number[codes], parts)
+    if key == "user":
+        measured.values[SHARE] = dominant_shares(measured.values, find_uses(record))
+    return measured.frames(f"_by_{key}", chosen)
 
 
 @dataclass(frozen=True)

@@ -459,8 +459,12 @@ class Record(Model):
         default=None,
         description="The length of an interval of the series; left out, a round one of which there are 1000 at most.",
     )
-    by: tuple[Literal["user", "group", "account", "queue", "qos", "size", "resource", "cluster"], ...] = Field(
-        default=("queue",), description="What groups of jobs with series of their own are told apart by."
+    by: tuple[
+        Literal["user", "group", "account", "queue", "qos", "size", "resource", "cluster", "node", "node-group"], ...
+    ] = Field(
+        default=("queue",),
+        description="What groups of jobs with series of their own are told apart by; of nodes and of groups of nodes "
+        "(`node-group`) the loads are kept.",
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from walltime.analysis.analyses.jobs import count_distributions, describe_sizes
 from walltime.analysis.analyses.overtime import measure_minutes, measure_use
 from walltime.analysis.analyses.workflows import list_workflows
+from walltime.analysis.monitoring import TABLES
 from walltime.core.entry_points import installed
 from walltime.core.errors import InputError
 from walltime.core.plugins import check_function, import_target, require_allowed
@@ -30,6 +31,7 @@ BUILT_IN: dict[str, Callable[..., Any]] = {
     "workflows": list_workflows,
     "minutes": measure_minutes,
     "use": measure_use,
+    **TABLES,
 }
 """The analyses that have a name of their own."""
 

@@ -76,6 +76,7 @@ KINDS = {
         Kind("waits", "waits:waits"),
         Kind("usage", "overtime:usage", several=False, system=True),
         Kind("fairshare", "overtime:fairshare", several=False, system=True),
+        Kind("shares", "overtime:shares", several=False, system=True),
         Kind("failures", "gantt:failures", several=False, system=True),
         Kind("cdf", "spread:cdf"),
         Kind("histogram", "spread:histogram"),

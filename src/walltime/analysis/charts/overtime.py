@@ -283,6 +283,25 @@ def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:
     return Chart("fairshare", "Fair-share factors", tuple(panels), find_clock(results), kept)
 
 
+def shares(results: Sequence[Shown], most: int = 10) -> Chart:
+    """The dominant share of each user over time, of cores, memory or GPUs as a part of what there is; and how many of
+    the user's jobs wait. Of those who used most."""
+    result = only_one(results, "shares")
+    table = group_series(result.record, "user", 300)
+    if not table.height:
+        raise InputError(f"{result.label}: the jobs tell no user")
+    share = table.filter(pl.col("series") == "dominant_share_by_user")
+    waiting = table.filter(pl.col("series") == "waiting_jobs_by_user")
+    ranked = share.group_by("entity", maintain_order=True).agg(pl.col("value").sum())
+    chosen = ranked.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
+    panels = (
+        Panel(time_axis(results), Axis("dominant share", "share", low=0), _lines(share, chosen)),
+        Panel(time_axis(results), Axis("waiting jobs", "count", low=0), _lines(waiting, chosen)),
+    )
+    kept = (f"{most} of {ranked.height:,}: those with the largest shares.",) if ranked.height > most else ()
+    return Chart("shares", "Dominant shares", panels, find_clock(results), kept)
+
+
 def _lines(table: pl.DataFrame, chosen: list[str]) -> tuple[Line, ...]:
     """A line for each of the entities, in the colours of their order."""
     lines = []

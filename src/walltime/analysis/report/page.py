@@ -45,6 +45,7 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("nodes", {}),
         ("node-load", {}),
         ("fairshare", {}),
+        ("shares", {}),
         ("failures", {}),
     ),
     _WAITS: (
@@ -69,7 +70,7 @@ _WHOLE = ("nodes", "node-load", "gaps")
 """Pictures of the whole schedule, with every job."""
 _SHARED: tuple[_Wish, ...] = (("cdf", {"of": "response"}), ("boxes", {"by": "size", "of": "response"}))
 """Where tasks share the time of cores jobs hardly wait, and take longer instead."""
-_OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "failures")
+_OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "shares", "failures")
 """Pictures of one result."""
 _EACH = ("fairshare", "failures")
 """Those that a report of several results shows for each of them."""
