@@ -146,7 +146,7 @@ class Tetris(Policy):
         """Who waits, with the jobs of each in the order of the queue."""
         k: cython.Py_ssize_t
         u: cython.Py_ssize_t
-        slots: list = p.raw_queue.slots() if p.lines is None else self.list_lines(p)
+        slots: list = p.waiting() if p.lines is None else self.list_lines(p)
         self.numbers.clear()
         self.users = 0
         while len(self.line) < len(slots):
@@ -214,7 +214,7 @@ class Tetris(Policy):
 
     def may_start(self, p: Pass, k):
         """Whether the job at this place still waits, and no limit refuses it."""
-        return self.line[k] >= 0 and (p.lines is None or p.lines.refuser(self.line[k]) < 0)
+        return self.line[k] >= 0 and (p.lines is None or p.admits(self.line[k]))
 
     def first_on(self, p: Pass, ledger: ResourceLedger, u, i):
         """The place of the user's first job that may run on the node at all, or -1."""

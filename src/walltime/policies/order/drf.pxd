@@ -8,6 +8,7 @@ cdef class DominantShare(Order):
     cdef long long[::1] taken
     cdef Py_ssize_t users
     cpdef attach(self, object surroundings)
+    cdef int require_made(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef Py_ssize_t place_of(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int add(self, JobTable jobs, Py_ssize_t slot, long long cores, long long sign) except -1
     cdef double share_at(self, long long[::1] amounts, Py_ssize_t at) noexcept

@@ -43,6 +43,12 @@ class DominantShare(Order):
         self.taken[:] = -1
         return 0
 
+    def require_made(self, jobs: JobTable, slot):
+        """Raise unless there is a job, and somewhere to count it."""
+        if self.held is None:
+            raise PolicyError("drf: it was never made")
+        return require_job(jobs, slot)
+
     def place_of(self, jobs: JobTable, slot):
         """Where the user's amounts are; jobs without a user are those of one."""
         u: cython.Py_ssize_t = jobs.at[slot].user + 1
@@ -74,11 +80,13 @@ class DominantShare(Order):
 
     def share(self, jobs: JobTable, slot):
         """The dominant share of the job's user now."""
-        require_job(jobs, slot)
+        self.require_made(jobs, slot)
         return self.share_at(self.held, self.place_of(jobs, slot))
 
     def keys(self, jobs: JobTable, slots, now, keys):
         require_jobs(jobs, slots, keys)
+        if self.held is None:
+            raise PolicyError("drf: it was never made")
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
         slot: cython.Py_ssize_t
@@ -99,7 +107,7 @@ class DominantShare(Order):
         return 0
 
     def started(self, jobs: JobTable, slot, now, cores):
-        require_job(jobs, slot)
+        self.require_made(jobs, slot)
         while slot >= len(self.taken):
             self.taken = np.concatenate([self.taken, integers(len(self.taken), -1)])
         if self.taken[slot] >= 0:
@@ -108,7 +116,7 @@ class DominantShare(Order):
         return self.add(jobs, slot, cores, 1)
 
     def stopped(self, jobs: JobTable, slot, now):
-        require_job(jobs, slot)
+        self.require_made(jobs, slot)
         if slot >= len(self.taken) or self.taken[slot] < 0:
             raise PolicyError(f"drf: job {jobs.at[slot].job_id} stops without having started")
         self.add(jobs, slot, self.taken[slot], -1)
@@ -117,7 +125,7 @@ class DominantShare(Order):
 
     def parts(self, jobs: JobTable, slot, now):
         """The user's dominant share, and its parts."""
-        require_job(jobs, slot)
+        self.require_made(jobs, slot)
         at: cython.Py_ssize_t = self.place_of(jobs, slot)
         told = {"dominant_share": self.share_at(self.held, at)}
         for k, name in enumerate(("cores_share", "memory_share", "gpus_share")):
