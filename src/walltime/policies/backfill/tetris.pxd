@@ -12,6 +12,7 @@ cdef class Tetris(Policy):
     cdef DominantShare shares
     cdef double[::1] scale
     cdef long long asked
+    cdef bint attached
     cdef long long[::1] before
     cdef long long[::1] line
     cdef long long[::1] later

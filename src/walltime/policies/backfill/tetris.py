@@ -50,7 +50,8 @@ class Tetris(Policy):
         self.given = _read_scale(scale)
         self.shares = DominantShare()
         self.charged = self.shares
-        self.scale = None
+        self.attached = False
+        self.scale = np.zeros(0)
         self.asked = -1
         self.before = integers(0)
         self.line = integers(64)
@@ -62,6 +63,8 @@ class Tetris(Policy):
         self.users = 0
 
     def attach(self, surroundings):
+        if self.shares is None:
+            raise PolicyError("tetris: it was never made")
         layout = surroundings.cluster.layout()
         names = ["cores"] if layout is None else layout.resources()
         for name in self.given:
@@ -74,6 +77,7 @@ class Tetris(Policy):
         self.scale = np.array([unit or 1.0 for unit in units], np.float64)
         self.before = integers(0)
         self.asked = -1
+        self.attached = True
         return self.shares.attach(surroundings)
 
     # ---- a pass
@@ -81,7 +85,7 @@ class Tetris(Policy):
     def schedule(self, p: Pass):
         i: cython.Py_ssize_t
         began: cython.Py_ssize_t = require_open(p).decided
-        if self.scale is None:
+        if not self.attached:
             raise PolicyError("tetris: it is attached to no cluster")
         ledger: ResourceLedger = p.raw_ledger if isinstance(p.raw_ledger, ResourceLedger) else None
         nodes: cython.Py_ssize_t = 1 if ledger is None else ledger.n

@@ -7,6 +7,7 @@ cdef class DominantShare(Order):
     cdef long long[::1] grows
     cdef long long[::1] taken
     cdef Py_ssize_t users
+    cdef bint made
     cpdef attach(self, object surroundings)
     cdef int require_made(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef Py_ssize_t place_of(self, JobTable jobs, Py_ssize_t slot) except -1

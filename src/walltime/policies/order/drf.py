@@ -34,9 +34,12 @@ class DominantShare(Order):
         self.held = integers(3 * 64)
         self.users = 64
         self.grows = integers(3 * 64)
+        self.made = True
         self.taken = integers(64, -1)  # by slot, the cores that a running job was told to hold
 
     def attach(self, surroundings):
+        if not self.made:
+            raise PolicyError("drf: it was never made")
         amounts = count_resources(surroundings.cluster)
         self.total = np.array([amounts.get(name, 0) for name in ("cores", "memory", "gpus")], np.float64)
         self.held[:] = 0
@@ -45,7 +48,7 @@ class DominantShare(Order):
 
     def require_made(self, jobs: JobTable, slot):
         """Raise unless there is a job, and somewhere to count it."""
-        if self.held is None:
+        if not self.made:
             raise PolicyError("drf: it was never made")
         return require_job(jobs, slot)
 
@@ -85,7 +88,7 @@ class DominantShare(Order):
 
     def keys(self, jobs: JobTable, slots, now, keys):
         require_jobs(jobs, slots, keys)
-        if self.held is None:
+        if not self.made:
             raise PolicyError("drf: it was never made")
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t
