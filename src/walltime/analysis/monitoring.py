@@ -138,10 +138,7 @@ def loads(result: Result) -> pl.DataFrame:
             first = first.join(other, on=["time", "entity"], how="left", maintain_order="left")
         named = pl.lit(TOTAL) if not suffix and _is_one(first) else pl.concat_str(pl.lit(prefix), "entity")
         pieces.append(first.select("time", named.alias("name"), *(pl.col(name).fill_null(0.0) for name in _COLUMNS)))
-    found = pl.concat(pieces)
-    if not found.height:
-        raise InputError("the result has no loads of nodes: record: {by: [node-group]} or [node] keeps them")
-    return found.sort("time", maintain_order=True)
+    return pl.concat(pieces).sort("time", maintain_order=True)
 
 
 def _is_one(table: pl.DataFrame) -> bool:
@@ -164,10 +161,7 @@ def shares(result: Result) -> pl.DataFrame:
 
 
 def _by_user(result: Result, name: str) -> pl.DataFrame:
-    found = result.series.filter(pl.col("series") == f"{name}_by_user")
-    if not found.height:
-        raise InputError("the result has no series of users: record: {by: [user]} keeps them", value=name)
-    return found
+    return result.series.filter(pl.col("series") == f"{name}_by_user")
 
 
 TABLES = {"loads": loads, "queues": queues, "shares": shares}
@@ -177,6 +171,10 @@ TABLES = {"loads": loads, "queues": queues, "shares": shares}
 def write_monitoring(result: Result, folder: str | Path) -> list[Path]:
     """`load.csv`, `scheduler_info.csv` and `fair_share.csv` in the folder, in the columns of DSLab's monitor."""
     tables = {name: TABLES[table](result) for name, table in _FILES.items()}
+    if not tables["load.csv"].height:
+        raise InputError("the result has no loads of nodes: record: {by: [node-group]} or [node] keeps them")
+    if not tables["fair_share.csv"].height:
+        raise InputError("the result has no series of users: record: {by: [user]} keeps them")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
