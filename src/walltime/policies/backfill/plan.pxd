@@ -14,7 +14,7 @@ cdef class Plan(Conservative):
     cdef long long asked
     cdef long long early
     cdef long long[::1] slots
-    cdef int attach(self, Pass p) except -1
+    cdef int watch(self, Pass p) except -1
     cdef int put(self, Pass p, Py_ssize_t slot) except -1
     cdef int replan(self, Pass p, long long[::1] waiting) except -1
     cdef int improve(self, Pass p) except -1

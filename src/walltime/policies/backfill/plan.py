@@ -69,9 +69,9 @@ class Plan(Conservative):
         if self.optimiser is not None:
             self.optimiser.random = Random(seed, where)
 
-    def attach(self, p: Pass):
+    def watch(self, p: Pass):
         """A job that is not in its earliest gap can move though nothing has become free: no ledger can tell."""
-        Conservative.attach(self, p)
+        Conservative.watch(self, p)
         self.able = self.able and not self.best
         return 0
 
