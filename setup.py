@@ -26,6 +26,7 @@ COMPILED = [
     "kernel.queue.chains",
     "kernel.queue.sorting",
     "kernel.usage",
+    "kernel.queue.bounds",
     "kernel.queue.index",
     "kernel.queue.waiting",
     "kernel.queue.scan",

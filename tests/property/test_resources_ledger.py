@@ -24,6 +24,15 @@ from resource_model import Model
 PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous")
 
 
+def longest_run(nodes: list[int]) -> int:
+    """How many consecutive numbers there are at most."""
+    best, run = 0, 0
+    for place, node in enumerate(sorted(nodes)):
+        run = run + 1 if place and node - 1 in nodes else 1
+        best = max(best, run)
+    return best
+
+
 class Pair:
     """A ledger and its model, side by side, and the jobs that they are asked about."""
 
@@ -175,6 +184,17 @@ class Pair:
         assert self.ledger.bounds_of(number, True) == expected, self.tell("local bounds", number, expected)
         if number == 0:
             assert (self.ledger.free, self.ledger.extra) == (sum(free.values()), total)
+        self.check_parts(number, free, left)
+
+    def check_parts(self, number: int, free: dict[int, int], left: dict[int, int]) -> None:
+        """Of jobs that want so much of each node: on how many they can be now, and beside the only hold."""
+        for least, bounds in enumerate(self.ledger.part_bounds(number)):
+            now, beside = ([node for node in free if least <= have[node]] for have in (free, left))
+            if self.model.place == "contiguous":
+                assert bounds[0] == least * longest_run(now), self.tell("runs", number, least)
+                assert least * longest_run(beside) <= bounds[1] <= bounds[0], self.tell("runs beside", number, least)
+            else:
+                assert bounds == (least * len(now), least * len(beside)), self.tell("parts", number, least)
 
     def step(self) -> None:
         draw = self.random.random()

@@ -83,7 +83,7 @@ class Cluster(ClusterView):
         if ledger is not None:
             self.reserved.append(ledger)
         if queue is None:
-            queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size)
+            queue = ScanQueue(jobs) if self.orders[0].dynamic else OrderedQueue(jobs, self.ledger.size, self.ledger)
         ageing = any(order.dynamic or order.periodic for order in self.orders)
         queue.fixed = not ageing
         if rhythm is not None:

@@ -120,6 +120,8 @@ cdef class Pass:
     cpdef long long earliest(self, Py_ssize_t slot) except *
     cpdef long long reserve(self, Py_ssize_t slot) except *
     cpdef int release(self) except -1
+    cdef bint release_but(self, Py_ssize_t slot) except? -1
+    cdef int forget_promises(self) except -1
     cpdef long long advance(self, Py_ssize_t slot) except *
     cpdef int cancel(self, Py_ssize_t slot) except -1
     cpdef int preempt(self, Py_ssize_t slot) except -1

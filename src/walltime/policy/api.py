@@ -737,16 +737,30 @@ class Pass:
 
     def release(self):
         """Take every reservation of this cluster back."""
-        i: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
         if not self.open:
             self.complain()
+        self.forget_promises()
+        return self.raw_ledger.release_holds()
+
+    def release_but(self, slot):
+        """The same; but where only this job has a reservation, what is kept for it may stay until it is reserved again:
+        whether it does. Its own is not in its way; no other job may be asked about meanwhile."""
+        self.forget_promises()
+        if self.raw_ledger.holds_only(slot):
+            self.jobs.at[slot].promise = -1
+            return True
+        self.raw_ledger.release_holds()
+        return False
+
+    def forget_promises(self):
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
         for i in range(self.promises):
             slot = self.promised[i]
             if self.jobs.at[slot].seq == self.promised_seq[i] and self.jobs.at[slot].cluster == self.raw_ledger.index:
                 self.jobs.at[slot].promise = -1
         self.promises = 0
-        return self.raw_ledger.release_holds()
+        return 0
 
     def stand(self):
         """Whether no job that has been promised a start since the last `release` has come to a limit."""

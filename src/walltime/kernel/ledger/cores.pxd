@@ -1,9 +1,10 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.free_profile cimport FreeProfile
 from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.queue.bounds cimport Bounds
 from walltime.kernel.queue.waiting cimport Queue
 
-cdef class Ledger:
+cdef class Ledger(Bounds):
     cdef readonly JobTable jobs
     cdef readonly long long now
     cdef readonly long long index
@@ -15,9 +16,6 @@ cdef class Ledger:
     cdef readonly long long longest
     cdef readonly long long closing
     cdef readonly Py_ssize_t pins
-    cdef readonly long long most_free
-    cdef readonly long long most_extra
-    cdef readonly long long most_window
     cdef public Py_ssize_t domain
     cdef long long[::1] ranges
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
@@ -34,6 +32,7 @@ cdef class Ledger:
     cpdef int loosen(self, Py_ssize_t slot) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
+    cdef bint holds_only(self, Py_ssize_t slot) except? -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
     cdef bint track(self, Queue queue) except -1
     cdef int begin_moves(self) except -1

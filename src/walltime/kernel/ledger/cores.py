@@ -10,13 +10,14 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.free_profile import FreeProfile
 from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.queue.bounds import Bounds
 from walltime.kernel.queue.waiting import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 
 @cython.cclass
-class Ledger:
+class Ledger(Bounds):
     """Resources as slots of a job table ask for them; a job's duration is its `estimate`, its end `expected_end`.
 
     A *hold* reserves what a job needs from a time on, for its estimate. `fits` respects every hold but the job's own.
@@ -26,6 +27,7 @@ class Ledger:
     """
 
     def __init__(self, jobs: JobTable, capacity, index=0) -> None:
+        Bounds.__init__(self)
         self.jobs = jobs
         self.index = index  # of the cluster whose resources these are
         self.now = 0
@@ -40,8 +42,6 @@ class Ledger:
         self.domain = -1  # the domain of the holds that `release_holds` drops; -1: all
 
     def focus(self, node_set, local):
-        """Let `most_free`, `most_extra` and `most_window` be such bounds for jobs that need these nodes (-1: any), and,
-        where `local`, a single one of them."""
         self.most_free = self.free
         self.most_extra = self.extra
         self.most_window = self.window
@@ -126,6 +126,10 @@ class Ledger:
         """Drop every hold that is not pinned, or, of a ledger with node sets, those of the jobs of `domain` where it is
         not -1."""
         raise NotImplementedError(f"{type(self).__name__}.release_holds")
+
+    def holds_only(self, slot):
+        """Whether the only hold is of this job, and one that is better changed than made again."""
+        return False
 
     def advance(self, slot):
         """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""

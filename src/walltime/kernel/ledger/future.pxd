@@ -37,7 +37,7 @@ cdef class Future(CountedHolds):
     cdef int select_last(self, Py_ssize_t s, Py_ssize_t at, Py_ssize_t want, long long start) except -1
     cdef long long when_suits(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef long long when_rooms(self, Py_ssize_t x) except? -1
-    cdef int imagine_rooms(self, Py_ssize_t x, NodePool pool, long long start) except -1
+    cdef int clear_rooms(self, Py_ssize_t x) except -1
     cdef int imagine(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long start, long long end) except -1
     cdef long long when_offered(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef long long offered_now(self, Py_ssize_t slot, Py_ssize_t x) except? -1

@@ -200,14 +200,15 @@ class Future(CountedHolds):
             return self.when_offered(slot, x, after)
         if self.place.plain:
             if (
-                self.holds == 0
+                (self.holds == 0 or self.holds_only(slot))
                 and after <= self.now
                 and not self.licensed_of[x]
                 and self.lines.simple[self.demand_of[x]]
             ):
                 return self.when_freed(slot, x)
             return self.when_enough(slot, x, after)
-        if self.place.by_room and self.holds == 0 and after <= self.now and not self.licensed_of[x]:
+        alone: cython.bint = self.holds == 0 or self.holds_only(slot)
+        if self.place.by_room and alone and after <= self.now and not self.licensed_of[x]:
             return self.when_rooms(x)
         return self.when_suits(slot, x, after)
 
@@ -371,6 +372,11 @@ class Future(CountedHolds):
 
     def when_rooms(self, x):
         """The same without holds, where it matters only which nodes have room: none that has it will lose it."""
+        self.clear_rooms(x)
+        return self.place.when(self.cleared, self.nodes_of[x])
+
+    def clear_rooms(self, x):
+        """Let `cleared` tell from when on each node has room."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         t: cython.longlong
@@ -382,25 +388,6 @@ class Future(CountedHolds):
             for i in range(self.range_first[k], self.range_last[k]):
                 t = self.node_starts.time[at + i]
                 self.cleared[i] = self.now if t < 0 else t if t > self.now else self.now + 1
-        return self.place.when(self.cleared, self.nodes_of[x])
-
-    def imagine_rooms(self, x, pool: NodePool, start):
-        """Assume in the pool that the nodes which have room from `start` on suffice, and no other."""
-        k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        t: cython.longlong
-        s: cython.Py_ssize_t = self.set_of[x]
-        d: cython.Py_ssize_t = self.demand_of[x]
-        at: cython.Py_ssize_t = self.node_starts.times(d)
-        least: cython.longlong = self.lines.each[d * self.lines.kinds]
-        for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                t = self.node_starts.time[at + i]
-                if t < 0 or (t <= start and start > self.now):
-                    if pool.value[i] < least:
-                        pool.assume(i, least)
-                elif pool.value[i] >= least:
-                    pool.assume(i, 0)
         return 0
 
     def imagine(self, slot, x, pool: NodePool, start, end):

@@ -102,6 +102,10 @@ cdef class Inventory(Ledger):
     cdef long long[::1] first_hold
     cdef long long[::1] lone
     cdef long long[::1] barred
+    # by set and number of cores: how many nodes have so many free and fewer beside the only hold, less those that have
+    # so many beside it and more free
+    cdef long long[::1] lost
+    cdef Py_ssize_t levels
     cdef long long[::1] spared  # when `spare` was counted
     cdef long long[::1] spare  # cores that are left at the start of the only hold, which is a number
     cdef long long edge  # when next a hold begins or ends, or before
@@ -134,6 +138,10 @@ cdef class Inventory(Ledger):
     cdef int tell_room(self, Py_ssize_t i) noexcept
     cdef int update(self, Py_ssize_t i) except -1
     cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
+    cdef int lose(self, Py_ssize_t s, long long free, long long barred, long long sign) noexcept
+    cdef long long beside(self, Py_ssize_t s, long long least) noexcept
+    cpdef Py_ssize_t part_of(self, Py_ssize_t slot) except -1
+    cdef int bar(self, Py_ssize_t s, long long e, long long sign) noexcept
     cdef int measure(self, Py_ssize_t s) except -1
     cdef long long most_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
     cdef long long barred_by(self, long long e) noexcept

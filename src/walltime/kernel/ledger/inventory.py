@@ -121,6 +121,11 @@ class Inventory(Ledger):
         self.first_hold = integers(0)
         self.lone = integers(0)
         self.barred = integers(0)
+        self.levels = int(largest[0]) + 1
+        self.lost = integers(0)
+        self.parts = self.levels
+        self.part_free = integers(self.levels)
+        self.part_extra = integers(self.levels)
         self.spared = integers(0)
         self.spare = integers(0)
         self.mark = integers(self.n)
@@ -175,6 +180,7 @@ class Inventory(Ledger):
         self.first_hold = np.append(self.first_hold, NEVER)
         self.lone = np.append(self.lone, -1)
         self.barred = np.append(self.barred, 0)
+        self.lost = np.append(self.lost, integers(self.levels))
         self.spared = np.append(self.spared, -1)
         self.spare = np.append(self.spare, 0)
         self.list_sets()
@@ -347,6 +353,7 @@ class Inventory(Ledger):
         former: cython.longlong
         kinds: cython.Py_ssize_t = self.lines.kinds
         left: cython.longlong = self.lines.cap[i * kinds] - self.lines.used[i * kinds]
+        free: cython.longlong = self.everything.value[i]
         pool: NodePool
         if kinds > 1:
             self.tell_room(i)
@@ -372,6 +379,8 @@ class Inventory(Ledger):
                 s = self.sets_at[k]
                 if self.lone[s] >= 0 and self.held_slot[self.lone[s]] == self.lines.kept_by[e]:
                     self.barred[s] += self.lines.kept_barred[e] - former
+                    self.lose(s, free, former, -1)
+                    self.lose(s, left, self.lines.kept_barred[e], 1)
             e = self.lines.kept_beside[e]
         return 0
 
@@ -731,6 +740,15 @@ class Inventory(Ledger):
             self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
         return 0
 
+    def part_of(self, slot):
+        """What it wants of each node, in cores, where that says something about it."""
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        least: cython.longlong
+        if x < 0 or self.jobs.at[slot].choice >= 0 or self.nodes_of[x] == 0:
+            return 0
+        least = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        return least if least < self.levels and self.jobs.at[slot].cores <= least * self.nodes_of[x] else 0
+
     def extra_of(self, s):
         """Cores of the set for a job that outlasts the start of the only hold there."""
         h: cython.Py_ssize_t = self.lone[s]
@@ -841,6 +859,8 @@ class Inventory(Ledger):
         self.first_hold[s] = NEVER
         self.lone[s] = -1
         self.barred[s] = 0
+        for k in range(s * self.levels, (s + 1) * self.levels):
+            self.lost[k] = 0
         for k in range(self.holds):
             h = self.by_start[k]
             if self.held_end[h] > self.now and not self.is_pinned(h) and self.touches(h, s):
@@ -864,14 +884,38 @@ class Inventory(Ledger):
             i = self.lines.kept_node[e]
             if i < self.n and self.member[s * self.n + i]:
                 self.lines.kept_barred[e] = self.barred_by(e)
-                self.barred[s] += self.lines.kept_barred[e]
+                self.bar(s, e, 1)
             e = self.lines.kept_next[e]
         return 0
 
+    def bar(self, s, e, sign):
+        """Count what the entry bars on its node, which is one of the set; or count it no more."""
+        self.barred[s] += sign * self.lines.kept_barred[e]
+        return self.lose(s, self.everything.value[self.lines.kept_node[e]], self.lines.kept_barred[e], sign)
+
+    def lose(self, s, free, barred, sign):
+        """A node of the set has so many free cores, of which so many cannot be had beside the only hold."""
+        if barred > 0:
+            self.lost[s * self.levels + free] += sign
+            self.lost[s * self.levels + free - barred] -= sign
+        return 0
+
+    def beside(self, s, least):
+        """How many nodes of the set have at least so many free cores beside the only hold."""
+        v: cython.longlong = self.levels - 1
+        pool: NodePool = self.pools[s]
+        found: cython.longlong = pool.at_least(least)
+        while v >= least:
+            found -= self.lost[s * self.levels + v]
+            v -= 1
+        return found
+
     def barred_by(self, e):
-        pool: NodePool = self.pools[0]
-        free: cython.longlong = pool.value[self.lines.kept_node[e]]
-        left: cython.longlong = (
+        free: cython.longlong = self.everything.value[self.lines.kept_node[e]]
+        left: cython.longlong
+        if free == 0:
+            return 0
+        left = (
             self.lines.left_at(self.lines.kept_node[e], self.lines.kept_start[e])
             - self.lines.kept_amounts[e * self.lines.kinds]
         )

@@ -44,6 +44,9 @@ cdef class NodePool:
     cdef long long[::1] share
     cdef long long[::1] mask
     cdef long long[::1] spot
+    # the nodes that a search for runs is about, and the longest run that it met
+    cdef long long[::1] wide
+    cdef readonly Py_ssize_t longest
 
     cpdef int set(self, Py_ssize_t i, long long free) noexcept
     cpdef int assume(self, Py_ssize_t i, long long free) except -1
@@ -54,6 +57,10 @@ cdef class NodePool:
     cpdef long long level_to(self, long long free) noexcept
     cpdef Py_ssize_t first_of(self, long long free, Py_ssize_t start) noexcept
     cpdef Py_ssize_t first_with(self, long long least, Py_ssize_t start) noexcept
+    cdef int gather(self, long long least) noexcept
+    cdef int widen(self, long long free) noexcept
+    cpdef Py_ssize_t first_run(self, long long nodes, long long least) noexcept
+    cdef Py_ssize_t seek_run(self, long long nodes) noexcept
     cpdef int clear(self) noexcept
     cpdef int put(self, Py_ssize_t i, long long cores) noexcept
     cdef int sort(self) noexcept

@@ -8,6 +8,7 @@ import numpy as np
 from walltime.kernel.arrays import doubled, integers
 
 WORD = cython.declare(cython.Py_ssize_t, 32)  # bits of a word that are used: no sign to think of
+FULL = cython.declare(cython.longlong, 0xFFFFFFFF)  # a word with all of them
 FEW = cython.declare(cython.Py_ssize_t, 24)  # so many are sorted by insertion
 
 if not cython.compiled:
@@ -19,7 +20,7 @@ if not cython.compiled:
         return 64 - int(word).bit_length()
 
 
-STEPS = cython.declare(cython.Py_ssize_t, 22)  # thresholds of a resource
+STEPS = cython.declare(cython.Py_ssize_t, 44)  # thresholds of a resource
 
 
 @cython.final
@@ -45,9 +46,9 @@ class RoughRoom:
         self.asked = 0
         for r in range(self.kinds):
             limit = max(1, most[r])
-            for k in range(STEPS):  # each 1.4 times the one before, the highest is the most that a node has
+            for k in range(STEPS):  # each 1.18 times the one before, the highest is the most that a node has
                 self.limits[r * STEPS + STEPS - 1 - k] = max(1, int(limit))
-                limit /= 1.4
+                limit /= 1.18
         for k in range(nodes):
             self.bits[self.kinds * STEPS * self.words + (k >> 5)] |= cython.cast(cython.longlong, 1) << (k & 31)
 
@@ -141,6 +142,8 @@ class NodePool:
         self.share = integers(self.size)
         self.spot = integers(self.size)
         self.mask = integers(self.words)
+        self.wide = integers(self.words)
+        self.longest = 0
         for i in range(self.size):
             if ranked:
                 self.enter(i, 0)
@@ -305,6 +308,61 @@ class NodePool:
             if self.tree[x] < least:
                 x += 1
         return x - self.leaves
+
+    def first_run(self, nodes, least):
+        """Where the first run of so many nodes begins that have at least so much free each, or -1; needs `ranked`."""
+        self.gather(least)
+        return self.seek_run(nodes)
+
+    def gather(self, least):
+        """In `wide` are the nodes that have at least so many free cores, and no others."""
+        w: cython.Py_ssize_t
+        level: cython.longlong = self.level_to(self.top)
+        for w in range(self.words):
+            self.wide[w] = 0
+        while level >= least and level >= 0:
+            self.widen(level)
+            level = self.level_to(level - 1)
+        return 0
+
+    def widen(self, free):
+        """The nodes with exactly so many free cores are in `wide`, too."""
+        h: cython.Py_ssize_t
+        w: cython.Py_ssize_t
+        word: cython.longlong
+        base: cython.Py_ssize_t = free * self.words
+        for h in range(self.heads):
+            word = self.summary[free * self.heads + h]
+            while word != 0:
+                w = h * WORD + __builtin_ctzll(word)
+                word &= word - 1
+                self.wide[w] |= self.bits[base + w]
+        return 0
+
+    def seek_run(self, nodes):
+        """Where the first run of so many nodes in `wide` begins, or -1: then `longest` is how many the longest has."""
+        w: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        ones: cython.Py_ssize_t
+        length: cython.Py_ssize_t = 0
+        word: cython.longlong
+        self.longest = 0
+        for w in range(self.words):
+            word = self.wide[w]
+            p = 0
+            while p < WORD:
+                ones = WORD - p if word >> p == FULL >> p else __builtin_ctzll(~(word >> p))
+                length += ones
+                p += ones
+                if length > self.longest:
+                    self.longest = length
+                    if length >= nodes:
+                        return w * WORD + p - length
+                if p == WORD:
+                    break
+                length = 0
+                p = WORD if word >> p == 0 else p + __builtin_ctzll(word >> p)
+        return -1
 
     # ---- what a placement says
 

@@ -17,7 +17,7 @@ class Place:
     `leftover` tells a ledger that counts more than cores which nodes a shaped request is to get: those with the least
     left over (1), with the most (-1), or those that `pick` chooses by their free cores (0). `lowest` says that it picks
     the lowest-numbered ones that suffice. `by_room` says of one that is not plain that it looks at nothing but which
-    nodes suffice, that one more does no harm, and that it answers `when`.
+    nodes suffice, that one more does no harm, and that it answers `when` and `pick_by`.
     """
 
     def __init__(self) -> None:
@@ -47,6 +47,19 @@ class Place:
     def when(self, times, nodes):
         """From when on so many nodes can be chosen, where `times` says from when on each of them suffices."""
         raise NotImplementedError(f"{type(self).__name__}.when")
+
+    def pick_by(self, pool: NodePool, nodes, times, time):
+        """As `pick`, of those nodes that suffice by then."""
+        raise NotImplementedError(f"{type(self).__name__}.pick_by")
+
+    def widest(self, pool: NodePool, most):
+        """For each number of cores but 0, how many nodes can be chosen at most that have as many free."""
+        v: cython.Py_ssize_t
+        nodes: cython.longlong = 0
+        for v in range(len(most) - 1, 0, -1):
+            nodes += pool.count[v] if v <= pool.top else 0
+            most[v] = nodes
+        return 0
 
     def pick(self, pool: NodePool, nodes, least, slot):
         """`pool.put` that many nodes, each with `least` free cores; called only where `suits` says so."""

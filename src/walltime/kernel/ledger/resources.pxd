@@ -7,6 +7,7 @@ from walltime.kernel.ledger.node_space cimport has_node, no_nodes, put_node
 cdef class ResourceLedger(Future):
     cdef long long[::1] before_node  # what a hold was, while another one takes its place
     cdef long long[::1] before_cores
+    cdef long long[::1] wanted  # of each resource, while nodes are ranked
     cdef readonly bint restricted
     cdef long long[::1] usable
     cdef int restrict(self, long long[::1] nodes) except -1
@@ -28,6 +29,9 @@ cdef class ResourceLedger(Future):
     cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
     cdef bint fits_named(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef bint fits_simply(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cpdef int focus_parts(self, Py_ssize_t node_set) except -1
+    cdef bint holds_once(self) noexcept
+    cdef int narrow_beside(self, Py_ssize_t s, NodePool pool) except -1
     cdef bint fits_beside(self, Py_ssize_t x, NodePool pool) except? -1
     cdef long long barred_in(self, Py_ssize_t s) except? -1
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
@@ -36,6 +40,7 @@ cdef class ResourceLedger(Future):
     cdef bint is_choosy(self, Py_ssize_t x) noexcept
     cdef bint choose_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef bint find_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint ask_better(self, Py_ssize_t d, double cores, double best) noexcept
     cdef bint rank_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef int rank_level(self, Py_ssize_t slot, Py_ssize_t d, NodePool pool, long long level, long long until) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
@@ -51,7 +56,12 @@ cdef class ResourceLedger(Future):
     cdef int put_licences(self, Py_ssize_t slot, Py_ssize_t x) except -1
     cdef int settle(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef int name_nodes(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
-    cdef int name_freed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef bint holds_only(self, Py_ssize_t slot) except? -1
+    cdef int find_rooms(self, Py_ssize_t x, long long start) except -1
+    cdef int find_freed(self, Py_ssize_t x) except -1
+    cdef int renew(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int bar_again(self, Py_ssize_t h, long long e, long long sign) noexcept
+    cdef int name_found(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
     cdef bint is_settled(self, Py_ssize_t slot, long long start) except? -1

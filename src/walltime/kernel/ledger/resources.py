@@ -45,6 +45,7 @@ class ResourceLedger(Future):
         Future.__init__(self, jobs, nodes, index)
         self.before_node = integers(self.n)
         self.before_cores = integers(self.n)
+        self.wanted = integers(self.lines.kinds)
         self.restricted = False
         self.usable = integers(1)
 
@@ -164,8 +165,7 @@ class ResourceLedger(Future):
         have: cython.longlong
         if not self.conflicts(slot, self.now, end):
             return True
-        k = self.by_start[0]
-        if self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[k] > self.now:
+        if self.holds_once():
             return self.fits_beside(x, pool)
         self.meet(slot, self.set_of[x], self.now, end)
         if nodes == 0:
@@ -185,6 +185,39 @@ class ResourceLedger(Future):
                     return False
         return have >= nodes
 
+    def focus_parts(self, node_set):
+        """So many nodes may have that at most, and so many cores are there for such a job."""
+        v: cython.Py_ssize_t
+        s: cython.Py_ssize_t = node_set if node_set > 0 else 0
+        lost: cython.longlong = 0
+        mark: cython.Py_ssize_t
+        pool: NodePool = self.pools[s]
+        if self.measured[s] != self.version:
+            self.measure(s)
+        self.place.widest(pool, self.part_free)
+        if not self.place.plain and self.holds_once():
+            mark = pool.assumed
+            self.narrow_beside(s, pool)
+            self.place.widest(pool, self.part_extra)
+            pool.undo(mark)
+        else:
+            for v in range(self.levels - 1, 0, -1):
+                lost += self.lost[s * self.levels + v] if self.place.plain else 0
+                self.part_extra[v] = self.part_free[v] - lost
+        for v in range(self.levels):
+            self.part_free[v] *= v
+            self.part_extra[v] *= v
+        return 0
+
+    def part_bounds(self, node_set) -> list:
+        """The bounds of the parts as (free, extra): for checks and for a person."""
+        self.focus_parts(node_set)
+        return [(int(self.part_free[v]), int(self.part_extra[v])) for v in range(self.levels)]
+
+    def holds_once(self):
+        """Whether there is one hold, still to begin: then what it bars on each node is known."""
+        return self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[self.by_start[0]] > self.now
+
     def fits_beside(self, x, pool: NodePool):
         """The same beside the only hold, for a job that outlasts its start: what it bars on each node is known."""
         e: cython.longlong = self.held_first[self.by_start[0]]
@@ -195,8 +228,10 @@ class ResourceLedger(Future):
         have: cython.longlong
         if nodes == 0:
             return pool.total - self.barred_in(s) >= self.cores_of[x]
-        if self.measured[0] != self.version:
-            self.measure(0)
+        if self.measured[s] != self.version:
+            self.measure(s)
+        if pool.assumed == 0:
+            return self.beside(s, least) >= nodes
         have = pool.at_least(least)
         while e >= 0 and have >= nodes:
             i = self.lines.kept_node[e]
@@ -266,6 +301,8 @@ class ResourceLedger(Future):
             return 0
         if self.lines.simple[d]:
             if not self.lines.blind and self.conflicts(slot, self.now, end):
+                if self.holds_once():
+                    return self.narrow_beside(self.set_of[x], pool)
                 self.meet(slot, self.set_of[x], self.now, end)
                 for k in range(self.meets):
                     i = self.met[k]
@@ -282,6 +319,19 @@ class ResourceLedger(Future):
                 pool.assume(i, 0)
             elif self.lines.kept_on[i] >= 0:
                 pool.assume(i, self.lines.offer(i, A_CORE, slot, self.now, end))
+        return 0
+
+    def narrow_beside(self, s, pool: NodePool):
+        """Assume in the pool what the set's nodes have beside the only hold, for a job that outlasts its start."""
+        e: cython.longlong = self.held_first[self.by_start[0]]
+        i: cython.Py_ssize_t
+        if self.measured[s] != self.version:
+            self.measure(s)
+        while e >= 0:
+            i = self.lines.kept_node[e]
+            if self.lines.kept_barred[e] > 0 and self.member[s * self.n + i]:
+                pool.assume(i, max(0, pool.value[i] - self.lines.kept_barred[e]))
+            e = self.lines.kept_next[e]
         return 0
 
     # ---- starts and ends
@@ -351,7 +401,7 @@ class ResourceLedger(Future):
         d: cython.Py_ssize_t = self.demand_of[x]
         least: cython.longlong = self.lines.each[d * self.lines.kinds]
         sign: cython.longlong = self.place.leftover
-        level: cython.longlong = pool.level_from(least)
+        level: cython.longlong = pool.level_from(least) if sign > 0 else pool.level_to(pool.top)
         self.smallest.clear(self.nodes_of[x])
         self.meet(slot, self.set_of[x], self.now, until)
         for k in range(self.meets):
@@ -359,27 +409,56 @@ class ResourceLedger(Future):
             if pool.value[i] >= least and self.lines.clear(i, d, slot, self.now, until):
                 self.smallest.put(sign * self.leftover(i, d, self.lines.offer(i, A_CORE, slot, self.now, until)), i)
         self.rough.ask(self.lines.each, d * self.lines.kinds, 1)
-        while level >= 0:
+        while level >= least:
             if sign > 0 and (level - least) / self.scale[0] > self.smallest.worst:
                 break  # this much is left over of cores alone
+            full: cython.bint = sign < 0 and self.smallest.count == self.nodes_of[x]
+            if full and not self.ask_better(d, (level - least) / self.scale[0], -self.smallest.worst):
+                break
             self.rank_level(slot, d, pool, level, until)
-            level = pool.level_from(level + 1)
+            level = pool.level_from(level + 1) if sign > 0 else pool.level_to(level - 1)
         for k in range(self.smallest.count):
             pool.put(self.smallest.node[k], 0)
         return pool.chosen == self.nodes_of[x]
+
+    def ask_better(self, d, cores, best):
+        """Look only at nodes that may have `best` left over, where of cores so much is, as parts of the most that a
+        node has: what must be left over of the rest. False where no node has that much."""
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        need: cython.longlong
+        gap: cython.double = best - cores - 1e-9  # sums are rounded
+        rest: cython.double = 0.0  # all that can be left over
+        for r in range(1, kinds):
+            if self.scale[r] > 0:
+                rest += 1.0 - self.lines.each[d * kinds + r] / self.scale[r]
+        if rest < gap:
+            return False
+        for r in range(1, kinds):
+            need = self.lines.each[d * kinds + r]
+            self.wanted[r] = need
+            if self.scale[r] > 0 and gap > 0:
+                self.wanted[r] = max(need, cython.cast(cython.longlong, (gap - rest + 1.0) * self.scale[r]))
+        self.rough.ask(self.wanted, 0, 1)
+        return True
 
     def rank_level(self, slot, d, pool: NodePool, level, until):
         """Consider the nodes with so many free cores that have room and where nothing is kept meanwhile."""
         w: cython.Py_ssize_t
         i: cython.Py_ssize_t
         word: cython.longlong
+        key: cython.double
         for w in range(pool.words):
-            word = self.rough.among(w) & pool.bits[level * pool.words + w]
+            word = pool.bits[level * pool.words + w]
+            if word != 0:
+                word &= self.rough.among(w)
             while word != 0:
                 i = w * WORD + __builtin_ctzll(word)
                 word &= word - 1
-                if self.mark[i] != self.stamp and self.lines.clear(i, d, slot, self.now, until):
-                    self.smallest.put(self.place.leftover * self.leftover(i, d, level), i)
+                if self.mark[i] != self.stamp:
+                    key = self.place.leftover * self.leftover(i, d, level)
+                    if key <= self.smallest.worst and self.lines.clear(i, d, slot, self.now, until):
+                        self.smallest.put(key, i)
         return 0
 
     def choose(self, slot, x, pool: NodePool):
@@ -551,12 +630,18 @@ class ResourceLedger(Future):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         h: cython.Py_ssize_t
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        if self.holds_only(slot) and (
+            self.place.by_room
+            or (self.planned_for == slot and self.planned_at == start and self.planned == self.changes())
+        ):
+            return self.renew(slot, x, start, end)
         if self.counted > 0:
             self.name_unclear(slot, x, start, end)
             self.keep_names()
         self.make_hold(slot, start, end)
         h = self.made
         self.held_set[h] = self.set_of[x]
+        self.held_shape[h] = x
         if not self.is_placed(slot, x, start, end):
             self.held_count[h] = self.takes(x)
             self.counted += 1
@@ -757,9 +842,8 @@ class ResourceLedger(Future):
         at: cython.Py_ssize_t
         if not self.place.plain:
             if self.place.by_room and self.holds == 0:
-                self.imagine_rooms(x, pool, start)
-            else:
-                self.imagine(slot, x, pool, start, end)
+                return self.name_found(slot, x, start, end)
+            self.imagine(slot, x, pool, start, end)
             try:
                 pool.clear()
                 self.place.pick(pool, self.nodes_of[x], least, slot)
@@ -769,7 +853,7 @@ class ResourceLedger(Future):
                 self.keep(slot, d, pool.node[k], start, end, least, 1)
             return 0
         if self.planned_for == slot and self.planned_at == start and self.planned == self.changes():
-            return self.name_freed(slot, x, start, end)
+            return self.name_found(slot, x, start, end)
         at = self.node_starts.times(d)
         self.meet(slot, self.set_of[x], start, end)
         for k in range(self.meets):
@@ -784,36 +868,134 @@ class ResourceLedger(Future):
             self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
         return 0
 
-    def name_freed(self, slot, x, start, end):
-        """The same from what `when_freed` has just found: the nodes that will have room, in the order of its coming."""
-        k: cython.Py_ssize_t = self.frees - self.nodes_of[x]
-        i: cython.Py_ssize_t
+    def name_found(self, slot, x, start, end):
+        """The same without holds of others: from what was found when the time was looked for."""
+        k: cython.Py_ssize_t
         d: cython.Py_ssize_t = self.demand_of[x]
-        s: cython.Py_ssize_t = self.set_of[x]
-        least: cython.longlong = self.lines.each[d * self.lines.kinds]
-        at: cython.Py_ssize_t = self.node_starts.times(d)
-        missing: cython.longlong = 0
-        bound: cython.longlong
-        self.smallest.clear(self.nodes_of[x])
-        if k < 0:
-            missing = -k
-            k = 0
-        elif k > 0:  # of those that are free at the same time as the first of the last, the lowest numbers
-            bound = self.freed_at[k]
-            while k > 0 and self.freed_at[k - 1] == bound:
-                k -= 1
-        while k < self.frees:
-            self.smallest.put(cython.cast(cython.double, -self.freed_at[k]), self.freed[k])
-            k += 1
-        for k in range(self.smallest.count):
-            self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
-        for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                if missing == 0:
-                    return 0
-                if self.node_starts.time[at + i] < 0:
-                    self.keep(slot, d, i, start, end, least, 1)
-                    missing -= 1
+        if self.place.plain:
+            self.find_freed(x)
+        else:
+            self.find_rooms(x, start)
+        for k in range(self.meets):
+            self.keep(slot, d, self.met[k], start, end, self.lines.each[d * self.lines.kinds], 1)
+        return 0
+
+    def find_rooms(self, x, start):
+        """Put into `met` what a placement that looks at nothing but room picks of the nodes that have it then."""
+        k: cython.Py_ssize_t
+        pool: NodePool = self.pools[self.set_of[x]]
+        self.clear_rooms(x)
+        pool.clear()
+        self.place.pick_by(pool, self.nodes_of[x], self.cleared, start)
+        for k in range(pool.chosen):
+            self.met[k] = pool.node[k]
+        self.meets = pool.chosen
+        return 0
+
+    def find_freed(self, x):
+        """Put these nodes into `met`: those that will have room, from the last on, in the order of its coming."""
+        k: cython.Py_ssize_t = max(0, self.frees - self.nodes_of[x])
+        j: cython.Py_ssize_t = k
+        i: cython.Py_ssize_t
+        w: cython.Py_ssize_t
+        word: cython.longlong
+        pool: NodePool = self.pools[self.set_of[x]]
+        self.meets = 0
+        if k > 0 and self.freed_at[k - 1] == self.freed_at[k]:  # of those free at that time, the lowest numbers
+            while j > 0 and self.freed_at[j - 1] == self.freed_at[k]:
+                j -= 1
+            i = k
+            while i < self.frees and self.freed_at[i] == self.freed_at[k]:
+                i += 1
+            self.smallest.clear(i - k)
+            k = i
+            for i in range(j, k):
+                self.smallest.put(0.0, self.freed[i])
+            for i in range(self.smallest.count):
+                self.met[self.meets] = self.smallest.node[i]
+                self.meets += 1
+        for i in range(k, self.frees):
+            self.met[self.meets] = self.freed[i]
+            self.meets += 1
+        if self.meets < self.nodes_of[x]:  # and those that have it now, the lowest numbers
+            pool.gather(self.lines.each[self.demand_of[x] * self.lines.kinds])
+        for w in range(pool.words):
+            if self.meets == self.nodes_of[x]:
+                break
+            word = pool.wide[w]
+            while word != 0 and self.meets < self.nodes_of[x]:
+                self.met[self.meets] = w * WORD + __builtin_ctzll(word)
+                self.meets += 1
+                word &= word - 1
+        return 0
+
+    def holds_only(self, slot):
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if h < 0 or self.holds != 1 or self.named != 1 or self.pins > 0 or self.tries > 0 or x < 0:
+            return False
+        if self.held_shape[h] != x or self.jobs.at[slot].choice >= 0 or self.licensed_of[x] or self.any_of[x]:
+            return False
+        if self.nodes_of[x] == 0 or not self.lines.simple[self.demand_of[x]]:
+            return False
+        return self.place.plain or self.place.by_room
+
+    def renew(self, slot, x, start, end):
+        """The only hold is for another time, or keeps other nodes. What is the same stays as it is."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.held_by(slot)
+        d: cython.Py_ssize_t = self.demand_of[x]
+        e: cython.longlong = self.held_first[h]
+        next: cython.longlong
+        stay: cython.longlong = -1
+        moves: cython.bint = self.held_start[h] != start or self.held_end[h] != end
+        if self.place.plain:
+            self.find_freed(x)
+        else:
+            self.find_rooms(x, start)
+        self.stamp += 1
+        for k in range(self.meets):
+            self.mark[self.met[k]] = self.stamp
+        while e >= 0:
+            next = self.lines.kept_next[e]
+            i = self.lines.kept_node[e]
+            if self.mark[i] == self.stamp:
+                self.mark[i] = 0  # it has its entry
+                if moves:
+                    self.lines.shift(e, start, end)
+                self.lines.kept_next[e] = stay
+                stay = e
+            else:
+                self.bar_again(h, e, -1)
+                self.lines.forget(e, next)
+            e = next
+        self.made = h
+        self.held_first[h] = self.lines.kept_first[slot] = stay
+        self.held_start[h] = start
+        self.held_end[h] = end
+        for k in range(self.meets):
+            if self.mark[self.met[k]] == self.stamp:
+                self.keep(slot, d, self.met[k], start, end, self.lines.each[d * self.lines.kinds], 1)
+                self.bar_again(h, self.held_first[h], 1)
+        self.edge = min(self.edge, start, end)
+        self.version += 1
+        if not moves:
+            for i in range(self.sets):
+                if self.lone[i] == h and self.measured[i] == self.version - 1 and (i == 0 or i == self.held_set[h]):
+                    self.measured[i] = self.version
+        return self.bound()
+
+    def bar_again(self, h, e, sign):
+        """Count what the entry bars in the sets that it surely bears on; others are measured again."""
+        i: cython.Py_ssize_t = self.lines.kept_node[e]
+        s: cython.Py_ssize_t = self.held_set[h]
+        if sign > 0:
+            self.lines.kept_barred[e] = self.barred_by(e)
+        if self.lone[0] == h:
+            self.bar(0, e, sign)
+        if s > 0 and self.lone[s] == h and self.member[s * self.n + i]:
+            self.bar(s, e, sign)
         return 0
 
     def name_cores(self, slot, x, start, end):

@@ -62,6 +62,7 @@ cdef class Timelines:
     cdef Py_ssize_t find(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
     cdef int widen(self, Py_ssize_t i) except -1
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
+    cdef int shift(self, long long e, long long start, long long end) except -1
     cdef int forget(self, long long e, long long stop=*) noexcept
     cdef int ease(self, Py_ssize_t i) noexcept
     cdef bint large(self, Py_ssize_t i, Py_ssize_t d) noexcept

@@ -266,6 +266,16 @@ class Timelines:
         self.kept.add(i, start, end, self.kept_amounts, e * self.kinds)
         return e
 
+    def shift(self, e, start, end):
+        """The entry is kept at another time."""
+        i: cython.Py_ssize_t = self.kept_node[e]
+        self.ease(i)
+        self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
+        self.kept_start[e] = start
+        self.kept_end[e] = end
+        self.kept.add(i, start, end, self.kept_amounts, e * self.kinds)
+        return 0
+
     def forget(self, e, stop=-1):
         """Drop the entries of a hold from this one on, up to but without `stop`."""
         next: cython.longlong

@@ -127,7 +127,9 @@ class LinesQueue(Queue):
         self.dynamic = self.dynamic or dynamic
 
     def make(self, tier, lane, node_set, local, counter, dynamic):
-        queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, self.ledger.size)
+        bounds = self.ledger if counter < 0 else None  # at a limit jobs are sought by cores alone, also those that wait
+        size: cython.longlong = self.ledger.size
+        queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
         line = Line(queue, len(self.lines), tier, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
         return line

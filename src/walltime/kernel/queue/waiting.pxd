@@ -1,3 +1,4 @@
+from walltime.kernel.queue.bounds cimport Bounds
 from walltime.kernel.queue.index cimport Entries, QueueIndex
 from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
 from walltime.kernel.queue.sorting cimport Sorter
@@ -37,6 +38,14 @@ cdef class Queue:
 
 cdef class OrderedQueue(Queue):
     cdef QueueIndex line
+    # the same jobs by what they want of each node, where that makes a difference and `find` has been asked
+    cdef Bounds bounds
+    cdef Py_ssize_t node_set
+    cdef bint parted
+    cdef list parts
+    cdef list present  # the numbers of those that have had a job
+    cdef long long[::1] part_of  # by slot
+    cdef Py_ssize_t width
     cdef long long[::1] tail
     cdef Py_ssize_t begin
     cdef Py_ssize_t end
@@ -57,5 +66,14 @@ cdef class OrderedQueue(Queue):
     cdef long long[::1] ordered(self)
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int flush(self) except -1
+    cdef int enter(self, Py_ssize_t slot) except -1
+    cdef int leave(self, Py_ssize_t slot) except -1
+    cdef QueueIndex assign(self, Py_ssize_t slot)
+    cdef int reseparate_parts(self) except -1
+    cdef int enter_part(self, Py_ssize_t slot) except -1
+    cdef int part_all(self) except -1
+    cdef int refill_parts(self, Py_ssize_t n) except -1
+    cdef Py_ssize_t find_part(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cdef Py_ssize_t look(self, QueueIndex line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cdef bint sort(self) except -1
     cdef int shift(self) noexcept

@@ -8,6 +8,7 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.queue.bounds import Bounds  # noqa: F401 - as in waiting.pxd
 from walltime.kernel.queue.index import Entries, QueueIndex
 from walltime.kernel.queue.sorting import Sorter
 
@@ -207,11 +208,20 @@ class OrderedQueue(Queue):
     A job whose key is beyond all others goes to the *tail*, a plain array; the others into the *line*, which knows
     its order and, once `find` is asked, an index. The tail is moved into the line when `find` needs it there. So a
     job that starts as soon as it arrives costs two writes, and a policy that only looks at the head pays for no index.
+
+    Where `bounds` tells parts of the jobs apart, each has an index of its own, and `find` looks into each of them.
     """
 
-    def __init__(self, jobs: JobTable, capacity) -> None:
+    def __init__(self, jobs: JobTable, capacity, bounds=None, node_set=-1) -> None:
         Queue.__init__(self, jobs)
-        self.line = QueueIndex(jobs, max(1, int(capacity).bit_length()))
+        self.width = max(1, int(capacity).bit_length())
+        self.line = QueueIndex(jobs, self.width)
+        self.bounds = bounds
+        self.node_set = node_set
+        self.parted = False
+        self.parts = []
+        self.present = []
+        self.part_of = integers(1)
         self.tail = integers(64)
         self.begin = self.end = 0
         self.last_key = -NEVER
@@ -228,8 +238,7 @@ class OrderedQueue(Queue):
             self.begin = self.end = 0
         elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
             self.flush()
-            self.line.insert(slot)
-            self.jobs.at[slot].place = LINE
+            self.enter(slot)
             self.size += 1
             return 0
         self.last_key = key
@@ -264,7 +273,7 @@ class OrderedQueue(Queue):
             while self.begin < self.end and self.tail[self.begin] < 0:
                 self.begin += 1
         elif place == LINE:
-            self.line.remove(slot)
+            self.leave(slot)
         else:
             raise KeyError(slot)
         self.size -= 1
@@ -297,15 +306,20 @@ class OrderedQueue(Queue):
         return self.line.next(slot)
 
     def find(self, free, extra, window, after, longest):
-        a: cython.Py_ssize_t
-        b: cython.Py_ssize_t
         if free <= 0 or self.size == 0:
             return -1
         self.flush()
+        if self.bounds is not None and self.bounds.parts > 1:
+            return self.find_part(free, extra, window, after, longest)
+        return self.look(self.line, free, extra, window, after, longest)
+
+    def look(self, line: QueueIndex, free, extra, window, after, longest):
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
         if window >= longest or extra >= free:
-            return self.line.find(free, longest, after)
-        a = self.line.find(free, window, after)
-        b = self.line.find(extra, longest, after)
+            return line.find(free, longest, after)
+        a = line.find(free, window, after)
+        b = line.find(extra, longest, after)
         if a < 0 or (b >= 0 and self.precedes(b, a)):
             return b
         return a
@@ -315,9 +329,110 @@ class OrderedQueue(Queue):
         i: cython.Py_ssize_t
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
-                self.line.insert(self.tail[i])
-                self.jobs.at[self.tail[i]].place = LINE
+                self.enter(self.tail[i])
         self.begin = self.end = 0
+        return 0
+
+    def enter(self, slot):
+        """The job goes into the line."""
+        self.line.insert(slot)
+        self.jobs.at[slot].place = LINE
+        return self.enter_part(slot) if self.parted else 0
+
+    def leave(self, slot):
+        """The job leaves the line."""
+        part: QueueIndex
+        self.line.remove(slot)
+        if self.parted:
+            part = self.parts[self.part_of[slot]]
+            part.remove(slot)
+        return 0
+
+    # ---- parts
+
+    def find_part(self, free, extra, window, after, longest):
+        """The same, in each part within its own bounds: the first of what is found."""
+        k: cython.Py_ssize_t
+        number: cython.Py_ssize_t
+        found: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        most: cython.longlong
+        beside: cython.longlong
+        part: QueueIndex
+        if not self.parted:
+            self.part_all()
+        self.bounds.focus_parts(self.node_set)
+        for k in range(len(self.present)):
+            number = self.present[k]
+            part = self.parts[number]
+            if part.size == 0:
+                continue
+            most = free if number == 0 else min(free, self.bounds.part_free[number])
+            beside = extra if number == 0 else min(extra, self.bounds.part_extra[number])
+            if most <= 0:
+                continue
+            found = self.look(part, most, beside, window, after, longest)
+            if found >= 0 and (best < 0 or self.precedes(found, best)):
+                best = found
+        return best
+
+    def part_all(self):
+        """From now on parts are kept."""
+        i: cython.Py_ssize_t
+        slots: cython.longlong[::1] = self.ordered()
+        self.parted = True
+        self.parts = [None] * self.bounds.parts
+        for i in range(self.line.size):
+            self.enter_part(slots[i])
+        return 0
+
+    def assign(self, slot):
+        """The part that the job belongs to, which need not have it yet."""
+        number: cython.Py_ssize_t = self.bounds.part_of(slot)
+        while slot >= len(self.part_of):
+            self.part_of = doubled(self.part_of)
+        self.part_of[slot] = number
+        if self.parts[number] is None:
+            self.parts[number] = QueueIndex(self.jobs, self.width)
+            self.present.append(number)
+        return self.parts[number]
+
+    def enter_part(self, slot):
+        part: QueueIndex = self.assign(slot)
+        return part.insert(slot)
+
+    def reseparate_parts(self):
+        """The keys have changed, the order has not."""
+        part: QueueIndex
+        for part in self.parts:
+            if part is not None:
+                part.reseparate()
+        return 0
+
+    def refill_parts(self, n):
+        """The line has n jobs, in the order of `sorter.items`: so do the parts, each its own."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        number: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = 0
+        part: QueueIndex
+        ends: cython.longlong[::1] = integers(len(self.parts))
+        order: cython.longlong[::1] = integers(n)
+        for i in range(n):
+            ends[self.part_of[self.entries.at[i * ENTRY]]] += 1
+        for k in range(len(ends)):
+            begin += ends[k]
+            ends[k] = begin - ends[k]
+        for i in range(n):
+            number = self.part_of[self.entries.at[self.sorter.items[i] * ENTRY]]
+            order[ends[number]] = self.sorter.items[i]
+            ends[number] += 1
+        begin = 0
+        for k in range(len(ends)):
+            part = self.parts[k]
+            if part is not None:
+                part.refill(order[begin:], ends[k] - begin, self.entries)
+            begin = ends[k]
         return 0
 
     def ordered(self):
@@ -379,12 +494,18 @@ class OrderedQueue(Queue):
         self.last_seq = order.ties[n - 1]
         if not moved:
             self.line.reseparate()
+            if self.parted:
+                self.reseparate_parts()
             return False
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
                 self.jobs.at[self.tail[i]].place = LINE
+                if self.parted:
+                    self.assign(self.tail[i])
         self.begin = self.end = 0
         self.line.refill(order.items, n, self.entries)
+        if self.parted:
+            self.refill_parts(n)
         self.shuffled = True
         return True
 

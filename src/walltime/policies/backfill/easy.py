@@ -55,9 +55,11 @@ class Easy(Policy):
         # released; and under the cause ARRIVAL alone. Where keys change with time the queue is never quiet.
         if self.blocked >= 0 and p.causes == ARRIVAL and p.raw_queue.quiet(self.blocked) and p.admits(self.blocked):
             return self.consider_arrivals(p)
-        self.blocked = -1
-        p.release()
+        kept: cython.bint = self.blocked >= 0 and p.release_but(self.blocked)
         slot = p.raw_queue.head()
+        if not kept or slot != self.blocked:
+            p.release()
+        self.blocked = -1
         while slot >= 0 and p.fits(slot):
             p.start(slot)
             slot = p.raw_queue.head()

@@ -7,5 +7,6 @@ cdef class Contiguous(Place):
     cpdef bint suits(self, NodePool pool, long long nodes, long long least) except? -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
-    cdef Py_ssize_t run(self, NodePool pool, long long nodes, long long least) noexcept
+    cdef int pick_by(self, NodePool pool, long long nodes, long long[::1] times, long long time) except -1
+    cdef int widest(self, NodePool pool, long long[::1] most) except -1
     cdef Py_ssize_t stretch(self, NodePool pool, long long cores) noexcept

@@ -22,12 +22,13 @@ class Contiguous(Place):
 
     def __init__(self) -> None:
         Place.__init__(self)
+        self.ranked = True
         self.plain = False
         self.by_room = True
         self.falling = integers(1)
 
     def suits(self, pool: NodePool, nodes, least):
-        return pool.enough(least, nodes) and self.run(pool, nodes, least) >= 0
+        return pool.enough(least, nodes) and pool.first_run(nodes, least) >= 0
 
     def when(self, times, nodes):
         """Of all runs of so many nodes, that whose last node suffices first: `falling` has the nodes of the run that
@@ -49,8 +50,33 @@ class Contiguous(Place):
                 best = times[self.falling[first]]
         return best
 
+    def pick_by(self, pool: NodePool, nodes, times, time):
+        i: cython.Py_ssize_t = 0
+        first: cython.Py_ssize_t = 0
+        while i < len(times) and i - first < nodes:
+            if times[i] > time:
+                first = i + 1
+            i += 1
+        for i in range(first, first + nodes):
+            pool.put(i, 0)
+        return 0
+
+    def widest(self, pool: NodePool, most):
+        """The longest runs."""
+        v: cython.Py_ssize_t
+        for v in range(pool.words):
+            pool.wide[v] = 0
+        for v in range(len(most) - 1, 0, -1):
+            if v <= pool.top and pool.count[v] > 0:
+                pool.widen(v)
+                pool.seek_run(pool.size + 1)
+                most[v] = pool.longest
+            else:
+                most[v] = most[v + 1] if v + 1 < len(most) else 0
+        return 0
+
     def pick(self, pool: NodePool, nodes, least, slot):
-        i: cython.Py_ssize_t = self.run(pool, nodes, least)
+        i: cython.Py_ssize_t = pool.first_run(nodes, least)
         k: cython.Py_ssize_t
         if i >= 0:
             for k in range(nodes):
@@ -67,19 +93,6 @@ class Contiguous(Place):
                 cores -= got
             i += 1
         return 0
-
-    def run(self, pool: NodePool, nodes, least):
-        """Where the first run begins, or -1."""
-        i: cython.Py_ssize_t
-        length: cython.longlong = 0
-        for i in range(pool.size):
-            if pool.value[i] < least:
-                length = 0
-                continue
-            length += 1
-            if length == nodes:
-                return i + 1 - nodes
-        return -1
 
     def stretch(self, pool: NodePool, cores):
         """Where the first stretch of nodes with free cores begins that holds them all, or 0."""

@@ -29,6 +29,9 @@ def test_the_pool_answers_like_a_list(size):
         assert pool.first_of(least, begin) == _first((free == least) & (np.arange(size) >= begin))
         assert pool.level_from(least) == min(free[free >= least], default=-1)
         assert pool.level_to(least) == max(free[free <= least], default=-1)
+        wanted = int(random.integers(1, 1 + min(size, 40)))
+        fitting = "".join("x" if value >= max(least, 1) else "." for value in free)
+        assert pool.first_run(wanted, max(least, 1)) == fitting.find("x" * wanted)
         mark = pool.assumed
         for other in random.integers(size, size=5):
             pool.assume(int(other), int(random.integers(0, top + 1)))
