@@ -50,7 +50,10 @@ HOOKS = {
     "backfill": ("schedule",),
     "broker": ("route",),
 }
-DECIDES = {"start", "reserve", "cancel", "preempt", "advance", "release", "wake"}
+DECIDES = {
+    *("start", "start_on", "reserve", "reserve_best", "open_draft", "adopt", "cancel", "preempt", "advance"),
+    *("release", "wake"),
+}
 count = 0
 
 

@@ -421,7 +421,8 @@ class Cluster(ClusterView):
         self.changes.waiting += 1
         if domain.forecast is not None:
             self.set_time(self.changes.now)
-            domain.forecast.joined(slot, not domain.dynamic and domain.place_of(slot) == len(domain.forecast.line))
+            known = not domain.dynamic and not domain.forecast.stale  # a stale line has jobs that have left
+            domain.forecast.joined(slot, known and domain.place_of(slot) == len(domain.forecast.line))
         return 0
 
     def unqueued(self, jobs: JobTable, slot):
