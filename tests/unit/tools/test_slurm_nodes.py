@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import walltime
 from walltime import Workload
 from walltime.cli.app import app
 from walltime.core.errors import InputError
@@ -93,6 +94,7 @@ def test_a_sweep_whose_workers_are_jobs_of_slurm(nodes: Path, tmp_path: Path, mo
             (tmp_path / name).write_text(f'#!/bin/sh\nexec env {settings} {words} "$@"\n', encoding="utf-8")
             (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        monkeypatch.setenv("PYTHONPATH", str(Path(walltime.__file__).parents[1]))  # a worker's folder is another one
         monkeypatch.chdir(tmp_path)
         arguments = ["sweep", "e.yaml", "--store", "store", "--dask", "slurm", "--workers", "2"]
         told = CliRunner().invoke(app, arguments, catch_exceptions=False)
