@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from twin import reference
 from walltime import api
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.time import SECOND
+from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
 
 COLUMNS = ("job_id", "queue", "start", "end", "state", "backfilled")
@@ -58,6 +60,35 @@ def test_the_engine_agrees_with_its_twin(kind, part):
             pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_site({seed}, {kind!r}): {site}", pytrace=False)
     if refused:
         pytest.skip(f"{len(refused)} of 50 scenarios are not supported; the first: {refused[0]}")
+
+
+@pytest.mark.parametrize("first", [0, 6])
+def test_many_jobs_at_a_limit_before_whole_nodes(first):
+    """A blocked job at the head of those that a limit holds back is the head, also where no nodes are free for it."""
+    for seed in range(first, first + 6):
+        draw = random.Random(seed)
+        jobs = 60
+        run = [draw.randrange(100, 8000) for _ in range(jobs)]
+        shaped = [draw.random() < 0.5 for _ in range(jobs)]
+        nodes = [draw.choice([1, 2, 4]) if own else None for own in shaped]
+        each = [draw.choice([1, 2, 12]) if own else None for own in shaped]
+        workload = Workload.from_columns(
+            submit=sorted(draw.randrange(30_000) for _ in range(jobs)),
+            run_time=run,
+            requested_time=[own * draw.choice([1, 2, 5]) for own in run],
+            nodes=nodes,
+            cores_per_node=each,
+            cores=[a * b if a and b else draw.randrange(1, 25) for a, b in zip(nodes, each, strict=True)],
+            queue=[draw.choice(["low", "high", "high"]) for _ in range(jobs)],
+        )
+        cluster = {
+            "nodes": "8x12",
+            "sharing": "whole",
+            "queues": {"low": {"priority": 10}, "high": {"priority": 30, "running_cores": 48}},
+            "scheduler": {"order": "fcfs", "backfill": "easy"},
+        }
+        scenario = parse({"workload": {"table": workload}, "cluster": cluster})
+        assert fast_rows(scenario) == slow_rows(scenario), seed
 
 
 @pytest.mark.parametrize("kind", KINDS)
