@@ -3,7 +3,7 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-base test-services longest lint build develop checked browser releases recipes database dask wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-base test-services longest lint build develop checked browser releases recipes database dask solver wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make develop   set up all that tests and checks need"
@@ -24,7 +24,7 @@ demo: build
 test: develop lint checked recipes
 	$(TEST) -m "not service" --ignore tests/property --ignore tests/unit/policy/test_conformance.py tests
 	PYTHONPATH=build/checked/lib $(TEST) -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
-test-services: develop checked browser releases database dask
+test-services: develop checked browser releases database dask solver
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 test-base: develop
@@ -54,6 +54,8 @@ database: develop
 	@tools/bootstrap database
 dask: develop
 	@tools/bootstrap dask
+solver: develop
+	@tools/bootstrap solver
 wheels: build
 	@$(PY) tools/wheels.py
 guards: develop

@@ -1,5 +1,5 @@
-"""`python -m benchmarks [NAME ...] [--quick] [--json FILE] [--against BUILD]`: a table of figures in CPU time, targets
-beside them; or this build and another one, by turns."""
+"""`python -m benchmarks [NAME ...] [--quick] [--json FILE] [--record] [--against BUILD]`: a table of figures in CPU
+time, targets and the last release's figures beside them; or this build and another one, by turns."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from benchmarks import (
     case_users,
 )
 from benchmarks.figures import WIDTH, Figure, headings
+from benchmarks.recorded import FILE, Recorded, record
 from benchmarks.setting import Setting, quick
 
 ALL = (
@@ -82,14 +83,19 @@ def main() -> None:
         _write(options, {"against": [asdict(line) | {"ratio": line.ratio} for line in lines]})
         return
     figures: list[Figure] = []
+    recorded = None if options.quick else Recorded.load()
+    if recorded is not None:
+        print(f"release: the cost over that of the last release, which was measured on {recorded.machine}")
     with tempfile.TemporaryDirectory(prefix="walltime-bench-") as folder:
         setting = quick(Path(folder)) if options.quick else Setting(Path(folder))
         for name in options.names or CASES:
             _announce(name)
             for figure in CASES[name].measure(setting):
-                print(figure.line(), flush=True)
+                print(figure.line(recorded and recorded.ratio(figure)), flush=True)
                 figures.append(figure)
     _write(options, {"figures": [figure.as_data() for figure in figures]})
+    if options.record:
+        record(figures, _describe_machine())
     missed = [figure for figure in figures if figure.met is False]
     print(f"\n{sum(figure.met is True for figure in figures)} targets met, {len(missed)} missed")
 
@@ -105,11 +111,14 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all, where none is given")
     parser.add_argument("--quick", action="store_true", help="a tenth of the jobs, fewer repetitions")
     parser.add_argument("--json", metavar="FILE", help="write the figures into this file too")
+    parser.add_argument("--record", action="store_true", help=f"keep the figures as a release's, in {FILE.name}")
     parser.add_argument("--against", metavar="BUILD", help="another built checkout: both by turns, ratios of CPU time")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="with --against: so many turns of each")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
+    if options.record and (options.quick or options.against):
+        parser.error("--record keeps figures of full size; leave out --quick and --against")
     for name in options.names:
         if name not in CASES:
             parser.error(f"no benchmark is called {name!r}; choose from {', '.join(CASES)}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from benchmarks.recorded import plain_name
 
 HERE = Path(__file__).parents[1]
 TIMES = {"s", "CPU s", "ms", "us"}
@@ -80,7 +81,7 @@ def measure(build: Build, case: str, quick: bool) -> dict[str, Any]:
         file = Path(folder) / "figures.json"
         build.run("-m", "benchmarks", case, *(["--quick"] if quick else []), "--json", str(file))
         figures = json.loads(file.read_text(encoding="utf-8"))["figures"]
-    return {re.sub(r" \(queue to [\d,]+\)", "", figure["what"]): figure for figure in figures}
+    return {plain_name(figure["what"]): figure for figure in figures}
 
 
 def compare(case: str, rounds: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[Line]:

@@ -31,11 +31,16 @@ from walltime.policies.backfill.conservative import Conservative
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.estimate.request import Request
 from walltime.policies.order.fcfs import Fcfs
+from walltime.scenario import parse
 
 CASE = "conservative"
 LOADS = (0.9, 1.0, 1.1)
 TWIN_JOBS = 400  # the twin looks at every pair of jobs at every instant
 QUEUES = (570, 2_000, 5_000, 20_000)
+SITE = [
+    {"name": "cn", "count": 352, "cores": 32, "memory": "128G"},
+    {"name": "gn", "count": 48, "cores": 32, "memory": "256G", "gpus": 4},
+]
 STRETCH = (3600 * SECOND, 3 * 3600 * SECOND)
 """From when to when the cost with a queue of some length is measured."""
 
@@ -54,6 +59,8 @@ def measure(setting: Setting) -> Iterator[Figure]:
         yield from measure_queue(queue, setting)
     for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, None)):
         yield from measure_nodes(kind, load, target, setting)
+    yield from measure_site(setting)
+    yield from measure_neighbours(setting)
 
 
 def measure_nodes(kind: str, load: float, target: Any, setting: Setting) -> Iterator[Figure]:
@@ -64,6 +71,53 @@ def measure_nodes(kind: str, load: float, target: Any, setting: Setting) -> Iter
         timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
         what = f"139 x 24 nodes, {len(jobs):,} {kind} jobs, {backfill} (queue to {record.facts['longest_queue']:,})"
         yield seconds(CASE, what, timing, target if backfill == "conservative" else None)
+
+
+def measure_site(setting: Setting) -> Iterator[Figure]:
+    """20,000 jobs with memory, a seventh of them with GPUs, in three queues of 400 nodes."""
+    jobs = site_jobs(setting.jobs // 50)
+    queues = {"short": {"max_time": "4h", "priority": 2}, "batch": {"nodes": ["cn"]}, "gpu": {"nodes": ["gn"]}}
+    for backfill, target in (("conservative", at_most(20)), ("easy", None)):
+        cluster = {"nodes": SITE, "queues": queues, "scheduler": {"backfill": backfill}}
+        scenario = parse({"workload": {"table": jobs}, "cluster": cluster}, [])
+        timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
+        what = f"400 nodes with GPUs and queues, {len(jobs):,} jobs, {backfill}"
+        yield seconds(CASE, f"{what} (queue to {record.facts['longest_queue']:,})", timing, target)
+
+
+def measure_neighbours(setting: Setting) -> Iterator[Figure]:
+    """1,500 jobs for some of 20 whole nodes: neighbours, and any."""
+    jobs = loosened(case_nodes.node_jobs(setting.jobs * 15 // 10_000, 20, "shaped", 2.0, widest=6))
+    for place in ("contiguous", "best-fit"):
+        scheduler = {"backfill": "conservative", "place": place}
+        cluster = {"nodes": "20x24", "sharing": "whole", "scheduler": scheduler}
+        scenario = parse({"workload": {"table": jobs}, "cluster": cluster}, [])
+        timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
+        what = f"20 whole nodes, {len(jobs):,} jobs, {place}"
+        yield seconds(CASE, f"{what} (queue to {record.facts['longest_queue']:,})", timing, None)
+
+
+def site_jobs(size: int, load: float = 1.05) -> Workload:
+    """Jobs for the site: powers of two of cores with memory for each, those above a node's in whole nodes."""
+    draw = stream(1, "benchmark.site")
+    gpu = draw.random(size) < 0.15
+    cores = 2 ** np.minimum(draw.geometric(0.35, size) - 1, 8)
+    cores = np.where(gpu, draw.choice([1, 2, 4, 8], size), cores).astype(np.int64)
+    run = np.clip(draw.lognormal(np.log(3600), 1.4, size), 10, 2 * 86_400).astype(np.int64)
+    asked = np.minimum(np.ceil(run * draw.uniform(1, 6, size) / 600) * 600, 3 * 86_400).astype(np.int64)
+    gaps = draw.exponential(float(np.mean(cores * run)) / (load * 400 * 32), size)
+    queue = np.where(gpu, 2, np.where(asked <= 4 * 3600, 0, 1)).astype(np.int32)
+    columns = {
+        "submit": np.cumsum(gaps).astype(np.int64) * SECOND,
+        "run_time": run * SECOND,
+        "requested_time": np.maximum(asked, run) * SECOND,
+        "cores": cores,
+        "nodes": np.where(cores > 32, cores // 32, np.where(gpu, 1, -1)).astype(np.int64),
+        "queue": queue,
+        "memory_per_core": draw.choice([1, 2, 4], size).astype(np.int64) * 2**30,
+        "gpus": np.where(gpu, draw.integers(1, 5, size), 0).astype(np.int64),
+    }
+    return Workload(columns, {"queue": ["short", "batch", "gpu"]})
 
 
 def measure_pool(setting: Setting) -> Iterator[Figure]:

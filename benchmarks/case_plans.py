@@ -17,15 +17,19 @@ from benchmarks.figures import Figure, Target, at_least, at_most, seconds
 from benchmarks.setting import Setting
 from benchmarks.workloads import POOL, random_jobs
 from planning import make_plan
+from walltime.cluster.requests import Request as NodeRequest
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.draft import Draft
+from walltime.kernel.draft_cores import CoreDraft
+from walltime.kernel.draft_nodes import NodeDraft
+from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.backfill.plan import Plan
 from walltime.policies.estimate.request import Request
 from walltime.policies.optimise.objectives import Wait
@@ -37,6 +41,8 @@ from walltime.scenario import Part
 
 CASE = "plans"
 MACHINE = 1_000
+CORES, WHOLE, NAMED = "cores", "whole nodes", "nodes with memory"
+MACHINES = (CORES, WHOLE, NAMED)
 OBJECTIVES = {"fairness": 10, "response": 1, "wait": 1, "slowdown": 1}
 MOVES = (100, 1_000, 10_000)
 MONTH = 30 * 86400
@@ -46,12 +52,14 @@ OPTIMISERS = ("random-search", "gap-search", "tabu", "annealing", "neighbourhood
 
 def measure(setting: Setting) -> Iterator[Figure]:
     """Changes of a plan by one operator, objectives as Alea has them; then whole runs."""
-    for waiting in MOVES:
-        ours = waiting == 1_000
-        yield evaluations(waiting, "gap", 20 * setting.jobs // 1_000, at_least(20_000) if ours else None, setting)
-        yield evaluations(waiting, "swap", 20 * setting.jobs // 1_000, None, setting)
-        rounds = max(20, 100_000 // waiting * setting.jobs // 100_000)
-        yield evaluations(waiting, "sequence", rounds, at_least(500) if ours else None, setting)
+    for machine in MACHINES:
+        for waiting in MOVES if machine != NAMED else MOVES[:2]:
+            ours = waiting == 1_000
+            rounds = 20 * setting.jobs // 1_000
+            yield evaluations(machine, waiting, "gap", rounds, at_least(20_000) if ours else None, setting)
+            yield evaluations(machine, waiting, "swap", rounds, None, setting)
+            rounds = max(20, rounds * 50 // waiting) if machine != NAMED else max(2, 2_000 // waiting)
+            yield evaluations(machine, waiting, "sequence", rounds, at_least(500) if ours else None, setting)
     yield from measure_plain(setting)
     yield from measure_month(setting)
     yield from measure_distance(setting)
@@ -65,32 +73,50 @@ class Waiting:
     search: Any
 
 
-def evaluations(waiting: int, operator: str, rounds: int, target: Target | None, setting: Setting) -> Figure:
+def evaluations(
+    machine: str, waiting: int, operator: str, rounds: int, target: Target | None, setting: Setting
+) -> Figure:
     """Evaluated changes in a CPU second."""
-    timing, made = setting.time(partial(make_waiting, waiting, operator, rounds), improve)
+    timing, made = setting.time(partial(make_waiting, machine, waiting, operator, rounds), improve)
     count = made.search.evaluations
-    what = f"{waiting:,} waiting: evaluated changes by {operator}, a second"
+    what = f"{waiting:,} waiting, 1,000 {machine}: evaluated changes by {operator}, a second"
     return Figure(CASE, what, count / timing.median, count / timing.best, "/s", target, repeats=len(timing.runs))
 
 
-def make_waiting(waiting: int, operator: str, rounds: int) -> Waiting:
+def make_ledger(machine: str, jobs: JobTable) -> Any:
+    """A thousand cores, or nodes of 32 cores that are given as a whole, or with memory that jobs share."""
+    if machine == CORES:
+        return PlanLedger(jobs, MACHINE)
+    place = registry.build("place", Part(name="first-fit"))
+    if machine == WHOLE:
+        return ResourceLedger(jobs, Hardware(np.full((MACHINE, 1), 32), place, whole=True))
+    return ResourceLedger(jobs, Hardware(np.tile([32, 128], (MACHINE, 1)), place, resources=("cores", "memory")))
+
+
+def make_waiting(machine: str, waiting: int, operator: str, rounds: int) -> Waiting:
     """A machine that is full, and as many jobs of many sizes that wait."""
     random = stream(waiting, "benchmarks.plans")
     jobs: Any = JobTable()
-    ledger: Any = PlanLedger(jobs, MACHINE)
+    ledger: Any = make_ledger(machine, jobs)
     slots = []
     for i in range(waiting + 50):
         cores = int(min(random.integers(1, 200), random.integers(1, 200)))
         length = int(random.lognormal(8, 1.5) + 60) * SECOND
         slot = jobs.add(0, 0, length, cores)
         jobs.estimate[slot], jobs.user[slot] = length, int(random.integers(0, 40))
-        if i < 50 and cores <= ledger.free:
+        if machine != CORES:
+            each = (32,) if machine == WHOLE else (int(random.integers(1, 33)), int(random.integers(1, 129)))
+            jobs.cores[slot] = each[0] * cores
+            jobs.shape[slot] = ledger.intern(NodeRequest(each[0] * cores, cores, each), 0)
+        if i < 50 and ledger.free >= jobs.cores[slot] and ledger.fits(slot):
             jobs.expected_end[slot] = length
             ledger.take(slot)
         else:
-            ledger.hold(slot, ledger.earliest(slot, 0))
+            start = ledger.earliest(slot, 0)
+            ledger.hold(slot, start)
+            jobs.promise[slot] = start
             slots.append(slot)
-    draft: Any = Draft()
+    draft: Any = NodeDraft() if machine == NAMED else CoreDraft()
     slots = slots[:waiting]
     draft.open(ledger, np.array(slots, np.int64), len(slots))
     return Waiting(draft, GapSearch(OBJECTIVES, {operator: 1}, rounds=rounds))

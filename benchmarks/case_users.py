@@ -1,8 +1,10 @@
-"""Users who react: what a closed loop costs beside a replay of the same log, from the table of jobs to the summary."""
+"""Users who react: what a closed loop costs beside a replay of the same log, from the table of jobs to the summary; and
+what more users cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from benchmarks.setting import Setting
 from walltime import api
 from walltime.core.random import stream
 from walltime.core.workload import Workload
+from walltime.engine import native
+from walltime.scenario import parse
 
 CASE = "users"
 USERS = 1000
@@ -19,8 +23,12 @@ CORES = 900
 """As many as the jobs need at 95 %."""
 
 
-def make_log(size: int) -> Workload:
-    """Jobs of 1,000 users at random times, ten minutes each in the mean, after a wait of five."""
+GROWTH = (10, 100, 1_000, 10_000)
+"""Users among whom the same jobs are divided."""
+
+
+def make_log(size: int, users: int = USERS) -> Workload:
+    """Jobs of so many users at random times, ten minutes each in the mean, after a wait of five."""
     random = stream(1, "benchmark.users")
     run = random.exponential(600, size).round(3)
     return Workload.from_columns(
@@ -28,7 +36,7 @@ def make_log(size: int) -> Workload:
         run_time=run,
         requested_time=(2 * run).round(3),
         cores=random.integers(1, 17, size),
-        user=[f"u{code}" for code in random.integers(0, USERS, size)],
+        user=[f"u{code}" for code in random.integers(0, users, size)],
         recorded_wait=random.exponential(300, size).round(3),
     )
 
@@ -47,3 +55,23 @@ def measure(setting: Setting) -> Iterator[Figure]:
         yield seconds(CASE, f"{setting.jobs:,} jobs of {USERS:,} users, {mode}", timings[mode], target)
     median, best = (getattr(timings["feedback"], one) / getattr(timings["replay"], one) for one in ("median", "best"))
     yield Figure(CASE, "feedback by replay", median, best, "x", at_most(2), None, setting.repeats)
+    yield from measure_growth(setting)
+
+
+def measure_growth(setting: Setting) -> Iterator[Figure]:
+    """The same jobs of ever more users: ordered by fair share every minute, and with a limit for each user."""
+    fair = {"order": {"name": "fairshare", "interval": 60}, "backfill": "easy"}
+    limit = {"queues": {"all": {"default": True, "per_user": {"running_cores": CORES // 3}}}}
+    kinds: dict[str, dict[str, Any]] = {
+        "first come, first served": {"scheduler": {"backfill": "easy"}},
+        "fair share every 60 s": {"scheduler": fair},
+        "a limit for each user": {"scheduler": {"backfill": "easy"}} | limit,
+        "both": {"scheduler": fair} | limit,
+    }
+    for what, rules in kinds.items():
+        for users in GROWTH:
+            jobs = make_log(setting.jobs // 10, users)
+            make = partial(parse, {"workload": {"table": jobs}, "cluster": {"cores": CORES} | rules}, [])
+            timing, record = setting.time(make, partial(native.run, workload=jobs))
+            text = f"{len(jobs):,} jobs of {users:,} users, {what} (queue to {record.facts['longest_queue']:,})"
+            yield seconds(CASE, text, timing, None)

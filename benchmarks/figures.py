@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.measuring import Timing
 
-WIDTH = 118
-_HEADINGS = ("", "median", "best", "target", "", "twin")
+WIDTH = 128
+_HEADINGS = ("", "median", "best", "target", "", "twin", "release")
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,13 @@ class Figure:
         """Whether the target is met; None where there is none."""
         return None if self.target is None else self.target.met_by(self.median)
 
-    def line(self) -> str:
-        """The figure as a line of the table."""
+    def line(self, ratio: float | None = None) -> str:
+        """The figure as a line of the table; `ratio` is its cost over that of the last release."""
         target = "" if self.target is None else f"{'>=' if self.target.at_least else '<='} {self.target.bound:g}"
         verdict = {None: "", True: "ok", False: "MISSED"}[self.met]
         twin = "" if self.twin is None else f"{self.twin:,.0f} x"
-        return _line(self.what, f"{_number(self.median)} {self.unit}", _number(self.best), target, verdict, twin)
+        median, best = f"{_number(self.median)} {self.unit}", _number(self.best)
+        return _line(self.what, median, best, target, verdict, twin, "" if ratio is None else f"{ratio:.2f}")
 
     def as_data(self) -> dict[str, Any]:
         """The same for a program."""
@@ -87,8 +88,8 @@ def headings() -> str:
     return _line(*_HEADINGS)
 
 
-def _line(what: str, median: str, best: str, target: str, verdict: str, twin: str) -> str:
-    return f"{what:<62}{median:>18}{best:>10}{target:>10} {verdict:<7}{twin:>9}".rstrip()
+def _line(what: str, median: str, best: str, target: str, verdict: str, twin: str, ratio: str) -> str:
+    return f"{what:<62}{median:>18}{best:>10}{target:>10} {verdict:<7}{twin:>9}{ratio:>9}".rstrip()
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.kernel.draft import Draft
+from walltime.kernel.draft_cores import CoreDraft
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.plan import PlanLedger
 
@@ -26,7 +26,7 @@ class Planned:
     length: list[int] = field(default_factory=list)
 
     def open(self) -> Any:
-        draft: Any = Draft()
+        draft: Any = CoreDraft()
         draft.open(self.ledger, np.array(self.slots, np.int64), len(self.slots))
         return draft
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import walltime
 from walltime.core.workload import Origin, Workload
+from walltime.programs.profiles import write_out
 from walltime.workload.generate import Model, generate
 from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
@@ -126,6 +127,28 @@ def simulate_disturbed() -> walltime.Result:
     }
     jobs = {"generate": {"jobs": 1_500, "cores": CORES, "load": 0.7}}
     return walltime.simulate({"workload": jobs, "cluster": cluster, "seed": 4}, policy="easy")
+
+
+def simulate_programs() -> walltime.Result:
+    """Jobs that compute, send to each other and write, on two groups of nodes."""
+    rng = np.random.default_rng(1)
+    count, wide = 60, write_out("sequence", repeat=20, profiles=[
+        {"type": "compute-homogenous", "args": {"compute_work": 8e10}},
+        {"type": "communication-homogenous", "args": {"size": 4e9}},
+        {"type": "disk-write", "args": {"size": 2e9}},
+    ])  # fmt: skip
+    jobs = Workload.from_columns(
+        submit=np.sort(rng.uniform(0, 7200, count)), cores=[16] * count, nodes=[2] * count,
+        requested_time=[7200] * count, run_time=[None] * count, profile=[wide] * count, memory=[16] * count,
+        user=[f"user{number % 4}" for number in range(count)],
+    )  # fmt: skip
+    disk = {"capacity": "1T", "read": 1e9, "write": 5e8}
+    sizes = {"thin": (6, 64), "fat": (4, 128)}
+    nodes = [{"name": name, "count": n, "cores": 16, "memory": has, "disk": disk} for name, (n, has) in sizes.items()]
+    cluster = {"nodes": nodes, "network": {"type": "star", "link": {"bandwidth": 1e9}}}
+    kept = {"interval": 120, "by": ["node-group", "user"]}
+    scenario = {"workload": {"table": jobs}, "cluster": cluster, "record": kept, "execution": {"model": "programs"}}
+    return walltime.simulate(scenario)
 
 
 def simulate_shares(jobs: Workload) -> walltime.Result:
@@ -259,6 +282,7 @@ def main() -> None:
     disturbed, workflows = simulate_disturbed(), simulate_workflows()
     special = {"fairshare": [simulate_shares(jobs)], "failures": [disturbed], "workflows": workflows}
     special["resources"] = special["shares"] = [simulate_site()]
+    special["loads"] = [simulate_programs()]
     draw_kinds(results, special)
     draw_schedules(disturbed, workflows[0])
     draw_repetitions()

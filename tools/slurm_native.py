@@ -2,9 +2,11 @@
 
 python tools/slurm_native.py kinds --seeds 1,3,5      the sites of slurm_sites.py, kind by kind
 python tools/slurm_native.py table --seeds 1,3        one factor at a time: partitions, backfilling, whole nodes
+python tools/slurm_native.py micro --seeds 1,3        20 jobs of seconds to minutes on 10 nodes, start by start
 
 Told is by how much native is off, in per cent of the controller's, with the 95 % interval of the paired differences
 over sites and seeds; beside it, how far two starts of the controller at other moments (leads) are from each other.
+Launch latencies are equal on both sides.
 With --results what has been run is kept in a file, and not run again.
 """
 
@@ -18,12 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from slurm_sites import KINDS, make_partitions, make_site
+from slurm_sites import KINDS, make_micro, make_partitions, make_site
 
 from walltime import Workload, simulate
 
 LEADS = (120.5, 133.9)
 """When the controller starts, in seconds before the first job: its beats fall elsewhere."""
+IN_PHASE = 120.0
+"""A lead of whole minutes: its beats fall where those of the native engine do."""
+LATENCY = 25_000
+"""Microseconds by which a job holds its nodes for longer on the controller: its `launch` and `completion`."""
 DRAWS = 2000
 """Of the bootstrap over sites and seeds."""
 Case = Callable[[], tuple[Workload, dict[str, Any]]]
@@ -31,11 +37,19 @@ Case = Callable[[], tuple[Workload, dict[str, Any]]]
 
 def find_waits(jobs: Workload, cluster: dict[str, Any], lead: float | None) -> list[float]:
     """The waits on the controller, or, without a lead, on the native engine."""
-    more: dict[str, Any] = {} if lead is None else {"engine": "slurm", "slurm": {"lead": lead}}
-    result = simulate(jobs, cluster=cluster, **more)
+    if lead is None:
+        result = simulate(delay(jobs), cluster=cluster)
+    else:
+        result = simulate(jobs, cluster=cluster, engine="slurm", slurm={"lead": lead})
     if broken := result.audit():
         raise SystemExit(f"{'native' if lead is None else 'slurm'}: {broken[0]}")
     return [float(wait) for wait in result.jobs["wait"].drop_nulls()]
+
+
+def delay(jobs: Workload) -> Workload:
+    """The jobs, each as much longer as the controller's are by their launch and completion."""
+    run, asked = jobs.columns["run_time"], jobs.columns["requested_time"]
+    return jobs.replace({**jobs.columns, "run_time": np.where(run < asked, run + LATENCY, run)})
 
 
 class Store:
@@ -161,9 +175,26 @@ def _partition(layout: str, names: list[str]) -> dict[str, dict[str, Any]]:
     return queues
 
 
+def measure_micro(seeds: list[int]) -> None:
+    """How far each start of a micro-cluster is from the controller's, with its beats at the same times."""
+    print("| seed | median distance of a start | 90 % | largest |\n|---|---|---|---|")
+    found = []
+    for seed in seeds:
+        jobs, cluster = make_micro(seed)
+        native = simulate(delay(jobs), cluster=cluster).jobs["start"]
+        slurm = simulate(jobs, cluster=cluster, engine="slurm", slurm={"lead": IN_PHASE}).jobs["start"]
+        found.append(np.abs(native.to_numpy() - slurm.to_numpy()))
+        _tell_distances(str(seed), found[-1])
+    _tell_distances("all", np.concatenate(found))
+
+
+def _tell_distances(label: str, apart: Any) -> None:
+    print(f"| {label} | {' | '.join(f'{np.quantile(apart, part):.1f} s' for part in (0.5, 0.9, 1.0))} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kinds", "table"])
+    parser.add_argument("what", choices=["kinds", "table", "micro"])
     parser.add_argument("--seeds", default="1,3", help="odd ones judge; even ones are for trying things out")
     parser.add_argument("--leads", type=int, default=2, choices=range(1, len(LEADS) + 1))
     parser.add_argument("--kind", choices=KINDS, help="of kinds: one of them")
@@ -173,6 +204,9 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="keep the controller's waits in this file")
     given = parser.parse_args()
     seeds = [int(seed) for seed in given.seeds.split(",")]
+    if given.what == "micro":
+        measure_micro(seeds)
+        return
     store = Store(given.results)
     print("| case | runs | mean wait, native | Slurm | off (95 % interval) | lead to lead "
           "| 95 % wait, native | Slurm | off (95 % interval) | lead to lead |\n|---|" + "---|" * 9)  # fmt: skip

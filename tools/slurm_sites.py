@@ -2,6 +2,7 @@
 
 `one` has one partition; `five` has five that overlap, with tiers, limits and fair share; `gpus` has nodes with GPUs,
 qualities of service and preemption. The number of a site chooses its size and load; the seed draws its jobs.
+A micro-cluster is a few jobs, in which single seconds are seen.
 """
 
 from __future__ import annotations
@@ -23,6 +24,19 @@ def make_site(kind: str, site: int, seed: int, jobs: int = 200) -> tuple[Workloa
     draw = random.Random(f"{kind} {site} {seed}")
     make = {"one": _make_one, "five": _make_five, "gpus": _make_gpus}[kind]
     return make(draw, nodes, cores, load, jobs)
+
+
+def make_micro(seed: int) -> tuple[Workload, dict[str, Any]]:
+    """A micro-cluster: 20 jobs of seconds to minutes on 10 nodes, within five minutes."""
+    draw = random.Random(f"micro {seed}")
+    rows = []
+    for _ in range(20):
+        run = draw.choice([draw.randint(5, 60), draw.randint(60, 300)])
+        asked = 60 * (int(run * draw.uniform(1, 3)) // 60 + 1)
+        rows.append((draw.randrange(300), run, asked, draw.choice([1, 1, 2, 3, 5, 8])))
+    submit, run_time, requested, nodes = (list(column) for column in zip(*sorted(rows), strict=True))
+    columns = {"submit": submit, "run_time": run_time, "requested_time": requested, "cores": nodes, "nodes": nodes}
+    return Workload.from_columns(**columns), {"nodes": "10x1", "scheduler": _scheduler("fcfs")}
 
 
 def _draw_jobs(draw: random.Random, nodes: int, cores: int, load: float, jobs: int) -> dict[str, list[Any]]:

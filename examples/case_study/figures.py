@@ -109,6 +109,6 @@ def draw_run_times(store: walltime.Store) -> pyplot.Figure:
         for axis, what in zip(row, ("speed-up over chained", "median run time [h]"), strict=True):
             axis.set_xticks(range(len(shares)), shares)
             axis.set(title=flow, ylabel=what)
-    axes[0, 0].legend()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(HANDLINGS))
     figure.suptitle("Fig. 17: median run time of workflows")
     return figure

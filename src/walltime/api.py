@@ -227,6 +227,7 @@ class Result:
             provenance=self.provenance,
             outages=self.record.outages,
             resources=self.record.resources,
+            plans=self.record.plans,
             write_workload=_workload_writer(self.scenario),
         )
         self.folder = folder.write(target, contents, format=format, force=force)
@@ -315,6 +316,7 @@ def load(path: str | Path) -> Result:
         contents.durations,
         contents.outages,
         resources=contents.resources,
+        plans=contents.plans,
     )
     return Result(
         load_scenario(Path(path) / "scenario.yaml"),

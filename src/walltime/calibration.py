@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.calibration.agreement import KEYS, compare_groups, find_waits, measure_trust
+from walltime.analysis.calibration.agreement import KEYS, bound_trust, compare_groups, find_waits, measure_trust
 from walltime.analysis.calibration.reasons import Reason, find_reasons
 from walltime.core.reading import reader, reading
 
@@ -38,6 +38,11 @@ class Calibration:
         return measure_trust(self.waits)
 
     @property
+    def trust_bounds(self) -> tuple[float, float]:
+        """Its 95 % interval, of other logs of the site."""
+        return bound_trust(self.waits)
+
+    @property
     def trust_by_job(self) -> float:
         """The same job by job."""
         return measure_trust(self.waits, ())
@@ -64,6 +69,7 @@ class Calibration:
             "jobs": self.waits.height,
             "left_out": self.left_out,
             "trust": self.trust,
+            "trust_bounds": list(self.trust_bounds),
             "trust_by_job": self.trust_by_job,
             **sides,
             "waits": overall,

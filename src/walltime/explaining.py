@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,25 @@ from walltime.analysis.explain.wording import Words
 from walltime.core.dates import Date, is_date
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
-from walltime.pipeline import prepare
+from walltime.pipeline import Prepared, prepare
 
 SAMPLES = 200
 """How often the job's place and its foreseen start are noted over its wait."""
 
 
 def explain(
-    result: api.Result | str | Path, job: str | int, *, at: str | float | Sequence[str | float] = ()
+    result: api.Result | str | Path,
+    job: str | int,
+    *,
+    at: str | float | Sequence[str | float] = (),
+    observe: Callable[[Prepared], Any] | None = None,
 ) -> Explanation:
     """Why the job waited: simulates the result's scenario again and watches the job.
 
     `result` is a Result or its folder, `job` the job's name or number; `at` are moments at which its place in the order
-    and every part of its priority is wanted, in seconds of the result. Raises InputError for a job that the result does
-    not have, one that did not wait then, or a result of another engine.
+    and every part of its priority is wanted, in seconds of the result. `observe` makes an engine's observer, which sees
+    how the simulation goes on. Raises InputError for a job that the result does not have, one that did not wait then,
+    or a result of another engine.
     """
     done = result if isinstance(result, api.Result) else api.load(result)
     if done.scenario is None:
@@ -39,7 +44,7 @@ def explain(
     row = _find_job(done, job)
     moments = [at] if isinstance(at, str | int | float) else list(at)
     times = tuple(_read_moment(moment, done) for moment in moments)
-    told = _account(done, row, _watch(done, row, times), times)
+    told = _account(done, row, _watch(done, row, times, observe), times)
     for time in times:
         _check_moment(told, time / SECOND)
     return told
@@ -88,7 +93,9 @@ class _Watched:
     until: float
 
 
-def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Watched:
+def _watch(
+    done: api.Result, row: dict[str, Any], times: tuple[int, ...], observe: Callable[[Prepared], Any] | None
+) -> _Watched:
     """Simulate again with a watcher of the job."""
     from walltime.engine.watching.watcher import Alarm, Watcher
 
@@ -96,7 +103,8 @@ def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Wa
     prepared = prepare(done.scenario)
     wait = row["wait"] if row["wait"] is not None else 86_400.0
     watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
-    clock = _Clock(Alarm([time for time in times if time >= 0]))
+    alarm = Alarm([time for time in times if time >= 0])
+    clock = _Clock(alarm, None if observe is None else observe(prepared))
     record = prepared.run(clock, observers=[watcher])
     resolved = prepared.scenario
     until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
@@ -107,8 +115,9 @@ def _watch(done: api.Result, row: dict[str, Any], times: tuple[int, ...]) -> _Wa
 class _Clock:
     """Keeps hold of the simulation, to know when it ended, and has an instant where one is wanted."""
 
-    def __init__(self, alarm: Any) -> None:
+    def __init__(self, alarm: Any, observer: Any) -> None:
         self.alarm = alarm
+        self.observer = observer
         self.simulation: Any = None
 
     def attach(self, simulation: Any) -> None:
@@ -117,9 +126,12 @@ class _Clock:
         self.simulation = simulation
         if self.alarm.times:
             simulation.add_source(Rank.TIMERS, self.alarm)
+        if hasattr(self.observer, "attach"):
+            self.observer.attach(simulation)
 
     def progress(self, now: int, submitted: int, ended: int) -> None:
-        pass
+        if self.observer is not None:
+            self.observer.progress(now, submitted, ended)
 
 
 def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:

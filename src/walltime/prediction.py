@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,28 @@ from walltime.core.time import SECOND, microseconds
 
 HORIZON = 7 * 86_400.0
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The wait in which `share` of the jobs start that were planned as this one: what the requests make of it now, and
+    by how much such jobs of a replay of the log started sooner or later. Seconds.
+
+    `planned` is the wait by requests alone. `least` and `most` are None where fewer than 20 `past` jobs were planned to
+    wait about as long. `coverage` is the share of jobs that started within theirs in weeks of the log that were not
+    learned from, `judged` of them in `weeks`; None where the log is too short to tell.
+    """
+
+    share: float
+    planned: float
+    least: float | None
+    most: float | None
+    past: int
+    coverage: float | None
+    judged: int
+    weeks: tuple[float, ...]
+    """The coverage of each week."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +49,8 @@ class Prediction:
     horizon: float
     seed: int
     based_on: dict[str, Any]
+    interval: Interval | None = None
+    """None where it was not asked for, or where the requests do not tell when the job would start."""
 
     @property
     def runs(self) -> int:
@@ -53,6 +77,7 @@ class Prediction:
             "seed": self.seed,
             "based_on": self.based_on,
             "quantiles": {f"{share:g}": self.quantile(share) for share in QUANTILES},
+            "interval": None if self.interval is None else asdict(self.interval),
             "waits": list(self.waits),
         }
 
@@ -91,6 +116,7 @@ def predict(
     seed: int | None = None,
     horizon: str | float = HORIZON,
     arrivals: bool = True,
+    interval: bool = True,
 ) -> Prediction:
     """When one more job, submitted at the scenario's `start`, would start: a distribution over `runs` simulations.
 
@@ -99,6 +125,8 @@ def predict(
     In each run the jobs that run and wait get run times drawn from the accuracies (run time / request) of the
     scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
     workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
+
+    With `interval` the workload is replayed too, to learn how wrong plans of such jobs were.
     """
     from walltime.api import allow_parts
     from walltime.core.random import stream
@@ -133,7 +161,43 @@ def predict(
         "accuracies": len(draw.accuracies),
         "arrivals": f"stretches of {len(history):,} jobs" if arrivals else "none",
     }
-    return Prediction(told, tuple(waits), length / SECOND, seed, based)
+    found = _find_interval(made, prepared, draw, job) if interval else None
+    return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
+
+
+def _find_interval(scenario: Any, prepared: Any, draw: _Draw, job: dict[str, Any]) -> Interval | None:
+    """What the requests make of the job's wait, with how wrong that was for such jobs of the log."""
+    from walltime.analysis.predictions import cover_weeks, find_errors, find_interval
+    from walltime.engine.watching.forecasts import ForecastRecorder
+    from walltime.pipeline import prepare
+
+    planned = _planned_wait(prepared.on(draw.as_requested(job), draw.opening / SECOND), draw.opening)
+    if planned is None:
+        return None
+    recorder = ForecastRecorder()
+    replay = prepare(scenario.model_copy(update={"start": None, "until": None}), draw.history)
+    record = replay.run(observers=[recorder])
+    past = find_errors(record.jobs, recorder.table())
+    learned = find_interval(past, planned, SHARE)
+    weeks = cover_weeks(past, SHARE)
+    judged = sum(count for count, _ in weeks)
+    coverage = sum(count * share for count, share in weeks) / judged if judged else None
+    share = tuple(share for _, share in weeks)
+    if learned is None:
+        return Interval(SHARE, planned, None, None, 0, coverage, judged, share)
+    known, sooner, later = learned
+    least, most = max(planned + sooner, 0.0), max(planned + later, 0.0)
+    return Interval(SHARE, planned, least, most, known, coverage, judged, share)
+
+
+def _planned_wait(prepared: Any, opening: int) -> float | None:
+    """What is foreseen for the job in question when it comes."""
+    from walltime.engine.watching.forecasts import ForecastRecorder
+
+    recorder = ForecastRecorder()
+    prepared.run(observers=[recorder])
+    start = recorder.planned.get(QUESTION)
+    return None if start is None else (start - opening) / SECOND
 
 
 def _read_memory(memory: str | int) -> int:
@@ -202,6 +266,11 @@ class _Draw:
         rows = [present, self._question(job), self._stretch(random)]
         table = _stack(rows, self.opening)
         return table, int(np.flatnonzero(table.column("job_id") == QUESTION)[0])
+
+    def as_requested(self, job: dict[str, Any]) -> Any:
+        """The jobs that stand and the one in question, all as long as they ask for."""
+        present = self.present.replace(dict(self.present.columns) | {"run_time": self.present.column("requested_time")})
+        return _stack([present, self._question(job)], self.opening)
 
     def _question(self, job: dict[str, Any]) -> Any:
         from walltime.core.workload import Workload

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,9 +39,7 @@ def command_in(warm: Warm) -> Command:
     """Run `walltime ...` in a folder."""
 
     def run(folder: Path, *arguments: object) -> Outcome:
-        words = [*warm.words(), "-m", "walltime", *map(str, arguments)]
-        done = subprocess.run(words, cwd=folder, env=environment(), text=True, capture_output=True)
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        return Outcome(*warm.run(["-m", "walltime", *map(str, arguments)], folder, environment()))
 
     return run
 

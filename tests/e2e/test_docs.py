@@ -19,6 +19,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ class Reader:
             script = commands / command
             script.write_text(f'#!/bin/sh\nexec {shlex.join(self.python)}{arguments} "$@"\n')
             script.chmod(0o755)
-        path = f"{commands}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
         self.environment = environment() | {"PATH": path, "EXAMPLES": str(ROOT / "examples")}
         self.printed = ""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,12 +25,10 @@ def run(tmp_path: Path, warm: Warm) -> Run:
     """What an example prints; it is started elsewhere, as it must not depend on the folder."""
 
     def start(script: str, *options: str) -> str:
-        command = [*warm.words(), str(EXAMPLES / script), *options]
-        done = subprocess.run(command, cwd=tmp_path, env=environment(), text=True, capture_output=True)
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
+        code, out, err = warm.run([str(EXAMPLES / script), *options], tmp_path, environment())
+        assert (code, err) == (0, "")
         assert not any(tmp_path.iterdir()), "an example leaves nothing behind"
-        return done.stdout
+        return out
 
     return start
 
@@ -283,15 +279,34 @@ def test_packing(run: Run) -> None:
     assert fair_spread < 0.6 * spread
 
 
-def test_case_study_in_small(tmp_path: Path, external) -> None:
+def test_plans(run: Run) -> None:
+    """One plan over all clusters uses them better, with less wait and slowdown; exact requests make plans that can be
+    believed, users' do not; a plan that is improved for fairness is fairer."""
+    out = run("plans.py")
+    rows = {line[:24].strip(): line[24:].split() for line in out.splitlines()[1:6]}
+    used, slowdown = ({name: float(row[k].rstrip("%")) for name, row in rows.items()} for k in (0, -1))
+    for other in ("EASY", "conservative"):
+        assert used["one plan, annealing"] > used[other]
+        assert slowdown["one plan, annealing"] < 0.8 * slowdown[other]
+    shares = {
+        line[:32].strip(): [int(word.rstrip("%")) for word in line[32:].split()] for line in out.splitlines()[8:12]
+    }
+    assert shares["conservative, exact requests"] == [100, 100, 100, 100]
+    assert shares["conservative, users' requests"][1] < 50
+    spread = {line[:24].strip(): float(line.split()[-1]) for line in out.splitlines()[-4:]}
+    assert spread["plan, for fairness"] < 0.7 * spread["plan"]
+    assert spread["plan, for fairness"] < 0.7 * spread["EASY, fair share"]
+
+
+def test_case_study_in_small(tmp_path: Path, warm: Warm, external) -> None:
     """Everything that the whole study does, on a small machine; and run again, it has nothing left to do."""
     external("workflows/montage.json")
     folder = tmp_path / "study"
-    command = [sys.executable, str(EXAMPLES / "case_study/study.py"), str(folder), "--small", "--workers", "2"]
     for _ in range(2):
-        done = subprocess.run(command, cwd=tmp_path, env=environment(), text=True, capture_output=True)
-        assert done.returncode == 0, done.stderr
-    counts = dict(re.findall(r"^(\w+): (\d+) runs are done, 0 failed$", done.stdout, re.M))
+        words = [str(EXAMPLES / "case_study/study.py"), str(folder), "--small", "--workers", "1"]
+        code, out, err = warm.run(words, tmp_path, environment())
+        assert code == 0, err
+    counts = dict(re.findall(r"^(\w+): (\d+) runs are done, 0 failed$", out, re.M))
     assert counts == {"phases": "4", "set0": "6", "set1": "6", "set2": "6"}
     drawn = {"utilization.png", "waits.png", "wall-clock.png", "workflow-run-time.png"}
     assert {path.name for path in (folder / "figures").iterdir()} == drawn

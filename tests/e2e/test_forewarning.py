@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from command_line import start, swf
 
+from walltime.cli.run.forewarning import Forewarning, describe_explanation, describe_run
+from walltime.pipeline import Prepared, prepare
+from walltime.scenario import parse
+
 SLOW = """
 workload: {trace: log.swf}
 cluster: {cores: 64, scheduler: {order: wfp3, backfill: conservative}}
@@ -61,3 +65,34 @@ def test_a_quick_run_says_nothing(folder: Path) -> None:
     out, err = process.communicate()
     assert json.loads(out)
     assert err == ""
+
+
+def prepared(**scheduler: object) -> Prepared:
+    jobs = {"generate": {"jobs": 5, "cores": 8}}
+    return prepare(parse({"workload": jobs, "cluster": {"cores": 8, "scheduler": scheduler}}))
+
+
+def test_a_rhythm_is_told_with_what_would_plan_fewer_jobs() -> None:
+    lines = describe_run("fair", prepared(backfill="conservative", rhythm="periodic"), 300.0, 4321)
+    assert "about 5:00 min more" in lines[0]
+    assert lines[1].startswith("4,321 jobs wait, and each cycle of the rhythm plans them")
+    assert "bf_max_job_test" in lines[2]
+
+
+def test_the_engine_slurm_is_told_with_the_other_engine() -> None:
+    native = prepared()
+    slurm = Prepared(native.scenario.model_copy(update={"engine": "slurm"}), native.workload)
+    lines = describe_run("site", slurm, 300.0, 12)
+    assert "12 jobs have not ended" in lines[1]
+    assert "engine: native" in lines[2]
+
+
+def test_a_slow_explanation_is_told_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    warning = Forewarning("explain", prepared(), describe=describe_explanation)
+    monkeypatch.setattr(warning, "began", warning.began - 10)
+    monkeypatch.setattr(warning.remaining, "estimate", lambda *told: 600.0)
+    warning.progress(1, 3, 1)
+    warning.progress(2, 4, 2)
+    told = capsys.readouterr().err
+    assert told.count("explain: at its speed so far this takes about 10:00 min more") == 1
+    assert "The whole run is simulated again, and 2 jobs wait" in told

@@ -7,11 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import environment
+from warm import Warm
 
+Run = Callable[..., str]
 EXAMPLE = Path(__file__).parents[2] / "examples/plugin"
 PEEK = """
 from walltime import pipeline
@@ -79,16 +82,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "site"
 
 
-def run(site: Path, folder: Path, *words: str, code: int = 0) -> str:
-    env = environment()
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), env.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "walltime", *words]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture
+def run(warm: Warm) -> Run:
+    """What a command prints that finds packages in this folder too."""
+
+    def start(site: Path, folder: Path, *words: str, code: int = 0) -> str:
+        env = environment()
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), env.get("PYTHONPATH")]))
+        done, out, err = warm.run(["-m", "walltime", *words], folder, env)
+        assert done == code, out + err
+        return out
+
+    return start
 
 
-def test_the_example_is_used_by_its_names_and_passes_its_check(installed: Path, tmp_path: Path) -> None:
+def test_the_example_is_used_by_its_names_and_passes_its_check(installed: Path, tmp_path: Path, run: Run) -> None:
     jobs = [(7 * i, 40 + 37 * i % 90, 60 + 53 * i % 300, 1 + i % 4) for i in range(60)]
     (tmp_path / "log.joblines").write_text("".join(" ".join(map(str, job)) + "\n" for job in jobs))
     scenario = {
@@ -113,7 +121,7 @@ def test_the_example_is_used_by_its_names_and_passes_its_check(installed: Path, 
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_variant_is_found_out(name: str, installed: Path, tmp_path: Path) -> None:
+def test_a_broken_variant_is_found_out(name: str, installed: Path, tmp_path: Path, run: Run) -> None:
     module, source, point, problem = BROKEN[name]
     site = tmp_path / "site"
     shutil.copytree(installed, site)

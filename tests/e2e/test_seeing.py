@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -133,6 +141,72 @@ def test_a_run_is_watched_on_a_terminal() -> None:
     assert "utilization" in text
     assert max(sample[2] for sample in watch.history) > 0
     assert native.run(scenario, jobs).jobs.equals(plain.jobs)  # watching changes nothing
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_what_is_watched_keeps_its_lines(width: int) -> None:
+    from rich.console import Console
+
+    from walltime.cli.run.watch import Watch
+
+    jobs = walltime.Workload.from_columns(submit=[0], run_time=[1], requested_time=[1], cores=[1])
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, color_system=None, width=width, legacy_windows=False)
+    watch = Watch("multifactor+conservative of a site with a very long name", jobs, console)
+    watch.jobs = watch.ended = 1_234_567
+    watch.history = [(0, 0.5, 123_456, 1_000), (50, 1.0, 1_234_567, 98_765)]
+    watch.now = 100
+    console.print(watch.picture())
+    lines = screen.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == [watch.label.split()[0], "jobs", "utilization", "waiting", "running"]
+    assert max(len(line) for line in lines) <= width
+    assert all("(at most " in line for line in lines[3:])
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_keys_pause_a_watched_run_and_send_it_to_its_end(results: Path, width: int) -> None:
+    """On a terminal of its own: without keys the run would take an hour; dates are shown where the trace tells them."""
+    text = (results / "trace.swf").read_text()
+    (results / "dated.swf").write_text(f"; UnixStartTime: 1760428800\n{text}")
+    shown = on_a_terminal(
+        results, width, ["run", "dated.swf", "--watch", "--pace", "1s"], {"space: pause": " ", "paused": "q"}
+    )
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "\n").split("\n")
+    pictures = [line for line in lines if line.startswith(("easy  ", "jobs ", "utilization ", "waiting ", "running "))]
+    assert "easy  2025-10-14 08:00" in pictures[0]
+    assert "60 of 60" in [line for line in pictures if line.startswith("jobs ")][-1]
+    assert max(map(len, pictures)) <= width
+
+
+def on_a_terminal(folder: Path, width: int, arguments: list[str], answers: dict[str, str]) -> str:
+    """What a command shows on a terminal of that width; each answer is typed once, when its words are to be seen."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR", "CI")}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", "from walltime.cli.main import main; main()", *arguments],
+        cwd=folder,
+        env=kept | {"TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    shown, left = b"", dict(answers)
+    try:
+        while block := os.read(ours, 1 << 16):
+            shown += block
+            for words in [words for words in left if words.encode() in shown]:
+                os.write(ours, left.pop(words).encode())
+    except OSError:  # the other side is closed
+        pass
+    finally:
+        process.kill() if left else None
+        assert process.wait() == 0, shown.decode()
+        os.close(ours)
+    return shown.decode()
 
 
 def test_a_pace_makes_time_go_slowly(command: Command, results: Path) -> None:

@@ -6,12 +6,10 @@ a new interpreter does differently (signals, options of Python) is tested with `
 """
 
 import array
-import importlib
 import json
 import os
 import socket
 import struct
-import subprocess
 import sys
 
 ROOMS = ("scenario", "workload", "policies", "engine", "analysis", "cli")  # what most commands need
@@ -20,19 +18,21 @@ OTHERS = ("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.ba
 TIMES = struct.Struct("d")
 
 
-def ask(path, words):
-    """Have it run what Python would run with these words; the exit code."""
+def ask(path, words, folder, environment, streams=(0, 1, 2)):
+    """Have it run what Python would run with these words, with these standard streams; the exit code."""
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(path)
-        streams = array.array("i", [0, 1, 2])
-        server.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
-        server.sendall(json.dumps({"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}).encode())
+        server.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))])
+        server.sendall(json.dumps({"words": words, "folder": folder, "environment": environment}).encode())
         server.shutdown(socket.SHUT_WR)
         return int(server.makefile().read())
 
 
 def serve(path, times):
     """Answer until the pipe on standard input is closed; CPU seconds of all commands so far are kept in `times`."""
+    import functools
+    import gc
+    import importlib
     import pkgutil
     import selectors
 
@@ -42,6 +42,12 @@ def serve(path, times):
             importlib.import_module(module.name)
     for name in OTHERS:
         importlib.import_module(name)
+    typer = importlib.import_module("typer.main")
+    typer.get_command = functools.cache(typer.get_command)  # a tenth of a second, for each command
+    typer.get_command(importlib.import_module("walltime.cli.app").app)
+    runner = importlib.import_module("walltime.experiments.runner")
+    runner.count_cores = lambda: 1  # a sweep starts one process, which imports all for itself
+    gc.freeze()  # what is collected here would be copied there
     used = 0.0
     with socket.socket(socket.AF_UNIX) as door, selectors.DefaultSelector() as waiting:
         door.bind(path)
@@ -133,6 +139,8 @@ class Warm:
     """The process, as a test has it."""
 
     def __init__(self, folder, environment):
+        import subprocess
+
         self.path, self.times = f"{folder}/warm", f"{folder}/times"
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--serve", self.path, self.times],
@@ -145,6 +153,15 @@ class Warm:
     def words(self):
         """What to write in place of `python`."""
         return [sys.executable, "-S", "-E", __file__, self.path]
+
+    def run(self, words, folder, environment):
+        """Run what Python would run with these words, without a process to ask for it: exit code, output, errors."""
+        import tempfile
+
+        with open(os.devnull) as none, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            streams = [file.fileno() for file in (none, out, err)]
+            code = ask(self.path, list(words), str(folder), environment, streams)
+            return code, *(os.pread(n, os.fstat(n).st_size, 0).decode() for n in streams[1:])
 
     def used(self):
         """CPU seconds of all commands so far."""
@@ -162,4 +179,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--serve":
         serve(*sys.argv[2:])
     else:
-        sys.exit(ask(sys.argv[1], sys.argv[2:]))
+        sys.exit(ask(sys.argv[1], sys.argv[2:], os.getcwd(), dict(os.environ)))

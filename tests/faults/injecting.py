@@ -21,6 +21,8 @@ from walltime.experiments.store import Store
 if TYPE_CHECKING:
     from dask_processes import Cluster
 
+    from database_server import Server
+
 SOURCE = str(Path(walltime.__file__).parents[1])
 EXPERIMENT = """\
 name: disturbed
@@ -53,9 +55,12 @@ class Disturbed:
         workers: int = 2,
         place: str = "walltime-store",
         cluster: Cluster | None = None,
+        server: Server | None = None,
     ) -> None:
         self.folder = folder
+        place = server.new_database() if server else place
         self.place = place if "://" in place else str(folder / place)
+        self.server = server
         self.random = random.Random(seed)
         self.workers = workers
         self.cluster = cluster
@@ -137,6 +142,15 @@ class Disturbed:
         self.cluster.kill_scheduler()
         return True
 
+    def stop_the_server(self) -> bool:
+        """The database goes at once, and is back after a while."""
+        if self.server is None or not self.live():
+            return False
+        self.server.stop()
+        time.sleep(self.random.uniform(0.2, 3))
+        self.server.start()
+        return True
+
     def start_another(self) -> bool:
         if len(self.live()) > 1:
             return False
@@ -187,7 +201,7 @@ class Disturbed:
         """So many faults at random moments of as many sweeps as that takes; after each sweep all is looked at."""
         kinds = (self.kill_worker, self.kill_runner, self.interrupt_runner, self.start_another)
         kinds += (self.let_the_clock_jump, self.fill_the_disk, self.damage_a_file)
-        kinds += (self.kill_dask_worker, self.kill_dask_scheduler)
+        kinds += (self.kill_dask_worker, self.kill_dask_scheduler, self.stop_the_server)
         while sum(self.faults.values()) < faults:
             if not self.live():
                 if self.counts().get("done") == self.total:

@@ -84,6 +84,28 @@ def test_workers_and_the_scheduler_are_killed_at_random_moments(clusters, sweeps
     assert sweep.said == [""]  # the runner that was there saw it to its end, and had nothing to complain of
 
 
+def test_a_result_that_is_lost_while_it_is_fetched_is_made_again(clusters, sweeps, undisturbed, monkeypatch):
+    """The future was finished when it was looked at, and is cancelled when its result is asked for."""
+    from distributed import Client
+
+    import walltime
+
+    fetch, lost = Client.gather, []
+
+    def lose_the_first(client, futures, **options):
+        if not lost:
+            lost.extend(futures)
+            client.cancel(list(futures.values()))
+        return fetch(client, futures, **options)
+
+    monkeypatch.setattr(Client, "gather", lose_the_first)
+    sweep = sweeps(clusters(), repetitions=3)
+    with Store(sweep.place, results=sweep.folder / "results", create=True) as store:
+        walltime.sweep(sweep.folder / "e.yaml", store, dask=sweep.cluster.address)
+    assert lost
+    assert sweep.results() == undisturbed
+
+
 def test_a_runner_that_is_killed_leaves_nothing_running(clusters, sweeps, undisturbed):
     cluster = clusters()
     sweep = sweeps(cluster, repetitions=3)

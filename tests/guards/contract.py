@@ -34,6 +34,7 @@ TAUGHT = {
     "walltime.analysis.compare": ("compare_by",),
     "walltime.analysis.noise": ("Interval", "estimate"),
     "walltime.analysis.plots.style": ("settings",),
+    "walltime.analysis.predictions": ("draw_errors", "judge_plans"),
     "walltime.analysis.verdict": ("SHAKEN", "Verdict", "judge_all"),
     "walltime.analysis.winners": ("Winners", "find_winners"),
     "walltime.core.random": ("stream",),

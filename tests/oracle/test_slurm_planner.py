@@ -65,12 +65,86 @@ def test_a_cycle_comes_when_something_has_happened_and_the_interval_is_over(sche
     assert schedule(cluster(bf_resolution=1, bf_interval=7), *jobs).starts[2] == 7
 
 
+def test_a_plan_with_idle_nodes_is_news_for_the_next_cycle(schedule):
+    """B's place is at 1000. Where it is on a node that is in use nothing more happens, and C's submission at 500 is
+    followed by a cycle at once. Where an idle node is among B's, there is one every 30 s: C waits for that at 510."""
+    jobs = [job(0, 1000, 1, nodes=1), job(1, 50, 2, nodes=1), job(500, 50, 1, nodes=1)]
+    assert schedule(cluster("1x2"), *jobs).starts == [0, 1000, 500]
+    jobs = [job(0, 1000, 2, nodes=2), job(1, 50, 3, nodes=3), job(500, 50, 1, nodes=1)]
+    assert schedule(cluster("3x1"), *jobs).starts == [0, 1000, 510]
+
+
+def test_a_main_pass_that_meets_a_job_of_a_stopped_queue_is_news_for_the_cycle(schedule):
+    """B, the one job with a place, stops the queue, and X stands behind it: every minute the main pass meets X, so that
+    cycles come at full and half minutes. C waits for the one at 510."""
+    jobs = [job(0, 1000, 1, nodes=1), job(1, 50, 2, nodes=1), job(2, 50, 2, nodes=1), job(500, 50, 1, nodes=1)]
+    assert schedule(cluster("1x2", "easy"), *jobs[:2], jobs[3]).starts == [0, 1000, 500]
+    assert schedule(cluster("1x2", "easy"), *jobs).starts[2:] == [1050, 510]
+
+
+def test_a_place_later_than_its_nodes_have_room_is_news_for_the_next_cycle(schedule):
+    """X has its place behind B's, not at A's end. There is no main pass on whole minutes here, and cycles come every
+    7 s all the same: C at 500 waits for that at 504."""
+    jobs = [job(0, 1000, 1, nodes=1), job(1, 50, 2, nodes=1), job(2, 50, 2, nodes=1), job(500, 50, 1, nodes=1)]
+    rhythm = {"sched_interval": 5000, "bf_interval": 7}
+    assert schedule(cluster("1x2", "easy", **rhythm), *jobs).starts[3] == 500
+    assert schedule(cluster("1x2", **rhythm), *jobs).starts[3] == 504
+
+
 def test_a_job_that_is_too_young_neither_stops_its_queue_nor_gets_a_place(schedule):
     """B wants all nodes, and has its place at A's end. C would be in its way; where B is too young to count, C starts
     at the next beat, and B when C has ended."""
     jobs = [job(0, 100, 2), job(1, 50, 3), job(2, 140, 1)]
     assert schedule(cluster(), *jobs).starts == [0, 100, 150]
     assert schedule(cluster(bf_min_age_reserve=90), *jobs).starts == [0, 143, 3]
+
+
+def limited(backfill, stop, caps):
+    return cluster(backfill=backfill, assoc_limit_stop=stop) | {"limits": [{"per": "user"} | caps]}
+
+
+def three(cores):
+    """Ann has two nodes until 600 and asks for more; bo comes behind her, for 600 s on the third node."""
+    return [job(0, 600, 2, user="ann"), job(1, 600, cores, user="ann"), job(2, 600, 1, user="bo")]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("backfill", ["none", "conservative"])
+def test_a_job_at_a_limit_is_passed_over(backfill, cores, schedule):
+    given = limited(backfill, False, {"running_cores": 2})
+    assert schedule(given, *three(cores)).starts == [0, 600, 3]
+
+
+def test_a_job_at_a_limit_stops_its_queue_where_assoc_limit_stop_is_given(schedule):
+    """Without a cycle bo waits for ann's end. With one, her job could start on node 2 but for the limit, so it gets a
+    place there in 500 s, which is in bo's way; if it wants two nodes, its place is at 600, and bo goes before it. A
+    limit on the number of jobs stops no queue."""
+    given = {"running_cores": 2}
+    assert schedule(limited("none", True, given), *three(1)).starts == [0, 600, 600]
+    assert schedule(limited("none", True, given), *three(2)).starts == [0, 600, 600]
+    assert schedule(limited("conservative", True, given), *three(1)).starts == [0, 600, 600]
+    assert schedule(limited("conservative", True, given), *three(2)).starts == [0, 600, 30]
+    assert schedule(limited("none", True, {"running_jobs": 1}), *three(1)).starts == [0, 600, 3]
+
+
+@pytest.mark.parametrize(("most", "last"), [(1, [600, 930, 1200, 30]), (2, [600, 600, 1200, 1200])])
+def test_so_many_tasks_of_an_array_get_a_place(most, last, schedule):
+    """A has three of four nodes until 600. The tasks want two each; the second would have its place at 600 on the nodes
+    2 and 3, where the last job wants to be for 900 s from now on."""
+    tasks = [job(1, 600, 2, nodes=2, array="7") for _ in range(3)]
+    jobs = [job(0, 600, 3, nodes=3), *tasks, job(2, 900, 1, nodes=1)]
+    assert schedule(cluster("4x1", bf_max_job_array_resv=most), *jobs).starts == [0, *last]
+
+
+def test_an_array_counts_once_for_the_depth_of_the_main_pass(schedule):
+    """Nothing fits but the last job, which is of another queue. Of a job and one more one is the array."""
+    queues = {"a": {"nodes": ["n[0-1]"], "default": True}, "b": {"nodes": ["n[2]"]}}
+    tasks = [job(1, 100, 2, queue="a", array="7") for _ in range(5)]
+    jobs = [job(0, 100, 2, queue="a"), *tasks, job(2, 50, queue="b,a")]
+    joined = cluster(backfill="none", queues=queues, default_queue_depth=1)
+    assert schedule(joined, *jobs).starts[-1] == 3
+    alone = [{name: value for name, value in one.items() if name != "array"} for one in jobs]
+    assert schedule(joined, *alone).starts[-1] > 3
 
 
 def test_what_it_cannot_be_is_refused():

@@ -126,6 +126,30 @@ def test_a_prediction_is_the_same_for_the_same_seed_and_knows_what_it_cannot_kno
     assert late.quantile(0.5) is None
 
 
+def test_a_prediction_has_an_interval_from_how_wrong_plans_of_the_log_were(today):
+    """By the requests 103 starts when 101 ends, at 18 h, and one of 8 cores behind it at 19 h; 104 starts at 1.5 h, and
+    one of 2 cores behind it at 2.5 h.
+
+    In the log every four hours a job has all cores for two hours and asks for four, and another comes soon after it: it
+    is planned to wait for 3.9 hours, and starts two hours sooner."""
+    jobs = [(4.0 * n + k / 8, 2.0 if k == 0 else 1.0, 8) for n in range(60) for k in range(2)]
+    result, _ = today(jobs=jobs)
+    table = result.scenario.workload.table
+    columns = dict(table.columns) | {"requested_time": 2 * table.column("run_time")}
+    workload = result.scenario.workload.model_copy(update={"table": table.replace(columns)})
+    scenario = result.scenario.model_copy(update={"workload": workload})
+    told = walltime.predict(scenario, cores=8, time="1h", runs=1, arrivals=False).interval
+    assert told.planned == 19 * HOUR
+    assert told.least is None
+    assert told.past == 0  # no job of the log was planned to wait for that long
+    soon = walltime.predict(scenario, cores=2, time="1h", runs=1, arrivals=False).interval
+    assert soon.planned == 2.5 * HOUR  # behind 104, which has the cores of 102 from 1.5 h on
+    assert soon.past == 60
+    assert (soon.least, soon.most) == (0.5 * HOUR, 0.5 * HOUR)  # two hours sooner
+    assert soon.coverage == 1.0
+    assert walltime.predict(scenario, cores=2, time="1h", runs=1, interval=False).interval is None
+
+
 def test_a_prediction_for_a_job_that_can_never_run_is_refused(today):
     result, _ = today()
     with pytest.raises(InputError, match="rejected"):

@@ -42,6 +42,11 @@ REACTIONS: tuple[dict[str, Any], ...] = (
     {"name": "other-queue", "gain": 1},
 )
 PLANNERS = ("slurm", {"name": "slurm", "bf_interval": 5, "sched_interval": 10, "sched_min_interval": 1})
+PLANS: tuple[Any, ...] = (
+    {"name": "plan", "build": "best-gap"},
+    {"name": "plan", "optimise": {"name": "tabu", "rounds": 20}},
+    {"name": "plan", "optimise": {"name": "annealing", "rounds": 20}},
+)
 
 
 class Mixture:
@@ -82,6 +87,8 @@ class Mixture:
             self.keys["start"] = self.draw_start()
         if (users := self.draw_users()) is not None:
             self.keys["users"] = users
+        self.plan_together()
+        self.keys["workload"]["table"] = self.draw_parts(self.count_threads(workload))
         return self.keys
 
     # ---- clusters
@@ -129,7 +136,7 @@ class Mixture:
             scheduler["order"], extra = draw_order(seed)
             cluster |= extra
         if self.chance(0.4):
-            scheduler["backfill"] = self.one(BACKFILLS)
+            scheduler["backfill"] = self.one((*BACKFILLS, *PLANS))
         if self.chance(0.4):
             scheduler["estimate"] = self.one(ESTIMATES)
         if kind != "cores" and self.chance(0.3):
@@ -174,7 +181,46 @@ class Mixture:
     def draw_global_order(self) -> Any:
         return self.one(ORDERS) if self.chance(0.5) else draw_order(self.seed + 7)[0]
 
+    def plan_together(self) -> None:
+        """One plan over all clusters, now and then; by draws of its own, so that it changes nothing else."""
+        random = stream(self.seed, "mixture.together")
+        clusters = self.keys.get("clusters", ())
+        if random.random() > 0.25 or len(clusters) < 2:
+            return
+        for cluster in clusters:
+            cluster["scheduler"] = {**cluster["scheduler"], "backfill": "plan"}
+            if cluster["scheduler"].get("rhythm") in PLANNERS:
+                del cluster["scheduler"]["rhythm"]
+        name = ("tabu", "annealing", "gap-search")[int(random.integers(3))]
+        self.keys["broker"]["optimise"] = {"name": name, "rounds": 20}
+
     # ---- how jobs run, and what else there is
+
+    def count_threads(self, workload: Workload) -> Workload:
+        """Cores of two threads, now and then: of the only cluster, and with the jobs as they are."""
+        random = stream(self.seed, "mixture.threads")
+        cluster = self.keys.get("cluster", {})
+        if random.random() < 0.1 and "nodes" in cluster:
+            cluster["threads_per_core"] = 2
+            for group in cluster["nodes"]:
+                group["cores"] *= 2
+        return workload
+
+    def draw_parts(self, workload: Workload) -> Workload:
+        """Jobs whose nodes differ, now and then: some of those that have two cores or more."""
+        random = stream(self.seed, "mixture.parts")
+        if random.random() > 0.15 or not len(workload):
+            return workload
+        cores = np.maximum(workload.column("cores"), 1)
+        chosen = (cores > 1) & (random.random(len(cores)) < 0.4)
+        less = np.maximum(1, (cores / 2 * random.random(len(cores))).astype(np.int64))
+        texts = [f"1x{all - few}+1x{few}" if own else None for own, all, few in zip(chosen, cores, less, strict=True)]
+        codes, names = encode_labels(texts)
+        columns = dict(workload.columns) | {"parts": codes, "cores": cores}
+        for name, value in (("nodes", 2), ("cores_per_node", -1)):
+            if workload.has(name):
+                columns[name] = np.where(chosen, value, workload.column(name))
+        return workload.replace(columns, labels=dict(workload.labels) | {"parts": names})
 
     def share_time(self, workload: Workload) -> Workload:
         """Nodes whose cores are shared, by a model and task models of their own."""

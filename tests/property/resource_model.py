@@ -50,7 +50,6 @@ class Model:
     def __post_init__(self) -> None:
         self.n, self.kinds = len(self.capacity), len(self.capacity[0])
         self.had = {0}  # cores, and what else a job has had so far
-        self.full = [list(amounts) for amounts in self.capacity]
 
     # ---- what is there
 
@@ -125,8 +124,8 @@ class Model:
         if any(request.each[1:]):
             return False
         if self.whole:
-            sizes = {self.full[node][0] for node in nodes}
-            return len(sizes) <= 1 and self.place != "contiguous" and self.capacity == self.full
+            sizes = {self.capacity[node][0] for node in nodes}
+            return len(sizes) <= 1 and self.place != "contiguous"
         return request.nodes == 0 and not request.exclusive
 
     def placed(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> bool:
@@ -150,9 +149,9 @@ class Model:
     def unclear(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> list[int]:
         """Those of which a number of cores does not tell whether the request leaves them enough."""
         placed = self.placed(nodes, request, start, end, slot)
-        sizes = {self.full[node][0] for node in nodes}
+        sizes = {self.capacity[node][0] for node in nodes}
         in_part = request.nodes == 0 and any(request.each[1:])  # then it takes more nodes the less they have
-        unequal = self.alone(request) and (len(sizes) > 1 or self.capacity != self.full or in_part)
+        unequal = self.alone(request) and (len(sizes) > 1 or in_part)
         return [
             other
             for other, hold in self.counted(nodes, start, end, slot).items()
@@ -225,7 +224,7 @@ class Model:
         """What the request takes where all nodes are alike: whole nodes, where it has them for itself."""
         if not self.alone(request):
             return cores
-        size = max((self.full[node][0] for node in nodes), default=1)
+        size = max((self.capacity[node][0] for node in nodes), default=1)
         return (request.nodes or -(-request.cores // size)) * size
 
     def earliest(self, nodes: list[int], request: Request, length: int, slot: int, after: int) -> int | None:
@@ -246,7 +245,7 @@ class Model:
     def share(self, request: Request, node: int, cores: int) -> Vector:
         """What is taken or kept on a node."""
         times = 1 if request.nodes else cores
-        first = self.full[node][0] if self.alone(request) else cores
+        first = self.capacity[node][0] if self.alone(request) else cores
         return [first] + [times * amount for amount in request.each[1:]]
 
     def stay(self, request: Request, start: int, end: int, shares: dict[int, int]) -> Stay:
@@ -302,7 +301,7 @@ class Model:
         free[0] = room[node]
         total = 0.0
         for r in range(self.kinds):
-            most = max(amounts[r] for amounts in self.full)
+            most = max(amounts[r] for amounts in self.capacity)
             if most > 0 and r in self.had:
                 total += float(free[r] - request.each[r]) / float(most)
         return total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,13 @@ def test_the_twin_keeps_the_same_promises_on_nodes(first: int) -> None:
     with few_holds(first // TOGETHER % 2):
         for seed in range(first, first + TOGETHER):
             check(draw_case(seed, "conservative", 1))
+
+
+@pytest.mark.parametrize("few", [0, 1])
+def test_the_twin_keeps_the_same_promises_on_neighbouring_nodes(few: int) -> None:
+    with few_holds(few):
+        for seed in range(1_000 + few, 1_000 + TOGETHER, 2):
+            check(replace(draw_case(seed, "conservative", 1), place="contiguous"))
 
 
 @pytest.mark.parametrize("kind", ["plain", "vectors"])

@@ -88,7 +88,7 @@ class Pair:
         self.jobs.shape[slot] = self.ledger.intern(request, node_set)
         self.jobs.domain[slot] = self.integer(0, 1)
         self.request[slot], self.of[slot] = request, self.sets[node_set]
-        empty = Model(self.model.full, self.model.licences, self.model.switches, self.model.place, self.model.whole)
+        empty = Model(self.model.capacity, self.model.licences, self.model.switches, self.model.place, self.model.whole)
         possible = empty.by_name(self.of[slot], request, 0, 1, slot)
         assert self.ledger.possible(slot) == possible, self.tell("possible", slot)
         if possible:
@@ -149,16 +149,6 @@ class Pair:
                 del self.model.holds[slot]
         self.ledger.release_holds()
 
-    def resize(self) -> None:
-        total = sum(amounts[0] for amounts in self.model.full)
-        cores = total - self.integer(0, min(4, total))
-        self.ledger.set_capacity(cores)
-        down = total - cores
-        for node in reversed(range(self.model.n)):
-            gone = min(down, self.model.full[node][0])
-            self.model.capacity[node] = [self.model.full[node][0] - gone, *self.model.full[node][1:]]
-            down -= gone
-
     def check_bounds(self) -> None:
         """The set in focus: free cores, the first hold that bears on it; beside the only one, what is left."""
         model = self.model
@@ -213,10 +203,8 @@ class Pair:
             slot = self.pick(self.waiting)
             self.ledger.unhold(slot)
             self.model.holds.pop(slot, None)
-        elif draw < 0.83:
-            self.release()
         elif draw < 0.84:
-            self.resize()
+            self.release()
         elif draw < 0.93:
             self.model.now += self.integer(0, 4)
             self.ledger.set_time(self.model.now)

@@ -91,6 +91,31 @@ def test_many_jobs_at_a_limit_before_whole_nodes(first):
         assert fast_rows(scenario) == slow_rows(scenario), seed
 
 
+def test_a_pass_for_a_promise_that_was_kept_before_its_time_places_no_job(tmp_path):
+    """By hand: job 5 was promised 3 s, and starts at 2 s, when job 1 ends early; with it job 3 is at the group's limit
+    in the queue long and loses its promise. Nothing is to be done at 3 s. When job 4 ends at 5 s, job 2 moves forward
+    to 6 s, and only then job 3 is placed again."""
+    trace = tmp_path / "jobs.csv"
+    trace.write_text(
+        "job_id,submit,run_time,requested_time,cores,nodes,user,group,queue\n"
+        "1,0,2,3,2,1,bo,,long\n"
+        "2,0,7,12,3,1,bo,,short\n"
+        '3,0,5,13,3,1,,atlas,"short,long"\n'
+        "4,0,5,5,1,1,cy,atlas,long\n"
+        "5,0,5,4,2,1,,atlas,long\n",
+        encoding="utf-8",
+    )
+    cluster = {
+        "nodes": [{"count": 1, "cores": 3, "name": "a"}, {"count": 1, "cores": 1, "name": "b"}],
+        "queues": {"short": {"priority": 0}, "long": {"priority": 2}},
+        "limits": [{"group": ["atlas"], "per": "queue", "running_cores": 5}, {"per": "user", "running_jobs": 1}],
+        "scheduler": {"order": "smallest", "backfill": "conservative", "place": "best-fit"},
+    }
+    scenario = parse({"workload": {"trace": str(trace)}, "cluster": cluster})
+    assert [row[2] for row in fast_rows(scenario)] == [0, 6, 13, 0, 2]
+    assert fast_rows(scenario) == slow_rows(scenario)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_scenarios_are_worth_it(kind):
     """Jobs run, wait, overtake and are rejected, in numbers."""

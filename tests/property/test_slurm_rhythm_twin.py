@@ -1,4 +1,4 @@
-"""Slurm's planner, compiled and in its slow twin, gives the same schedules on nodes, where there are no limits."""
+"""Slurm's planner, compiled and in its slow twin, gives the same schedules on nodes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from site_scenarios import draw_site
-from test_rhythm_twin import compare_with_twin
+from test_rhythm_twin import compare_with_twin, drop_minutes
 
 from walltime.core.random import stream
+from walltime.core.workload import Workload, encode_labels
 from walltime.scenario import Scenario, parse
 
 BACKFILLS = ("none", "easy", {"name": "depth", "depth": 2}, "conservative", "conservative")
@@ -41,6 +42,8 @@ def draw_planner(seed: int, kind: str) -> dict[str, Any]:
         "bf_max_job_assoc": one(0, 0, 2),
         "bf_job_part_count_reserve": one(0, 0, 2),
         "bf_min_age_reserve": one(0, 0, 3),
+        "bf_max_job_array_resv": one(1, 2),
+        "assoc_limit_stop": one(False, True),
     }
     return {name: value for name, value in drawn.items() if random.random() < 0.5}
 
@@ -54,19 +57,23 @@ def draw_scenario(seed: int, kind: str) -> Scenario:
         scheduler.pop("place", None)
     if kind == "plain" and seed % 4 == 0:
         site["cluster"]["sharing"] = "whole"
-    drop_limits(site["cluster"])
-    return parse(site | {"workload": {"table": workload}})
+    drop_minutes(site)
+    return parse(site | {"workload": {"table": add_arrays(workload) if seed % 2 else workload}})
 
 
-def drop_limits(cluster: dict[str, Any]) -> None:
-    """A pass over none but jobs at a limit counts as one or not, as it comes, and beats are counted from passes."""
-    cluster.pop("limits", None)
-    for queue in cluster.get("queues", {}).values():
-        for key in [key for key in queue if key.startswith(("running_", "submitted_", "per_"))]:
-            del queue[key]
+def add_arrays(workload: Workload) -> Workload:
+    """Some of the jobs are tasks of arrays, three in a row."""
+    names = [f"a{row // 3}" if row % 9 < 6 else None for row in range(len(workload))]
+    codes, labels = encode_labels(names)
+    return Workload(dict(workload.columns) | {"array": codes}, dict(workload.labels) | {"array": labels})
 
 
 @pytest.mark.parametrize("kind", ["plain", "vectors"])
 @pytest.mark.parametrize("part", range(2))
 def test_the_planner_agrees_with_its_twin(kind, part):
     compare_with_twin(draw_scenario, kind, range(part * 60, part * 60 + 60))
+
+
+def test_of_two_ends_at_once_the_job_that_came_first_is_taken_away_first():
+    """As the controller's list has them; a try of the whole window depends on it."""
+    compare_with_twin(draw_scenario, "vectors", [284])

@@ -19,8 +19,8 @@ from walltime.core.workload import Workload
 from walltime.scenario import parse
 
 Site = dict[str, Any]
-BACKFILLS = ("none", "aggressive", "easy", {"name": "depth", "depth": 3}, "conservative", "lookahead")
-ORDERS = ("fcfs", "sjf", "largest", "wfp3", "fairshare")
+BACKFILLS = ("none", "aggressive", "easy", {"name": "depth", "depth": 3}, "conservative", "lookahead", "plan", "tetris")
+ORDERS = ("fcfs", "sjf", "largest", "wfp3", "fairshare", "drf")
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random", "even", "round-robin")
 KINDS = ("any cores", "shaped", "whole nodes", "shaped, whole nodes")
 SEEDS = range(2 * len(BACKFILLS) * len(KINDS))

@@ -34,12 +34,14 @@ COLUMNS_READ = (
     "licences",
     "constraint",
     "exclusive",
+    "parts",
     "user",
     "group",
     "account",
     "queue",
     "qos",
     "reservation",
+    "array",
 )
 
 
@@ -68,12 +70,14 @@ class Job:
     licences: str | None
     constraint: str | None
     exclusive: int | None
+    parts: str | None
     user: str | None
     group: str | None
     account: str | None
     queue: str | None
     qos: str | None
     reservation: str | None
+    array: str | None
     turn: int = 0  # in the order of entry
     site: Any = None  # the cluster that it was sent to
     requested: int = 0  # as the scheduler sees it: with the time that checkpoints take

@@ -3,7 +3,8 @@
 Where there was a choice:
 
 - A share is that of all nodes of the cluster, in order or not; what a job holds of memory and GPUs is what it asks for,
-  of cores what it has got. A cluster in which some node does not tell its memory has no shares of memory.
+  of cores what it has got, of what has a name what is taken for it on its nodes, and of licences what it asks for. A
+  cluster in which some node does not tell its memory has no shares of memory.
 - Under `drf` a user's waiting jobs of one domain and one order count one after the other, by their entry, at a limit or
   not.
 - Under `tetris` a job of several nodes, or of more cores than any node has on which it may run, goes where the
@@ -21,7 +22,6 @@ from twin.pool import Pool
 from walltime.cluster.nodes import UNCOUNTED
 from walltime.core.time import SECOND
 
-RESOURCES = ("cores", "memory", "gpus")
 NEAR = 1e-9
 
 
@@ -30,8 +30,8 @@ def totals(site: Any) -> dict[str, int]:
     if isinstance(site.ledger, Pool):
         return {"cores": site.ledger.cores}
     nodes = site.ledger.capacity
-    counted = [name for name in RESOURCES if all(node.get(name, UNCOUNTED) != UNCOUNTED for node in nodes)]
-    sums = {name: sum(node[name] for node in nodes) for name in counted}
+    counted = [name for name in site.ledger.names if all(node.get(name, UNCOUNTED) != UNCOUNTED for node in nodes)]
+    sums = {name: sum(node[name] for node in nodes) for name in counted} | dict(site.ledger.layout.licences)
     return {name: amount for name, amount in sums.items() if amount > 0}
 
 
@@ -39,21 +39,31 @@ def asked(site: Any, job: Job) -> dict[str, int]:
     """What the job asks for in all."""
     queue = job.queues[0]
     amounts = {name: site.limits.amount(job, queue, f"running_{name}") for name in ("memory", "gpus")}
+    if not isinstance(site.ledger, Pool):
+        request = site.ledger.request(job, queue)
+        for part in request.parts or (request,):
+            for name in part.share.keys() - {"cores", "memory", "gpus"}:
+                amounts[name] = amounts.get(name, 0) + part.share[name] * (part.count or 0)
+        amounts |= job.wanted_licences()
     return {"cores": job.cores} | amounts
 
 
 def held(site: Any, user: str | None) -> dict[str, int]:
     """What the user's running jobs hold."""
-    found = dict.fromkeys(RESOURCES, 0)
+    found: dict[str, int] = {}
     for job in site.running:
         if job.user == user:
             mine = asked(site, job) | {"cores": sum(cores for _, cores in job.shares or ()) or job.cores}
-            found = {name: found[name] + mine[name] for name in RESOURCES}
+            found = add(found, mine)
     return found
 
 
+def add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}
+
+
 def dominant(site: Any, amounts: dict[str, int]) -> float:
-    return max(float(amounts[name]) / float(total) for name, total in totals(site).items())
+    return max(float(amounts.get(name, 0)) / float(total) for name, total in totals(site).items())
 
 
 def rank_jointly(site: Any) -> None:
@@ -67,8 +77,7 @@ def rank_jointly(site: Any) -> None:
         for job in jobs:
             mine = amounts.setdefault(job.user, held(site, job.user))
             job.rank = (False, dominant(site, mine), job.turn)
-            more = asked(site, job)
-            amounts[job.user] = {name: mine[name] + more[name] for name in RESOURCES}
+            amounts[job.user] = add(mine, asked(site, job))
 
 
 class Packer:
@@ -147,7 +156,11 @@ class Packer:
         there = [job for job in heads if job is not None]
         many = max(1, math.ceil((1.0 - self.fairness) * len(there) - NEAR))
         left = self.left()[node]
-        return max(there[:many], key=lambda job: self.likeness(job, left), default=None)
+        best, most = None, -1.0
+        for job in there[:many]:
+            if (like := self.likeness(job, left)) > most + NEAR:
+                best, most = job, like
+        return best
 
     def start(self, job: Job, node: int) -> bool:
         if self.is_spread(job):

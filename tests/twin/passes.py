@@ -29,7 +29,8 @@ class Domain:
         self.packer = Packer(site, dict(backfill)) if self.name == "tetris" else None
         self.head: Job | None = None  # the blocked head, and the earliest start that it has been found to have
         self.head_start = 0
-        self.considered: set[int] = set()  # rows of those who were in the line at the last pass
+        self.left: list[Job] = []  # who was in the line after the last pass
+        self.known: set[int] | None = None  # their rows, once somebody has asked
         self.blocked: list[Job] = []  # who has a reservation there, or could not be given one
         self.refused: set[int] = set()  # and of those who were at a limit then
         self.joined = False  # since then a job has joined the line,
@@ -57,14 +58,22 @@ class Domain:
         if self.site.preemption.act(self, only_arrivals):
             self.upset = True
         RULES[self.name](self, only_arrivals and not self.upset)
-        line = self.line()
-        self.considered = {job.row for job in line}
-        self.refused = self.site.refused(line)
+        self.left, self.known = self.line(), None
+        self.refused = self.site.refused(self.left)
         self.joined = self.changed = self.woken = self.upset = self.shuffled = False
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
+        if len(self.site.domains) == 1:
+            return list(self.site.queue)
         return [job for job in self.site.queue if job.domain == self.number]
+
+    @property
+    def considered(self) -> set[int]:
+        """Rows of those who were in the line after the last pass."""
+        if self.known is None:
+            self.known = {job.row for job in self.left}
+        return self.known
 
     def suspended(self) -> list[Job]:
         if self.site.preemption.by is None:
@@ -111,7 +120,7 @@ class Domain:
         hold = self.hold_of(job)
         if self.best_gap and hold is not None:
             self.site.ledger.drop(job)
-            self.site.ledger.hold(job, hold.queue, self.site.ledger.best_gap(job))
+            self.site.ledger.hold(job, hold.queue, self.site.ledger.best_gap(job, hold.queue))
 
     def reserve(self, job: Job) -> None:
         """Keep a place for the blocked job; with `alpha` as much later than it might be as others may delay it."""

@@ -108,7 +108,7 @@ class Pool:
                 return time
         return None
 
-    def best_gap(self, job: Job) -> int:
+    def best_gap(self, job: Job, queue: str | None) -> int:
         """The start of the gap of which the job leaves the least time, the earliest of equal ones: a gap is as long as
         its cores are free, and the last one has no end."""
         now: int = self.site.now

@@ -2,12 +2,13 @@
 
 Where the guide leaves it open: amounts of zero are no request. A request in parts of a job's whole cores or memory
 is rounded up on each node. Where `memory_per_core` is given, it counts before `memory`, and `memory_per_node` before
-both. Memory that no node tells of is not counted, nor are GPUs where nodes tell of nothing but cores.
+both. Memory that no node tells of is not counted, nor are GPUs where nodes tell of nothing but cores. A job in parts
+wants the share of each on as many nodes, all different; parts with equal shares are one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twin.jobs import Job
 from walltime.cluster.nodes import UNCOUNTED, Layout
@@ -26,6 +27,7 @@ class Request:
     memory_per_core: int
     whole: bool  # nobody else on its nodes
     licences: dict[str, int]
+    parts: tuple[Request, ...] = ()  # of nodes that differ, the largest first; `share` is that of the smallest
 
     def serves(self, room: dict[str, int]) -> bool:
         """Whether a node with so much room holds a part of the job."""
@@ -35,6 +37,22 @@ class Request:
 
     def suitable(self, rooms: Rooms) -> list[int]:
         return [node for node, room in enumerate(rooms) if room is not None and self.serves(room)]
+
+    def finds(self, rooms: Rooms) -> bool:
+        """Whether every node of every part finds one of its own: each is seated, and unseats others in turn."""
+        seats = [self.parts[k].suitable(rooms) for k in range(len(self.parts)) for _ in range(self.parts[k].count or 0)]
+        taken: dict[int, int] = {}
+
+        def seat(one: int, met: set[int]) -> bool:
+            for node in seats[one]:
+                if node not in met:
+                    met.add(node)
+                    if node not in taken or seat(taken[node], met):
+                        taken[node] = one
+                        return True
+            return False
+
+        return all(seat(one, set()) for one in range(len(seats)))
 
     def offer(self, room: dict[str, int]) -> int:
         """How many of the job's cores the node can have."""
@@ -58,6 +76,8 @@ def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_
         share = {name: amount for name, amount in _share(job, count, whole).items() if _is_told(name, layout)}
         return Request(nodes, job.cores, count, share, 0, whole, job.wanted_licences())
 
+    if job.parts:
+        return _in_parts(with_count(1), job, layout)
     if job.nodes:
         return with_count(job.nodes if whole else min(job.nodes, job.cores))
     if job.cores_per_node:
@@ -69,9 +89,29 @@ def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_
     return with_count(1)
 
 
+def _in_parts(base: Request, job: Job, layout: Layout) -> Request:
+    """A request for nodes that differ: `1x8+4x2,memory=8000,gpus=4@long`."""
+    told = [word.partition("@")[0].split(",") for word in (job.parts or "").split("+")]
+    counts = [int(words[0].split("x")[0]) for words in told]
+    found: list[Request] = []
+    for words, count in zip(told, counts, strict=True):
+        cores = int(words[0].split("x")[1])
+        share = _share(replace(job, cores=cores * sum(counts), cores_per_node=None), sum(counts), base.whole)
+        for word in words[1:]:
+            name, _, amount = word.partition("=")
+            share[name] = _ceil(int(amount), count)
+        share = {name: amount for name, amount in share.items() if _is_told(name, layout)}
+        same = [one for one in found if one.share == share]
+        found = [one for one in found if one.share != share]
+        count += sum(one.count or 0 for one in same)
+        found.append(replace(base, count=count, cores=count * cores, share=share))
+    found.sort(key=lambda one: [one.share.get(name, 0) for name in layout.resources()], reverse=True)
+    return replace(base, count=sum(counts), share=found[-1].share, parts=tuple(found))
+
+
 def _has_shape(job: Job, layout: Layout) -> bool:
     """Whether it asks for nodes, or for anything that only a node can have."""
-    numbers = [job.nodes, job.cores_per_node, job.exclusive]
+    numbers = [job.nodes, job.cores_per_node, job.exclusive, bool(job.parts)]
     numbers += [job.gpus, job.gpus_per_node] if _is_told("gpus", layout) else []
     numbers += [job.memory_per_node] if _is_told("memory", layout) else []
     return any(number for number in numbers) or any(amount for _, amount, _ in job.amounts())

@@ -4,10 +4,16 @@ Where there was a choice:
 
 - A pass on a job's end comes at once; one on anything else at a whole second, `batch_sched_delay` after the last of its
   kind; every multiple of `sched_interval` is one of these, whether somebody waits or not.
-- A backfill cycle comes at a whole second, `bf_interval` after the last, if something has happened since then, or the
-  order changes with time.
-- Jobs at a limit count for nothing. A job that may run in several queues is tried in one after the other, and counts
-  each time.
+- A backfill cycle comes at a whole second, `bf_interval` after the last, if there was news at its instant or since
+  then, or the order changes with time. One comes also where no job waits, and only the next one counts from it. News is
+  what happens to jobs and nodes; a main pass that met a job of a stopped queue, one without licences or one with too
+  few nodes left; a cycle that has started a job, has planned one later than its nodes have room, or has planned with
+  idle nodes, or did so the time before.
+- Jobs at a limit count for the depth of the main pass, and for nothing in a cycle. With limits an end is one for all
+  queues. A job that may run in several queues is tried in one after the other, and counts each time.
+- With `assoc_limit_stop` a job at a limit stops its queue, unless one on the number of jobs is among them, and gets a
+  place: where it could start now but for that, at the next time at which it would be tried, or in 500 s.
+- An array is looked at until one of its tasks has neither started nor got a place, and until so many have one.
 - A job that its queue's open nodes could not hold if they were idle does not stop its queue, unless there are fewer
   of them than it wants.
 - What is planned is kept from the multiple of the resolution at or before its start to the one at or before its end,
@@ -38,6 +44,8 @@ OWN = {
     "bf_max_job_assoc": 0,
     "bf_job_part_count_reserve": 0,
     "bf_min_age_reserve": 0,
+    "bf_max_job_array_resv": 20,
+    "assoc_limit_stop": False,
 }
 PLACES = {"easy": 1, "conservative": 0}
 LIKE: dict[str, Callable[[Job, str | None], Any]] = {
@@ -61,18 +69,20 @@ class SlurmPasses(Periodic):
         self.places = self.told["bf_job_part_count_reserve"] or PLACES.get(backfill["name"], backfill.get("depth", 1))
         self.delay = self.told["batch_sched_delay"] * SECOND
         self.age = self.told["bf_min_age_reserve"] * SECOND
-        self.last_called = -(1 << 60)
+        self.last_called = self.stirred_at = -(1 << 60)
         self.there: set[tuple[int, int]] = set()
         self.stood: list[Job] = []
-        self.ended = self.queued = self.news = False
+        self.ended = self.queued = False
+        self.news: int | None = None  # since when there has been something for a cycle
+        self.marked = False  # whether the last one has planned with idle nodes
         orders = [site.queues.order_of(name) for name in site.queues.names or (None,)]
         self.ageing = any(order.dynamic or order.fair is not None for order in orders)
 
     # ---- when
 
     def running(self) -> set[tuple[int, int]]:
-        """The runs that are under way, of all domains where licences are shared."""
-        everybody = self.site.licensed
+        """The runs that are under way, of all domains where licences or limits are shared."""
+        everybody = self.site.licensed or self.site.limits.rules
         return {(job.row, job.course.attempt) for job in self.site.running if everybody or job.domain == self.number}
 
     def called(self) -> int:
@@ -88,16 +98,21 @@ class SlurmPasses(Periodic):
 
     def schedule(self) -> None:
         now = self.site.now
+        gone = bool(self.there - self.running())
         if not self.line():
+            if gone or self.joined or self.changed or self.woken or any(job.state == "cancelled" for job in self.stood):
+                self.note()
             self.joined = self.changed = self.woken = self.ended = self.queued = False
             self.there, self.stood = self.running(), []
             return
-        gone = bool(self.there - self.running())
-        happened = self.joined or self.changed or self.woken or self.let_in()
+        opened = not gone and self.let_in()
+        happened = self.joined or self.changed or self.woken or opened
         withdrawn = any(job.state == "cancelled" for job in self.stood)
         self.ended |= gone
-        self.queued |= withdrawn or self.joined or self.woken or self.let_in() or (gone and self.defer)
-        self.news |= happened or gone
+        self.queued |= withdrawn or self.joined or self.woken or opened or (gone and self.defer)
+        if happened or gone or withdrawn:
+            self.stirred_at = now
+            self.note()
         self.joined = self.changed = self.woken = False
         beat = now % SECOND == 0
         if self.main_every is not None:
@@ -111,11 +126,24 @@ class SlurmPasses(Periodic):
             elif self.queued and beat and now >= self.called() + self.delay:
                 self.last_called = now
                 self.main_pass(self.main_depth)
-        if self.cycles and beat and now >= self.last_backfill + self.interval and (self.news or self.ageing):
-            self.last_backfill = now
-            self.news = self.cycle()
+        if self.cycles and beat:
+            self.empty_cycle()
+            if now >= self.last_backfill + self.interval and (self.news is not None or self.ageing):
+                self.last_backfill = now
+                self.news = now if self.cycle() or self.stirred_at == now else None
         self.refused = self.site.refused(self.line())
         self.there, self.stood = self.running(), self.line()
+
+    def empty_cycle(self) -> None:
+        """Have had the cycle that came when no job waited."""
+        if self.news is not None:
+            time = -(-max(self.news, self.last_backfill + self.interval) // SECOND) * SECOND
+            if time < self.site.now:
+                self.last_backfill, self.news = time, None
+
+    def note(self) -> None:
+        self.empty_cycle()
+        self.news = self.site.now if self.news is None else self.news
 
     # ---- nodes
 
@@ -175,37 +203,60 @@ class SlurmPasses(Periodic):
         opened = self.nodes_of(None)
         looked: Counter[str | None] = Counter()
         begun = tested = 0
+        met = False
         most = self.told["sched_max_job_start"] or 1 << 60
         few = self.told["partition_job_depth"] or 1 << 60
+        rejected: str | None = None
         for job in self.line():
             if tested > depth or begun == most:
                 break
-            for queue in job.queues if self.site.admitting(job) else ():
+            if job.array is not None and job.array == rejected:
+                continue
+            rejected = job.array
+            for queue in job.queues:
                 looked[queue] += 1
                 if looked[queue] > few:
                     continue
                 tested += 1
-                if queue in stopped or queue not in self.site.admitting(job):
+                if queue in stopped:
+                    met = True
+                    continue
+                if queue not in self.site.admitting(job):
+                    if self.is_stopped_by_limit(job, queue):
+                        stopped.add(queue)
+                        opened = opened - self.nodes_of(queue)
                     continue
                 if self.start_on(job, queue, opened):
                     begun += 1
+                    rejected = None
                     break
                 mine = opened & self.nodes_of(queue)
                 scarce = len(mine) < self.least(job, queue)
+                met |= scarce or not self.licensed(job, queue)
                 if self.licensed(job, queue) and (
                     scarce or (self.holds_idle(job, queue, mine) and not self.young(job))
                 ):
                     stopped.add(queue)
                     opened = opened - self.nodes_of(queue)
-        self.news |= begun > 0
+        if begun > 0 or met:
+            self.stirred_at = self.site.now
+            self.note()
+
+    def is_stopped_by_limit(self, job: Job, queue: str | None) -> bool:
+        breaches = self.site.limits.breaches(job, queue, self.site.now)
+        numbered = any(breach.cap == "running_jobs" for breach in breaches)
+        return bool(self.told["assoc_limit_stop"] and not numbered and not self.young(job))
 
     # ---- the backfill cycle
 
     def cycle(self) -> bool:
-        """Whether a job has started."""
+        """Whether it is news for the next."""
         now = self.site.now
+        stirred, self.marked, self.moved = self.marked, False, False
         self.plans: list[tuple[int, int, set[int]]] = []
         self.given: Counter[str | None] = Counter()
+        tasks: Counter[str] = Counter()
+        per_array = self.told["bf_max_job_array_resv"]
         self.begin, self.close = now - now % self.grain, (now + self.window) // self.grain * self.grain
         counts: Counter[Any] = Counter()
         tested = begun = 0
@@ -213,8 +264,12 @@ class SlurmPasses(Periodic):
         for job in self.line():
             if tested == self.tests or begun == most:
                 break
-            for queue in job.queues if self.site.admitting(job) else ():
-                if queue not in self.site.admitting(job):
+            if job.array is not None and tasks[job.array] >= per_array:
+                continue
+            known = self.given.total(), begun
+            for queue in job.queues:
+                limited = queue not in self.site.admitting(job)
+                if limited and not self.told["assoc_limit_stop"]:
                     continue
                 brief = self.young(job) or 0 < self.places <= self.given[queue]
                 kinds = {name: (name, like(job, queue)) for name, like in LIKE.items() if self.told[name]}
@@ -223,14 +278,16 @@ class SlurmPasses(Periodic):
                 counts.update(kinds.values())
                 if not self.licensed(job, queue):
                     continue
-                asked, started = self.plan(job, queue, brief)
+                asked, started = self.plan(job, queue, brief, limited)
                 tested += asked
                 begun += started
                 if started:
                     break
-        return begun > 0
+            if job.array is not None and begun == known[1]:
+                tasks[job.array] = tasks[job.array] + 1 if self.given.total() > known[0] else per_array
+        return begun > 0 or stirred or self.marked or self.moved
 
-    def plan(self, job: Job, queue: str | None, brief: bool) -> tuple[bool, bool]:
+    def plan(self, job: Job, queue: str | None, brief: bool, limited: bool) -> tuple[bool, bool]:
         """Start the job or give it a place, unless `brief`; whether it was tried on nodes, and has started."""
         now = self.site.now
         start, asked = now, False
@@ -246,9 +303,12 @@ class SlurmPasses(Periodic):
                     return asked, False
                 start = later
                 continue
+            self.moved |= time < start
             time = max(time, start)
-            if time <= now:
+            if time <= now and not limited:
                 return asked, self.start_on(job, queue, usable)
+            if time <= now:
+                time = now + 500 * SECOND if later is None else later
             if brief:
                 return asked, False
             if later is not None and time > later:
@@ -261,6 +321,7 @@ class SlurmPasses(Periodic):
                 start = time
                 continue
             self.given[queue] += 1
+            self.marked |= not self.nodes <= {node for other in self.site.running for node in other.taken}
             first = max(first, self.begin)
             last = min(max(last, first + self.grain), self.close)
             if first < last:
@@ -300,7 +361,7 @@ class SlurmPasses(Periodic):
             return None
         whole = self.site.ledger.layout.whole
         window, limit, untried = 30 * SECOND, None, None
-        ends = sorted((other for other in left), key=lambda other: other.expected_end)
+        ends = sorted(left, key=lambda other: (other.expected_end, other.row))  # as the controller lists them
         for place, other in enumerate(ends):
             if usable.isdisjoint(other.taken):
                 continue

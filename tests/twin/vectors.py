@@ -13,22 +13,28 @@ alike, is a number of cores, as long as numbers tell enough: they do not where i
 reservation has begun by then, where a job is for another set of nodes, and for whole nodes of different sizes. Then the
 reservations that it meets get names: those of them that begin first choose first, and so does each inside which one of
 them begins. Other reservations keep, of the nodes that serve the job throughout, those that have room for it last.
+
+A job whose nodes differ is placed part by part, the largest first, on nodes that the parts before it left; so is its
+reservation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from twin.jobs import Job, Shares
 from twin.outages import Block
 from twin.places import Place, fill, find_run
-from twin.requests import Request, make_request
+from twin.requests import Request, Rooms, make_request
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 
 Taken = dict[int, dict[str, int]]
+FOR_EVER = 1 << 61
 
 
 @dataclass(eq=False)
@@ -149,6 +155,8 @@ class Vectors:
         rooms = self.rooms(request, moments)
         if request.count is None:
             return sum(request.offers(rooms)) >= request.cores
+        if request.parts:
+            return request.finds(rooms)
         return self.place.suits(request.suitable(rooms), request.count)
 
     def licences_of(self, other: Any) -> dict[str, int]:
@@ -176,7 +184,8 @@ class Vectors:
         if request.count is None:
             return f"more cores than {where} has"
         for name in self.names:
-            if all(self.capacity[node][name] < request.share.get(name, 0) for node in request.node_set):
+            share = request.parts[0].share if request.parts else request.share
+            if all(self.capacity[node][name] < share.get(name, 0) for node in request.node_set):
                 return f"more {name} on a node than any node has"
         return f"more nodes than {where} has"
 
@@ -214,22 +223,33 @@ class Vectors:
         request = self.request(job, queue)
         rooms = self.rooms(request, self.others(job, self.site.now, self.site.running))
         had = self.had.setdefault(job.reservation, {"cores"})
-        had |= {name for name, amount in request.share.items() if amount > 0}
+        for one in request.parts or (request,):
+            had |= {name for name, amount in one.share.items() if amount > 0}
         had |= {"memory"} if request.memory_per_core else set()
         if request.count is None:
             job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
+            job.taken = self.taken(request, job.shares)
         else:
-            leftover = {
-                node: self.leftover(request, had, self.left(node, self.site.running), rooms[node])
-                for node in request.suitable(rooms)
-            }
-            numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
-            each, odd = divmod(request.cores, request.count)
-            job.shares = [(node, each + (place < odd)) for place, node in enumerate(numbers)]
-        job.taken = self.taken(request, job.shares)
+            job.shares, job.taken = [], {}
+            for part in request.parts or (request,):
+                shares = self.pick(part, job, rooms, had)
+                job.shares = sorted(job.shares + shares)
+                job.taken |= self.taken(part, shares)
+                rooms = [None if node in job.taken else room for node, room in enumerate(rooms)]
         if request.whole:
             job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
         return min(self.speeds[node] for node, _ in job.shares)
+
+    def pick(self, request: Request, job: Job, rooms: Rooms, had: set[str]) -> Shares:
+        """So many nodes that serve the request, as the placement chooses, and the cores divided over them."""
+        assert request.count is not None
+        leftover = {
+            node: self.leftover(request, had, self.left(node, self.site.running), rooms[node])
+            for node in request.suitable(rooms)
+        }
+        numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
+        each, odd = divmod(request.cores, request.count)
+        return [(node, each + (place < odd)) for place, node in enumerate(numbers)]
 
     def leftover(self, request: Request, had: set[str], left: dict[str, int], room: dict[str, int] | None) -> float:
         """How much of a node would stay free, in parts of the largest node, added up over the resources that a job has
@@ -296,7 +316,8 @@ class Vectors:
         if request.memory_per_core > 0 and "memory" in self.names:
             return False
         if self.layout.whole:
-            wants = any(amount for name, amount in request.share.items() if name != "cores" and name in self.names)
+            most = (request.parts or (request,))[0].share
+            wants = any(amount for name, amount in most.items() if name != "cores" and name in self.names)
             return not wants and self.place.name != "contiguous" and len(self.sizes(request)) == 1
         return request.count is None and not request.whole
 
@@ -406,11 +427,34 @@ class Vectors:
         times |= {block.end for block in self.site.outages.blocks(job) if block.end is not None}
         times |= {hold.start for hold in self.holds} | {block.start for block in self.site.outages.blocks(job)}
         times |= {*self.site.outages.openings(job)}
-        cores = request.cores if request.count is None else request.count * request.share["cores"]
+        cores = request.cores
+        if request.count is not None and not request.parts:
+            cores = request.count * request.share["cores"]
         for time in sorted({first, first + 1} | {time for time in times if time > first}):
             if self.site.outages.inside(job, time) and self.serves(job, queue, time, cores):
                 return time
         return None
+
+    def best_gap(self, job: Job, queue: str | None) -> int:
+        """The start of the gap of which the job leaves the least time, the earliest of equal ones: a gap is as long as
+        the job could stay there, and the last one has no end."""
+        gaps: list[tuple[float, int]] = []
+        time = self.earliest(job, queue)
+        while time is not None:
+            end = self.stays_until(job, queue, time)
+            gaps.append((end - time - job.length, time))
+            time = None if end == math.inf else self.earliest(job, queue, int(end))
+        return min(gaps)[1]
+
+    def stays_until(self, job: Job, queue: str | None, time: int) -> float:
+        """Until when the job could stay if it were longer: only something that begins can be in its way."""
+        begins = {hold.start for hold in self.holds} | {block.start for block in self.site.outages.blocks(job)}
+        edges: list[float] = [*sorted(begin for begin in begins if begin >= time + job.length), math.inf]
+        for edge, beyond in pairwise(edges):
+            longer = replace(job, estimate=FOR_EVER if beyond == math.inf else int(beyond) - time, rest=None)
+            if self.earliest(longer, queue, time) != time:
+                return edge
+        return math.inf
 
     def others_later(self, job: Job, time: int) -> list[list[Any]]:
         return self.others(job, time, self.running_at(time))
@@ -433,11 +477,18 @@ class Vectors:
             shares = fill(request.offers(rooms), request.cores, list(range(len(rooms))))
             taken = self.taken(request, shares)
         else:
-            nodes = sorted(request.suitable(rooms), key=lambda node: (-self.first_room(job, request, node), node))
-            if self.place.name == "contiguous":
-                nodes = find_run(sorted(nodes), request.count) or []
-            taken = self.taken(request, [(node, request.share["cores"]) for node in nodes[: request.count]])
+            taken = {}
+            for part in request.parts or (request,):
+                taken |= self.last(part, job, [None if node in taken else room for node, room in enumerate(rooms)])
         self.holds.append(Hold(job, queue, start, start + job.length, taken))
+
+    def last(self, request: Request, job: Job, rooms: Rooms) -> Taken:
+        """What it keeps on the nodes with room that have it last; or on the first row of them."""
+        assert request.count is not None
+        nodes = sorted(request.suitable(rooms), key=lambda node: (-self.first_room(job, request, node), node))
+        if self.place.name == "contiguous":
+            nodes = find_run(sorted(nodes), request.count) or []
+        return self.taken(request, [(node, request.share["cores"]) for node in nodes[: request.count]])
 
     def first_room(self, job: Job, request: Request, node: int) -> int:
         """When the node, by what is on it now alone, has room for the job's part: running jobs, and what is shut."""

@@ -1,4 +1,5 @@
-"""A result's jobs in the tables of other programs: Batsim's `jobs.csv`, and the `.owf` that evalys reads."""
+"""A result in the tables of other programs: its jobs as Batsim's `jobs.csv`, or as the `.owf` that evalys reads; what a
+monitor sees in DSLab's three tables, a folder."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from walltime.analysis.monitoring import write_monitoring
 from walltime.core.errors import InputError
 from walltime.core.files import replacing
 from walltime.core.spreadsheet import guard
+from walltime.core.tables import find_whole
 
 _STATES = {
     "completed": "COMPLETED_SUCCESSFULLY",
@@ -27,7 +30,10 @@ OWF = (
 
 
 def export(result: Any, path: str | Path, format: str | None = None) -> int:
-    """Write the jobs of a result, all or nothing, in the format, or in that of the suffix; how many were written."""
+    """Write the jobs of a result, all or nothing, in the format, or in that of the suffix; how many were written. In
+    DSLab's, how many tables."""
+    if find_export(path, format) == DSLAB:
+        return len(write_monitoring(result, path))
     made = FORMATS[find_export(path, format)](result)
     with replacing(path) as draft:
         draft.write_text(made[0], encoding="utf-8")
@@ -37,8 +43,8 @@ def export(result: Any, path: str | Path, format: str | None = None) -> int:
 def find_export(path: str | Path, format: str | None = None) -> str:
     """The format by its name or by the suffix of the file; raises InputError."""
     if format is not None:
-        if format not in FORMATS:
-            raise InputError("no format that results are written in", value=format, choices=FORMATS)
+        if format not in (*FORMATS, DSLAB):
+            raise InputError("no format that results are written in", value=format, choices=[*FORMATS, DSLAB])
         return format
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -106,11 +112,16 @@ def _owf(result: Any) -> tuple[str, int]:
 
 FORMATS: dict[str, Callable[[Any], tuple[str, int]]] = {"batsim": _batsim, "owf": _owf}
 SUFFIXES = {".csv": "batsim", ".owf": "owf"}
+DSLAB = "dslab"
 
 
 def _jobs(result: Any) -> pl.DataFrame:
     """The jobs with the nodes of their last allocation, as `0-3 7`: empty in a pool of cores."""
-    last = result.allocations.group_by("job_id", maintain_order=True).agg(pl.col("nodes").last().alias("held"))
+    table = result.allocations
+    resized = (table["outcome"].cast(pl.String) == "resized").to_numpy()
+    whole = find_whole(table["job_id"].to_numpy(), table["attempt"].to_numpy(), resized)
+    table = table.with_columns(table["nodes"].gather(whole))
+    last = table.group_by("job_id", maintain_order=True).agg(pl.col("nodes").last().alias("held"))
     last = last.with_columns(pl.col("held").str.replace_all(r":\d+", "").str.replace_all(",", " "))
     jobs: pl.DataFrame = result.jobs
     return jobs.join(last, on="job_id", how="left", maintain_order="left")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import Record, ticks
+from walltime.core.tables import Record, is_label, ticks
 from walltime.core.time import microseconds
 
 ABSENT = -(1 << 62)
@@ -43,7 +43,7 @@ def find_horizon(record: Record) -> int | None:
 
 def _is_cut_off(record: Record) -> bool:
     """Whether something was going on when the record ends."""
-    return bool(record.jobs["state"].cast(pl.String).is_in(["running", "waiting"]).any())
+    return bool(is_label(record.jobs["state"], "running", "waiting").any())
 
 
 def find_held(record: Record) -> Held:
@@ -55,6 +55,19 @@ def find_held(record: Record) -> Held:
         horizon = find_horizon(record)
         end[still] = start[still] if horizon is None else np.maximum(start[still], horizon)
     return Held(start, end, table["cores"].to_numpy())
+
+
+def find_jobs(record: Record) -> np.ndarray:
+    """The row of each allocation's job; -1 where the job is not there."""
+    ids, owner = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
+    if not len(ids) or not len(owner):
+        return np.full(len(owner), -1)
+    if len(ids) == ids[-1] - ids[0] + 1 and bool(np.all(np.diff(ids) == 1)):  # one after the other: no search
+        rows = owner - ids[0]
+        return np.where((rows >= 0) & (rows < len(ids)), rows, -1)
+    order = np.argsort(ids, kind="stable")
+    rows = order[np.minimum(np.searchsorted(ids, owner, sorter=order), len(ids) - 1)]
+    return np.where(ids[rows] == owner, rows, -1)
 
 
 def find_down(record: Record) -> dict[str, Held]:

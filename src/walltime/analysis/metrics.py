@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
+from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon, find_jobs
 from walltime.analysis.statistics import (
     Groups,
     exact_product_sum,
@@ -34,7 +34,7 @@ from walltime.analysis.users import sum_up_users
 from walltime.analysis.workflows import sum_up_workflows
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import SCHEMA, STATES, Record, ticks
+from walltime.core.tables import SCHEMA, STATES, Record, is_label, label_codes, ticks
 from walltime.core.time import SECOND, microseconds
 
 BOUND = 10.0
@@ -112,8 +112,7 @@ def in_experiment(record: Record) -> Record:
     """The record with the jobs of the experiment phase alone; itself where no job has a phase."""
     if record.jobs["phase"].null_count() == record.jobs.height:
         return record
-    chosen = record.jobs.filter(pl.col("phase").cast(pl.String) == EXPERIMENT)
-    return replace(record, jobs=chosen)
+    return replace(record, jobs=record.jobs.filter(is_label(record.jobs["phase"], EXPERIMENT)))
 
 
 def bounded_slowdowns(record: Record) -> np.ndarray:
@@ -139,19 +138,18 @@ def weigh_by_area(record: Record) -> float | None:
 
 
 def _waits(record: Record) -> np.ndarray:
-    started = record.jobs.filter(pl.col("start").is_not_null() & pl.col("wait").is_not_null())
-    return ticks(started["wait"])
+    return ticks(record.jobs.select("start", "wait").drop_nulls()["wait"])
 
 
 def _responses(record: Record) -> np.ndarray:
-    ended = record.jobs.filter(pl.col("start").is_not_null() & pl.col("end").is_not_null())
+    ended = record.jobs.select("submit", "start", "end").drop_nulls()
     return np.asarray(ticks(ended["end"]) - ticks(ended["submit"]))
 
 
 def _count_states(record: Record) -> dict[str, int]:
-    counts = record.jobs["state"].cast(pl.String).value_counts()
-    found = dict(zip(counts["state"].to_list(), counts["count"].to_list(), strict=True))
-    states = {state: int(found.get(state, 0)) for state in STATES}
+    codes, names = label_codes(record.jobs["state"])
+    found = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
+    states = {state: found.get(state, 0) for state in STATES}
     return {**states, "killed": states["timeout"]}
 
 
@@ -229,8 +227,8 @@ def _goodput(record: Record, capacity: int, down: list[Held], first: int | None,
     """The work of completed jobs over what could have been done on what was available, at the nodes' mean speed; what
     was lost or spent on checkpoints or on changes from task to task is not in it."""
     available = _available(capacity, down, first, last) * _find_rate(record)
-    done = record.jobs.filter(pl.col("state").cast(pl.String) == "completed")
-    work = exact_product_sum(ticks(done["run_time"]), done["cores"].to_numpy())
+    done = is_label(record.jobs["state"], "completed")
+    work = exact_product_sum(ticks(record.jobs["run_time"])[done], record.jobs["cores"].to_numpy()[done])
     return work / available if available > 0 else None
 
 
@@ -246,7 +244,8 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
     if first is None or last is None:
         return {"start": None, "end": None, "jobs": 0, "mean_wait": None, "mean_bounded_slowdown": None}
     submit = ticks(record.jobs["submit"])
-    inside = record.jobs.filter(pl.Series((submit >= first) & (submit <= last)))
+    columns = record.jobs.select("start", "end", "wait", "held_time", "run_time")
+    inside = columns.filter((submit >= first) & (submit <= last))
     part = Record(inside, record.allocations)
     return {
         "start": first / SECOND,
@@ -259,7 +258,7 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
 
 def compare_recorded(record: Record) -> dict[str, Any]:
     """Waits as the original log has them beside the simulated ones, over the started jobs that have both."""
-    both = record.jobs.filter(pl.all_horizontal(pl.col("start", "wait", "recorded_wait").is_not_null()))
+    both = record.jobs.select("start", "wait", "recorded_wait").drop_nulls()
     recorded, simulated = ticks(both["recorded_wait"]), ticks(both["wait"])
     return {
         "jobs": both.height,
@@ -315,12 +314,7 @@ def group_codes(jobs: pl.DataFrame, key: str) -> tuple[np.ndarray, list[str | No
         return size_codes(jobs["cores"].to_numpy()), list(SIZES)
     if key == "resource":
         return (jobs["gpus"].fill_null(0).to_numpy() > 0).astype(np.int64), ["cores", "gpus"]
-    texts = jobs[key].cast(pl.String)
-    names = texts.unique(maintain_order=True)
-    numbers = pl.Series(np.arange(len(names), dtype=np.int64))
-    if not len(names):
-        return np.empty(0, np.int64), []
-    return texts.replace_strict(names, numbers, return_dtype=pl.Int64).to_numpy(), names.to_list()
+    return label_codes(jobs[key])
 
 
 def size_codes(cores: np.ndarray) -> np.ndarray:
@@ -332,14 +326,9 @@ def core_seconds(record: Record) -> np.ndarray:
     """Core-seconds held by each job, in row order."""
     held = find_held(record)
     used = (held.end - held.start) * (held.cores / SECOND)
-    ids, allocated = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
-    if not len(ids) or not len(allocated):
-        return np.zeros(len(ids))
-    order = np.argsort(ids, kind="stable")
-    place = np.minimum(np.searchsorted(ids, allocated, sorter=order), len(ids) - 1)
-    rows = order[place]
-    known = ids[rows] == allocated
-    return np.bincount(rows[known], used[known], len(ids))
+    rows = find_jobs(record)
+    known = rows >= 0
+    return np.bincount(rows[known], used[known], record.jobs.height)
 
 
 def starvation(record: Record) -> pl.DataFrame:
@@ -347,7 +336,10 @@ def starvation(record: Record) -> pl.DataFrame:
 
     Unlike `max_wait`, it counts jobs that never started: cancelled ones to their end, waiting ones to the cut-off.
     """
-    jobs, horizon = record.jobs.filter(pl.col("state").cast(pl.String) != "rejected"), find_horizon(record)
+    jobs, horizon = record.jobs, find_horizon(record)
+    rejected = is_label(jobs["state"], "rejected")
+    if rejected.any():
+        jobs = jobs.filter(~rejected)
     submit, start, end = (ticks(jobs[name], ABSENT) for name in ("submit", "start", "end"))
     leaving = np.where(end != ABSENT, end, submit if horizon is None else np.maximum(submit, horizon))
     waited = np.where(start == ABSENT, leaving - submit, ticks(jobs["wait"]))

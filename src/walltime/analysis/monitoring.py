@@ -18,7 +18,7 @@ from walltime.analysis.intervals import Held
 from walltime.analysis.resources import CORES, Use
 from walltime.cluster.nodes import UNCOUNTED, Layout
 from walltime.core.errors import InputError
-from walltime.core.tables import Record
+from walltime.core.tables import Record, Traffic
 
 if TYPE_CHECKING:
     from walltime.analysis.series import Grid
@@ -29,6 +29,8 @@ NODES, GROUPS = "node", "node-group"
 MOST_NODES = 1000
 """Nodes of a cluster that have series of their own: a picture shows no more."""
 SHARE = "dominant_share"
+TRAFFIC = {"disk": (0, 1), "network": (2, 3)}
+"""What programs use besides, and the kinds of traffic that make its load."""
 TOTAL = "TOTAL"
 _COLUMNS = {"cpu_load": "cores", "memory_load": "memory", "disk_load": "disk"}
 _FILES = {"load.csv": "loads", "scheduler_info.csv": "queues", "fair_share.csv": "shares"}
@@ -74,7 +76,51 @@ def measure_nodes(
                 )
             every = np.zeros(len(placed.node), np.int64)
             frames += _loads(grid, held, placed, used, every, np.array([has.sum()]), "", [cluster], (name, ""))
+        if record.traffic is not None and cluster in record.traffic:
+            frames += _measure_traffic(grid, keys, record.traffic[cluster], layout, cluster, prefix)
     return frames
+
+
+def _measure_traffic(
+    grid: Grid, keys: Sequence[str], traffic: Traffic, layout: Layout, cluster: str, prefix: str
+) -> list[pl.DataFrame]:
+    """The loads of disks and of the network that programs make: the larger of those of both directions. Components
+    outside have theirs among the nodes, and do not count in groups and in all."""
+    groups = list(dict.fromkeys(group.name for group in layout.groups))
+    member = np.full(len(traffic.names), -1)
+    member[: layout.count] = np.repeat(
+        [groups.index(group.name) for group in layout.groups], [group.count for group in layout.groups]
+    )
+    owners = {"": (np.minimum(member, 0), [cluster], "")}
+    if GROUPS in keys:
+        owners["_by_node_group"] = (member, groups, prefix)
+    if NODES in keys:
+        ends = np.arange(len(traffic.names))
+        shown = (ends < MOST_NODES) | (ends >= layout.count)
+        owners["_by_node"] = (np.where(shown, ends, -1), traffic.names, prefix)
+    frames = []
+    for resource, kinds in TRAFFIC.items():
+        for suffix, (owner, names, start) in owners.items():
+            levels, known = _directions(grid, traffic, kinds, owner, len(names))
+            for number in np.flatnonzero(known).tolist():
+                frames.append(grid.frame(f"load_{resource}{suffix}", f"{start}{names[number]}", levels[number]))
+    return frames
+
+
+def _directions(
+    grid: Grid, traffic: Traffic, kinds: tuple[int, int], owner: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The larger load of both directions of each owner over time, and which owners have any of it."""
+    from walltime.analysis.series import Steps
+
+    levels, known = np.zeros((count, grid.count)), np.zeros(count, np.bool_)
+    for kind in kinds:
+        has = np.bincount(owner[owner >= 0], traffic.capacity[kind][owner >= 0], count)
+        codes = np.where(traffic.kind == kind, owner[traffic.owner], -1)
+        means = Steps.of(grid, traffic.start, traffic.end, codes, count).means(traffic.rate)
+        levels = np.maximum(levels, np.divide(means, has[:, None], out=np.zeros_like(means), where=has[:, None] > 0))
+        known |= has > 0
+    return levels, known
 
 
 def _spread(record: Record, placed: Placements, use: Use) -> np.ndarray:

@@ -15,11 +15,11 @@ import polars as pl
 
 from walltime.analysis.audit.requests import Requests
 from walltime.analysis.headline import WORDS
-from walltime.analysis.intervals import Held, find_capacity, find_down, find_held, parse_nodes
+from walltime.analysis.intervals import Held, find_capacity, find_down, find_held, find_jobs, parse_nodes
 from walltime.analysis.metrics import find_seen_window, group_codes, in_experiment
 from walltime.cluster import hostlist
 from walltime.cluster.nodes import expand
-from walltime.core.tables import RESOURCES, Record
+from walltime.core.tables import RESOURCES, Record, find_whole
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
 
@@ -142,13 +142,23 @@ def find_uses(record: Record) -> dict[str, Use]:
     if record.resources is None:
         return found
     told: dict[str, Any] = record.facts.get("resources") or {}
+    part = find_parts_held(record)
     for name in dict.fromkeys(name for own in told.values() for name in own):
         amounts = record.resources.filter(pl.col("resource") == name)
         held, asked = (_gather(amounts, table["job_id"]) for table in (record.allocations, record.jobs))
         total = {cluster: float(own[name]["total"]) for cluster, own in told.items() if name in own}
         nodes = {cluster: expand(own[name]["nodes"]) for cluster, own in told.items() if "nodes" in own.get(name, {})}
-        found[name] = Use(name, held, asked, total, nodes)
+        found[name] = Use(name, held * part if nodes else held, asked, total, nodes)
     return found
+
+
+def find_parts_held(record: Record) -> np.ndarray:
+    """The part of what its job was given that each allocation has, of what is on nodes: 1, and less where the job has
+    given nodes back, in proportion to its cores."""
+    table = record.allocations
+    resized = (table["outcome"].cast(pl.String) == "resized").to_numpy()
+    cores = table["cores"].to_numpy()
+    return np.asarray(cores / cores[find_whole(table["job_id"].to_numpy(), table["attempt"].to_numpy(), resized)])
 
 
 def _gather(amounts: pl.DataFrame, ids: pl.Series) -> np.ndarray:
@@ -267,12 +277,7 @@ def _in_microseconds(window: tuple[float | None, float | None]) -> tuple[int | N
 
 def codes_of_allocations(record: Record, codes: np.ndarray) -> np.ndarray:
     """The group of each allocation, from the groups of the jobs; -1 for an unknown job."""
-    ids, owner = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
-    if not len(ids) or not len(owner):
-        return np.full(len(owner), -1)
-    order = np.argsort(ids, kind="stable")
-    rows = order[np.minimum(np.searchsorted(ids, owner, sorter=order), len(ids) - 1)]
-    return np.where(ids[rows] == owner, codes[rows], -1)
+    return np.asarray(np.append(codes, -1)[find_jobs(record)])
 
 
 def _whole(record: Record, held: Held) -> tuple[int | None, int | None]:

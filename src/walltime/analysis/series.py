@@ -19,13 +19,14 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
+from walltime.analysis.cells import locate, sum_cells
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.metrics import DERIVED, group_codes
 from walltime.analysis.monitoring import GROUPS, NODES, SHARE, dominant_shares, measure_nodes
 from walltime.analysis.resources import CORES, Part, Use, codes_of_allocations, find_parts, find_uses
 from walltime.cluster.nodes import Layout
 from walltime.core.errors import InputError
-from walltime.core.tables import SERIES, Record, ticks
+from walltime.core.tables import SERIES, Record, is_label, ticks
 from walltime.core.time import SECOND, microseconds
 
 _Places = tuple[np.ndarray, np.ndarray]
@@ -191,7 +192,7 @@ def _find_present(jobs: pl.DataFrame, horizon: int) -> tuple[np.ndarray, np.ndar
     eligible, end = ticks(jobs["eligible"], ABSENT), ticks(jobs["end"], ABSENT)
     gone = np.where(end == ABSENT, horizon, end)
     # A job of zero length may enter and leave at once; its allocation is empty too.
-    present = (jobs["state"].cast(pl.String) != "rejected").to_numpy() & (eligible != ABSENT) & (eligible < gone)
+    present = ~is_label(jobs["state"], "rejected") & (eligible != ABSENT) & (eligible < gone)
     return present, eligible[present], gone[present]
 
 
@@ -217,16 +218,19 @@ class Steps:
 
     grid: Grid
     groups: int
-    chosen: np.ndarray
+    chosen: np.ndarray | None
+    """Which of the rows are in a group; None where all are."""
     begin: _Places
     end: _Places
-    code: np.ndarray
+    """The cell (group and interval) in which each begins and ends, and which part of the interval is left then."""
 
     @classmethod
     def of(cls, grid: Grid, start: np.ndarray, end: np.ndarray, codes: np.ndarray, groups: int) -> Steps:
         """From `start` to `end`, in the groups `codes`; those of group -1 are left out."""
-        chosen = codes >= 0
-        return cls(grid, groups, chosen, grid.locate(start[chosen]), grid.locate(end[chosen]), codes[chosen])
+        chosen = None if not len(codes) or codes.min() >= 0 else codes >= 0
+        if chosen is not None:
+            start, end, codes = start[chosen], end[chosen], codes[chosen]
+        return cls(grid, groups, chosen, grid.locate(start, codes), grid.locate(end, codes))
 
     def means(self, amounts: np.ndarray | None, less: tuple[Steps, np.ndarray | None] | None = None) -> np.ndarray:
         """The mean level of each group over each interval; each counts 1, or its amount. `less` is taken away."""
@@ -240,14 +244,13 @@ class Steps:
 
     def _sums(self, amounts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Steps by group and interval, and the part of them that counts in the interval itself; see `Grid.means`."""
-        width = self.grid.count + 1
-        weights = np.ones(len(self.code)) if amounts is None else amounts[self.chosen].astype(np.float64)
-        level, partial = np.zeros((self.groups, width)), np.zeros((self.groups, width))
-        for (place, rest), sign in ((self.begin, 1.0), (self.end, -1.0)):
-            cell, size = self.code * width + place, self.groups * width
-            level += sign * np.bincount(cell, weights, size).reshape(self.groups, width)
-            partial += sign * np.bincount(cell, rest * weights, size).reshape(self.groups, width)
-        return level, partial
+        shape = self.groups, self.grid.count + 1
+        size = shape[0] * shape[1]
+        if amounts is not None and self.chosen is not None:
+            amounts = amounts[self.chosen]
+        level, partial = sum_cells(*self.begin, amounts, size)
+        less_level, less_partial = sum_cells(*self.end, amounts, size)
+        return (level - less_level).reshape(shape), (partial - less_partial).reshape(shape)
 
 
 class Grid:
@@ -267,11 +270,9 @@ class Grid:
         begin = first // length * length
         return cls(begin, length, max(1, -(-(last - begin) // length)))
 
-    def locate(self, times: np.ndarray) -> _Places:
-        """In which interval each time falls, and which part of that interval is left then."""
-        since = np.maximum(times - self.first, 0)
-        place = np.minimum(since // self.length, self.count)
-        return place, (self.length - (since - place * self.length)) / self.length
+    def locate(self, times: np.ndarray, codes: np.ndarray | None = None) -> _Places:
+        """In which interval each time falls, and which part of that interval is left then; see `cells.locate`."""
+        return locate(times, self.first, self.length, self.count, codes)
 
     def means(self, *steps: tuple[_Places, np.ndarray | int]) -> np.ndarray:
         """The mean over each interval of the function that is zero at first and makes the given steps (where, by what).

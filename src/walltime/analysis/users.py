@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.core.tables import Record, ticks
+from walltime.core.tables import Record, is_label, ticks
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, sort_by_submission
 from walltime.policy.users import GAVE_UP
@@ -28,7 +28,7 @@ def sum_up_users(record: Record) -> dict[str, Any] | None:
         return None
     users = jobs["user"].n_unique()
     span = (int(ticks(record.jobs["end"]).max()) - int(ticks(record.jobs["submit"]).min())) / SECOND / _DAY
-    done = jobs.filter(pl.col("state").cast(pl.String) == "completed")
+    done = jobs.filter(is_label(jobs["state"], "completed"))
     work = float((done["run_time"] * done["cores"]).sum() or 0.0) / 3600
     lengths, sizes = _find_sessions(jobs, float(told.get("session_gap", Thresholds.session_gap)))
     return {

@@ -25,6 +25,7 @@ from walltime.analysis.statistics import Groups, group_means, student_probabilit
 from walltime.analysis.verdict import LEAST_WEEKS, SIGNIFICANT
 from walltime.analysis.weeks import WEEK
 from walltime.core.errors import InputError
+from walltime.core.tables import is_label
 from walltime.core.time import SECOND
 
 FEW_JOBS = 30
@@ -134,7 +135,7 @@ def pair_jobs(before: Comparable, after: Comparable) -> Pairs:
 
 
 def _find_waited(result: Comparable, jobs: pl.DataFrame) -> np.ndarray:
-    waiting = (jobs["state"].cast(pl.String) == "waiting").to_numpy()
+    waiting = is_label(jobs["state"], "waiting")
     horizon = (find_horizon(result.record) or 0) / SECOND
     return np.where(waiting, np.maximum(horizon - _seconds(jobs, "submit"), 0.0), 0.0)
 
@@ -174,7 +175,7 @@ def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
 def _count(pairs: Pairs, codes: np.ndarray, groups: int) -> dict[str, np.ndarray]:
     """Of each group the jobs that have no difference: started in one result alone, or still waiting at the end."""
     first, second = pairs.started
-    old, new = ((jobs["state"].cast(pl.String) == "waiting").to_numpy() for jobs in (pairs.old, pairs.new))
+    old, new = (is_label(jobs["state"], "waiting") for jobs in (pairs.old, pairs.new))
     chosen = {"only_before": first & ~second, "only_after": second & ~first}
     chosen |= {"waiting_before": old, "waiting_after": new}
     return {name: np.bincount(codes[rows], minlength=groups).astype(np.int64) for name, rows in chosen.items()}

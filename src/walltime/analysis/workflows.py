@@ -10,6 +10,7 @@ All but the wait are of workflows that have completed: all of their jobs have.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -35,6 +36,7 @@ COLUMNS = (
     "core_hours",
     "idle_core_hours",
 )
+_NEEDED = ("workflow", "state", "submit", "start", "end", "cores", "held_time", "phase")
 FIGURES = ("wait", "run", "turnaround", "stretch", "between", "core_hours", "idle_core_hours")
 
 
@@ -48,9 +50,12 @@ def find_workflows(record: Record) -> pl.DataFrame:
     known: dict[str, dict[str, Any]] = record.facts.get("workflows") or {}
     if not known:
         raise InputError("the result has no workflows (workload.workflows in a scenario)")
-    about = pl.DataFrame([{"workflow": label, **facts} for label, facts in known.items()])
+    names = next(iter(known.values()))
+    told = {name: [one.get(name) for one in known.values()] for name in names}
+    about = pl.DataFrame({"workflow": list(known)} | told, strict=False)
     held = pl.col("cores") * pl.col("held_time").fill_null(0.0)
-    jobs = in_experiment(record).jobs.with_columns(pl.col("workflow", "state").cast(pl.String))
+    needed = replace(record, jobs=record.jobs.select(*_NEEDED))
+    jobs = in_experiment(needed).jobs.with_columns(pl.col("workflow", "state").cast(pl.String))
     jobs = jobs.filter(pl.col("workflow").is_not_null())
     whole = jobs.group_by("workflow").agg(
         pl.col("submit").min(),

@@ -82,7 +82,9 @@ def _show(told: Calibration, name: str) -> None:
             share = "" if reason.share is None else f" ({100 * reason.share:.0f} % of what the replay lacks)"
             say(f"  {reason.text}{share}.")
     say()
-    say(f"Trust: {100 * told.trust:.0f} % (job by job {100 * told.trust_by_job:.0f} %).", style="bold")
+    low, high = (100 * bound for bound in told.trust_bounds)
+    text = f"Trust: {100 * told.trust:.0f} % ({low:.0f} to {high:.0f} %; job by job {100 * told.trust_by_job:.0f} %)."
+    say(text, style="bold")
     say(MEANING, style="dim")
 
 

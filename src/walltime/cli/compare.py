@@ -12,7 +12,7 @@ from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.repeated import find_repeated, show_repeated
+from walltime.cli.repeated import find_repeated, judge_groups, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
 from walltime.cli.terminal.winners import show_winners
@@ -68,8 +68,11 @@ def compare(
         raise InputError("--top must be at least 1", value=top)
     check_analyses(analysis or [])
     paths = find_results(results)
-    if by is None and not analysis and (repeated := find_repeated(results, paths, store, repetitions)):
-        show_repeated(repeated, parse_margins(margin, [figure.key for figure in FIGURES]), as_json=as_json)
+    whole = all(path.is_dir() for path in paths)
+    if not analysis and not (by and whole) and (repeated := find_repeated(results, paths, store, repetitions)):
+        groups = judge_groups(repeated, by, store) if by is not None else []
+        margins = parse_margins(margin, [figure.key for figure in FIGURES])
+        show_repeated(repeated, margins, groups=groups, top=top, as_json=as_json)
         return
     if margin is not None:
         raise InputError("--margin is for repetitions: results with other seeds, experiments or scenarios")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -36,11 +37,13 @@ def explain(
     cover the job's life from its submission to its end without a gap.
     """
     from walltime.analysis.plots import check_picture
+    from walltime.cli.run.forewarning import Forewarning, describe_explanation
     from walltime.explaining import explain as inquire
 
     if picture is not None:
         check_picture(picture, force=force)
-    told = inquire(result, job, at=at or ())
+    warn = partial(Forewarning, "explain", describe=describe_explanation)
+    told = inquire(result, job, at=at or (), observe=None if as_json else warn)
     if as_json:
         emit(told.as_data())
     else:

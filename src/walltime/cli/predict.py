@@ -32,6 +32,9 @@ def predict(
     arrivals: Annotated[
         bool, typer.Option("--arrivals/--no-arrivals", help="Whether other jobs come after it.")
     ] = True,
+    interval: Annotated[
+        bool, typer.Option("--interval/--no-interval", help="Whether the log is replayed for an interval.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     picture: Annotated[
         str | None, typer.Option("--picture", metavar="FILE", help="Draw the distribution.", show_default=False)
@@ -42,7 +45,8 @@ def predict(
     """Tell when one more job would start if it were submitted at the scenario's `start`, as a distribution.
 
     Every run draws how long the jobs that run and wait will really take, from the accuracy of requests in the
-    scenario's workload, and which jobs will come, as a stretch of it.
+    scenario's workload, and which jobs will come, as a stretch of it. A replay of the workload tells how wrong plans of
+    such jobs were, for an interval.
     """
     from walltime.analysis.plots import check_picture
     from walltime.core.random import read_seed
@@ -53,7 +57,8 @@ def predict(
     job = {"cores": cores, "time": time, "nodes": nodes, "user": user, "account": account, "queue": queue}
     job |= {"qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "memory": memory, "constraint": constraint}
     number = None if seed is None else read_seed(seed)
-    told = inquire(scenario, **job, runs=runs, seed=number, horizon=horizon, arrivals=arrivals)  # type: ignore[arg-type]
+    how: dict[str, Any] = {"runs": runs, "seed": number, "horizon": horizon, "arrivals": arrivals, "interval": interval}
+    told = inquire(scenario, **job, **how)  # type: ignore[arg-type]
     if as_json:
         emit(told.as_data())
     else:
@@ -85,6 +90,24 @@ def _show(told: Any) -> None:
         shown = f"more than {format_duration(told.horizon)}" if wait is None else format_duration(wait)
         say(f"  {share:>4.0%} of the runs: at most {shown}")
     _show_histogram([wait for wait in told.waits if wait is not None])
+    if told.interval is not None:
+        _show_interval(told.interval)
+
+
+def _show_interval(told: Any) -> None:
+    from walltime.core.time import format_duration
+
+    say(f"\nBy the requests of the jobs before it, it starts after {format_duration(told.planned)}.")
+    if told.least is None:
+        say("  Too few jobs of the log were planned to wait about as long: no interval.")
+    else:
+        low, high = format_duration(told.least), format_duration(told.most)
+        say(f"  {told.share:.0%} of {told.past:,} jobs of the log that were planned so: after {low} to {high}")
+    if told.coverage is not None:
+        where = f"{len(told.weeks)} weeks" if len(told.weeks) > 1 else "a part"
+        say(
+            f"  Of {told.judged:,} jobs in {where} of the log not learned from, {told.coverage:.0%} were within theirs."
+        )
 
 
 def _show_histogram(waits: list[float]) -> None:

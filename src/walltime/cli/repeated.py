@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import BRIEF, FIGURES, Figure
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
+from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     from walltime.analysis.verdict import Verdict
     from walltime.experiments.answers.sides import Side
 
 _HEADLINE = tuple(figure.key for figure in FIGURES)
+QUANTILES = ("median_wait", "p95_wait")
 NOTE = (
     "Means ± half of the 95 % interval over the repetitions. A verdict pairs them by seed and is corrected for the "
     "number of comparisons; a replay does not know how users would react."
@@ -66,6 +69,48 @@ def find_analysed(name: str, analysis: str, store: str) -> list[Side]:
         return find_analysed_sides(opened, name, analysis)
 
 
+@dataclass(frozen=True)
+class Change:
+    """What a cell means for groups: the verdicts on their mean waits, and the figures of both cells, run by run."""
+
+    key: str
+    before: str
+    after: str
+    verdicts: list[Verdict]
+    tables: tuple[list[dict[str, Any]], list[dict[str, Any]]]
+
+    def rows(self) -> list[tuple[str, Verdict, dict[str, list[float | None]]]]:
+        """The groups that lose most first: name, verdict, and quantiles of waits before and after, as means of runs."""
+        found = []
+        for one in sorted(self.verdicts, key=lambda one: -one.difference.mean):
+            name = one.metric.rpartition(f" of {self.key} ")[2]
+            told = {figure: [_mean(side, name, figure) for side in self.tables] for figure in QUANTILES}
+            found.append((name, one, told))
+        return found
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for JSON."""
+        groups = [{self.key: name, "verdict": one.as_dict()} | told for name, one, told in self.rows()]
+        return {"key": self.key, "before": self.before, "after": self.after, "groups": groups}
+
+
+def _mean(tables: list[dict[str, Any]], name: str, figure: str) -> float | None:
+    known = [table[name][figure] for table in tables if name in table and table[name][figure] is not None]
+    return sum(known) / len(known) if known else None
+
+
+def judge_groups(sides: Sequence[Side], key: str, store: str) -> list[Change]:
+    """The first side against each of the others, group by group; raises InputError where their runs kept no groups."""
+    from walltime.experiments.answers.sides import judge_by
+    from walltime.experiments.store import Store
+
+    if folders := [side.label for side in sides if not side.runs]:
+        raise InputError("--by is for cells of a store or for results, not for both together", value=folders[0])
+    first, *others = sides
+    with Store(store) as opened:
+        return [Change(key, first.label, other.label, *judge_by(opened, first, other, key)) for other in others]
+
+
 def rename_sides(sides: list[Side]) -> list[Side]:
     """The sides with names of their own: easy, easy (2)."""
     from dataclasses import replace
@@ -91,9 +136,11 @@ def show_repeated(
     margins: Mapping[str, float],
     *,
     figures: Sequence[str] = _HEADLINE,
+    groups: Sequence[Change] = (),
+    top: int = 10,
     as_json: bool = False,
 ) -> None:
-    """Print the figures of each side over its repetitions, and the verdicts on those after the first.
+    """Print the figures of each side over its repetitions, the verdicts on those after the first, and on groups.
 
     Of the headline only what stands for it is judged, and what has a margin: each comparison more makes all weaker.
     """
@@ -102,13 +149,48 @@ def show_repeated(
     judged = [key for key in figures if key in BRIEF or key in margins or key not in _HEADLINE]
     verdicts = judge_sides(sides, judged, margins=margins) if len(sides) > 1 else []
     if as_json:
-        emit({"sides": [_as_data(side, figures) for side in sides], "verdicts": [one.as_dict() for one in verdicts]})
+        told = {"sides": [_as_data(side, figures) for side in sides], "verdicts": [one.as_dict() for one in verdicts]}
+        emit(told | ({"by": [change.as_data() for change in groups]} if groups else {}))
         return
     _print_table(sides, figures)
     say(NOTE, style="dim")
     say()
     for verdict in verdicts:
         say(f"{verdict.sentence}.", style=_style(verdict))
+    for change in groups:
+        say()
+        _print_change(change, top)
+
+
+def _print_change(change: Change, top: int) -> None:
+    """The `top` groups at each end: those that lose most first."""
+    from rich.table import Table
+
+    from walltime.analysis.headline import SENSITIVITY
+    from walltime.analysis.verdict import LESS, MORE
+
+    say(f"Who gains and who loses by {change.key}, {change.after} against {change.before}", style="bold")
+    view = Table(box=None, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold")
+    view.add_column(change.key, overflow="fold", min_width=4)
+    for heading in ("mean wait\nbefore", "\nafter", "\nchange", "median\nafter", "95 %\nbefore", "\nafter"):
+        view.add_column(heading, justify="right", no_wrap=True)
+    view.add_column("", no_wrap=True, min_width=len("gains"))
+    rows = change.rows()
+    shown = rows if len(rows) <= 2 * top else rows[:top] + rows[-top:]
+    for name, one, told in shown:
+        spread = (
+            "" if one.difference.high is None else f" ± {format_duration(one.difference.high - one.difference.mean)}"
+        )
+        moved = f"{'-' if one.difference.mean < 0 else '+'}{format_duration(abs(one.difference.mean))}{spread}"
+        median, p95 = told["median_wait"], told["p95_wait"]
+        word = {MORE: "loses", LESS: "gains", SENSITIVITY: "not judged"}.get(one.outcome, one.outcome)
+        waits = (format_duration(value) for value in (median[1], *p95))
+        view.add_row(name, format_duration(one.before), format_duration(one.after), moved, *waits, word)
+    out().print(view)
+    if len(shown) < len(rows):
+        say(f"{len(shown)} of {len(rows):,} (--top, or --json)", style="dim")
+    if not rows:
+        say(f"No {change.key} has jobs enough in every run.")
 
 
 def _style(verdict: Verdict) -> str:

@@ -54,6 +54,11 @@ class Network:
             links = (self._local[source][0],)
         return Route(links, sum([self.links[number].latency for number in links]))
 
+    def interface(self, end: int, ends: int) -> Link:
+        """What connects an end, one of so many, to the rest."""
+        way = self.route(end, (end + 1) % ends) if ends > 1 else Route((), 0.0)
+        return self.links[way.links[0]] if way.links else Link(way.bound)
+
     def _path(self, source: int, target: int) -> tuple[int, ...]:
         raise NotImplementedError
 
@@ -294,6 +299,10 @@ class Graph(Network):
             place, number = came[place]
             links.append(number)
         return tuple(reversed(links))
+
+    def interface(self, end: int, ends: int) -> Link:
+        links = [self.links[number] for _, number in self._beside[self._names[end]]]
+        return Link(sum(link.bandwidth for link in links), duplex=any(link.duplex for link in links))
 
     def _search(self, start: str) -> dict[str, tuple[str, int]]:
         """From where, and over which link, the best way from `start` comes to each place."""

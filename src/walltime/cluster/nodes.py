@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -163,9 +164,7 @@ class Layout:
 
     def select(self, patterns: Iterable[str]) -> np.ndarray[Any, Any]:
         """Which nodes the patterns name: a group, a node, or a range such as `n[0-3,8]`; raises InputError."""
-        names = self.names()
-        place = {name: number for number, name in enumerate(names)}
-        prefix = self._by_node([group.name for group in self.groups])
+        place, prefix = self._places
         chosen = np.zeros(self.count, bool)
         for pattern in patterns:
             found = prefix == pattern
@@ -178,9 +177,18 @@ class Layout:
             chosen |= found
         return chosen
 
+    @cached_property
+    def _places(self) -> tuple[dict[str, int], np.ndarray[Any, Any]]:
+        """The number of each node by its name, and the name of each node's group."""
+        return {name: number for number, name in enumerate(self._names)}, self._by_node([g.name for g in self.groups])
+
     def names(self) -> list[str]:
         """Names by node: those that the group's name spells out (`cn[001-028]`), or else the group's name and a number,
         counted for each name from 0."""
+        return self._names.copy()
+
+    @cached_property
+    def _names(self) -> list[str]:
         met: Counter[str] = Counter()
         names = []
         for group in self.groups:

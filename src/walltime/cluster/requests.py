@@ -1,9 +1,13 @@
-"""What a job asks of the nodes, from the columns of a workload: an even share for each node, or cores anywhere."""
+"""What a job asks of the nodes, from the columns of a workload: an even share for each node, cores anywhere, or parts
+whose nodes differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +19,7 @@ from walltime.core.workload import Workload
 Mask = np.ndarray[Any, Any]
 PER = ("node", "core", "job")
 _COLUMNS = ("cores", "memory", "gpus")
+_PART = re.compile(r"(?:(\d{1,9})x)?(\d{1,9})(?:,memory=(\d{1,18}))?(?:,gpus=(\d{1,9}))?(?:@(.*))?")
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,8 @@ class Request:
 
     With `nodes` it has a shape: so many distinct nodes, `each` of which must have these amounts, in the order of
     `Layout.resources()`. Without, `each` is what goes with every single core. `licences` are in the layout's order, for
-    the job as a whole. `lacking` says, in words, what it wants that is nowhere at all.
+    the job as a whole. `lacking` says, in words, what it wants that is nowhere at all. Where its nodes differ, `parts`
+    tells how many of them must have how much, the largest first; `nodes` are all, and `each` is what the last wants.
     """
 
     cores: int
@@ -32,6 +38,7 @@ class Request:
     exclusive: bool = False
     licences: tuple[int, ...] = ()
     lacking: str = ""
+    parts: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,21 @@ class Stock:
         """How many times a node of each row, empty, has these amounts."""
         return [min(has // need for has, need in zip(row, each, strict=True) if need > 0) for row in self.rows]
 
+    def holders(self, each: Sequence[int]) -> int:
+        """How many nodes, empty, have these amounts."""
+        return sum(count for count, fits in zip(self.counts, self.times(each), strict=True) if fits)
+
+
+class Part(NamedTuple):
+    """So many nodes of a job (0: it does not say) with so many cores each; memory and GPUs are those of the part as a
+    whole, -1 where it does not tell them."""
+
+    nodes: int
+    cores: int
+    memory: int
+    gpus: int
+    queue: str
+
 
 class Amount(NamedTuple):
     """How much of a named resource, and for what: `node`, `core` or `job`."""
@@ -83,12 +105,14 @@ def make_request(
     resources: str = "",
     licences: str = "",
     exclusive: int = 0,
+    parts: str = "",
 ) -> Request:
     """Divide what a job's columns say (missing numbers are negative) over nodes of the stock; raises InputError.
 
     A request in nodes has its own division. One that tells none, but wants what is on nodes (GPUs, named resources,
     anything per node, a node of its own), gets the fewest nodes on which an even division fits. Memory that no node
-    tells of is not counted, nor are GPUs where nodes tell of nothing but cores.
+    tells of is not counted, nor are GPUs where nodes tell of nothing but cores. `parts` (`1x8+1x1`) tells nodes that
+    differ: what the job wants for each core goes with their cores, the rest is the same on all, unless a part tells it.
     """
     alone = bool(exclusive) or stock.whole
     kinds = stock.kinds
@@ -100,6 +124,8 @@ def make_request(
     owned = parse_licences(licences)
     shared = tuple(owned.get(name, 0) for name in stock.licences)
     lacking = _lacking(wants, kinds, [name for name in owned if owned[name] > 0 and name not in stock.licences])
+    if parts:
+        return replace(_put_together(parts, wants, kinds), exclusive=alone, licences=shared, lacking=lacking)
     if nodes <= 0 and cores_per_node > 0:
         nodes = -(-cores // cores_per_node)
     if nodes > 0:
@@ -141,21 +167,45 @@ class _Wants:
         memory = self.memory_per_core if self.memory_per_core >= 0 else -(-max(self.memory, 0) // self.cores)
         return tuple({"cores": 1, "memory": memory}.get(kind, 0) for kind in kinds)
 
-    def of_a_node(self, nodes: int, kinds: list[str]) -> tuple[int, ...]:
-        """An even share of everything, rounded up."""
-        cores = -(-self.cores // nodes)
-        if self.memory_per_node >= 0:
+    def of_a_node(self, nodes: int, kinds: list[str], part: Part | None = None) -> tuple[int, ...]:
+        """An even share of everything, rounded up; of a node of a part, the part's cores, and what else it tells."""
+        cores = -(-self.cores // nodes) if part is None else part.cores
+        if part is not None and part.memory >= 0:
+            memory = -(-part.memory // part.nodes)
+        elif self.memory_per_node >= 0:
             memory = self.memory_per_node
         elif self.memory_per_core >= 0:
             memory = self.memory_per_core * cores
         else:
             memory = -(-max(self.memory, 0) // nodes)
         gpus = self.gpus_per_node if self.gpus_per_node >= 0 else -(-max(self.gpus, 0) // nodes)
+        if part is not None and part.gpus >= 0:
+            gpus = -(-part.gpus // part.nodes)
         share = {"cores": cores, "memory": memory, "gpus": gpus}
         for name, amount in self.named.items():
             times = {"node": amount.number, "core": amount.number * cores, "job": -(-amount.number // nodes)}
             share[name] = times[amount.per]
         return tuple(share.get(kind, 0) for kind in kinds)
+
+
+def _put_together(text: str, wants: _Wants, kinds: list[str]) -> Request:
+    """A request whose nodes differ. Of two parts one has to want at least as much of everything as the other: then a
+    node that serves it serves the other too, and it is known at once whether all of them find their nodes."""
+    parts = parse_parts(text)
+    if not all(part.nodes for part in parts):
+        raise InputError("a part that names no nodes", value=text)
+    if sum(part.nodes * part.cores for part in parts) != wants.cores:
+        raise InputError(f"parts that are not the {wants.cores} cores of their job", value=text)
+    nodes = sum(part.nodes for part in parts)
+    counts: Counter[tuple[int, ...]] = Counter()
+    for part in parts:
+        counts[wants.of_a_node(nodes, kinds, part)] += part.nodes
+    sizes = sorted(counts, reverse=True)
+    for more, less in pairwise(sizes):
+        if any(one < other for one, other in zip(more, less, strict=True)):
+            raise InputError("parts of which neither wants as much of everything as the other", value=text)
+    alike = len(sizes) == 1
+    return Request(wants.cores, nodes, sizes[-1], parts=() if alike else tuple((counts[each], each) for each in sizes))
 
 
 def _lacking(wants: _Wants, kinds: list[str], licences: list[str]) -> str:
@@ -172,20 +222,38 @@ def _fewest(stock: Stock, wants: _Wants) -> int:
     if largest == 0:
         return 1
     for nodes in range(-(-wants.cores // largest), min(wants.cores, stock.nodes) + 1):
-        times = stock.times(wants.of_a_node(nodes, stock.kinds))
-        if sum(count for count, fits in zip(stock.counts, times, strict=True) if fits) >= nodes:
+        if stock.holders(wants.of_a_node(nodes, stock.kinds)) >= nodes:
             return nodes
     return 1
 
 
-def find_uneven(workload: Workload, nodes: bool, queues: bool) -> str | None:
-    """Which jobs have parts that one request cannot say, in words; None where there are none.
+def parse_parts(text: str) -> list[Part]:
+    """`1x8+4x2,memory=8000,gpus=4@long` part by part; raises InputError."""
+    found = []
+    for word in text.split("+"):
+        match = _PART.fullmatch(word.strip())
+        if match is None or int(match[2]) == 0 or (match[1] is not None and int(match[1]) == 0):
+            raise InputError("parts are written as nodes x cores of each, such as 1x8+4x2", value=text)
+        memory, gpus = (-1 if told is None else int(told) for told in match.group(3, 4))
+        found.append(Part(int(match[1] or 0), int(match[2]), memory, gpus, match[5] or ""))
+    return found
 
-    On `nodes` these are all jobs with the column `parts`; in a pool of cores, with `queues`, those in several of them.
-    """
+
+def round_to_cores(workload: Workload, threads: int) -> Workload:
+    """The jobs with whole cores of so many threads each, on every one of their nodes: `cores` are threads here."""
+    cores, nodes, each = (workload.column(name) for name in ("cores", "nodes", "cores_per_node"))
+    step = np.maximum(nodes, 1) * threads
+    each = np.where(each > 0, -(-each // threads) * threads, each)
+    columns = dict(workload.columns) | ({"cores_per_node": each} if workload.has("cores_per_node") else {})
+    rounded = np.where((nodes > 0) & (each > 0), nodes * each, -(-cores // step) * step)
+    return workload.replace(columns | {"cores": np.where(cores > 0, rounded, cores)})
+
+
+def find_parts(workload: Workload, among: Callable[[list[Part]], bool]) -> str | None:
+    """The first job whose parts are among those looked for, and how many there are, in words; None without any."""
     names = workload.label_names("parts")
-    uneven = [nodes or (queues and len({part.partition("@")[2] for part in name.split("+")}) > 1) for name in names]
-    rows = np.flatnonzero(np.array([*uneven, False])[workload.column("parts")])
+    wanted = [among(parse_parts(name)) for name in names]
+    rows = np.flatnonzero(np.array([*wanted, False])[workload.column("parts")])
     if not len(rows):
         return None
     first = int(rows[0])
@@ -205,11 +273,14 @@ def refusal(stock: Stock, request: Request, queue: str | None = None, constraint
             return f"more licences of {name} than there are"
     if not stock.rows:
         return f"no node{'' if queue is None else f' of queue {queue}'} has the property {constraint or 'asked for'}"
-    times = stock.times(request.each)
     if request.nodes:
-        have = sum(count for count, fits in zip(stock.counts, times, strict=True) if fits)
+        have = stock.holders(request.each)
     else:
-        have = sum(count * fits for count, fits in zip(stock.counts, times, strict=True))
+        have = sum(count * fits for count, fits in zip(stock.counts, stock.times(request.each), strict=True))
+    wanted = 0
+    for nodes, each in request.parts:
+        wanted += nodes
+        have = have if stock.holders(each) >= wanted else 0
     cores = sum(count * row[0] for count, row in zip(stock.counts, stock.rows, strict=True))
     if request.cores <= cores and have >= (request.nodes or request.cores):
         return None
@@ -225,7 +296,8 @@ def _shortage(stock: Stock, request: Request, cores: int, queue: str | None, con
         return f"more cores than {whose}"
     if request.nodes > stock.nodes:
         return f"more nodes than {whose}"
-    for kind, amount, has in zip(stock.kinds, request.each, zip(*stock.rows, strict=True), strict=True):
+    each = request.parts[0][1] if request.parts else request.each
+    for kind, amount, has in zip(stock.kinds, each, zip(*stock.rows, strict=True), strict=True):
         if amount > max(has):
             what = "GPUs" if kind == "gpus" else kind
             return f"more {what} {'on a node' if request.nodes else 'with a core'} than {node} has"

@@ -22,7 +22,7 @@ from walltime.core.files import check_name, write_parquet, writing
 from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.spreadsheet import guard, unguard
-from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, RESOURCES, SCHEMA, SERIES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, PLANS, RESOURCES, SCHEMA, SERIES
 
 FORMATS = ("parquet", "csv")
 TABLES: dict[str, dict[str, Any]] = {
@@ -31,6 +31,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "series": SERIES,
     "outages": OUTAGES,
     "resources": RESOURCES,
+    "plans": PLANS,
 }
 WORKLOAD = "workload.parquet"
 """The workload itself, where it came from memory and no file could be named in scenario.yaml."""
@@ -58,6 +59,7 @@ class Contents:
     provenance: dict[str, Any] = field(default_factory=dict)
     outages: pl.DataFrame | None = None
     resources: pl.DataFrame | None = None
+    plans: pl.DataFrame | None = None
     write_workload: Callable[[Path], object] | None = None
 
     @property
@@ -140,7 +142,9 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     if verify:
         _check_files(folder, provenance)
     jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
-    series, outages, resources = (_read_optional(folder, name) for name in ("series", "outages", "resources"))
+    series, outages, resources, plans = (
+        _read_optional(folder, name) for name in ("series", "outages", "resources", "plans")
+    )
     if verify and digest(jobs, allocations) != summary.get("digest"):
         raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
     return Contents(
@@ -150,6 +154,7 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
         series=series,
         outages=outages,
         resources=resources,
+        plans=plans,
         summary=summary,
         provenance=provenance,
     )

@@ -16,8 +16,8 @@ SCHEMA = 2
 
 STATES = ("completed", "timeout", "failed", "cancelled", "rejected", "running", "waiting")
 
-OUTCOMES = (*STATES, "suspended", "requeued", "preempted")
-"""How an interval of allocations ended: as the job did, or it went on later."""
+OUTCOMES = (*STATES, "suspended", "requeued", "preempted", "resized")
+"""How an interval of allocations ended: as the job did, or it went on later; `resized`: at once, with fewer nodes."""
 
 JOBS: dict[str, Any] = {
     "job_id": pl.Int64,
@@ -80,10 +80,28 @@ RESOURCES: dict[str, Any] = {"job_id": pl.Int64, "resource": pl.String, "amount"
 """resources.parquet: what each job holds besides cores while it runs, where more than cores is counted: bytes of
 `memory`, `gpus`, licences and others by their names. A row for each job and resource of which it holds some."""
 
+PLANS: dict[str, Any] = {"time": pl.Float64, "job_id": pl.Int64, "planned": pl.Float64, "nodes": pl.String}
+"""plans.parquet, kept where the scenario says so (`record: {plans: true}`): from `time` on the job was planned to start
+at `planned`, on these `nodes` (by number, as `0-3,7`; empty where any serve)."""
+
 OUTAGE_KINDS = ("failure", "maintenance", "reservation")
 
 SERIES: dict[str, Any] = {"time": pl.Float64, "series": pl.String, "entity": pl.String, "value": pl.Float64}
 """series.parquet: the mean of a quantity over the interval that begins at `time`; of fair share, the value then."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What programs moved in a cluster: from `start` to `end` (microseconds) `rate` bytes a second, of a kind (0 read,
+    1 written, 2 sent, 3 received) at an end: a node or, behind those, a component. `capacity` by kind and end."""
+
+    start: np.ndarray
+    end: np.ndarray
+    owner: np.ndarray
+    kind: np.ndarray
+    rate: np.ndarray
+    capacity: np.ndarray
+    names: list[str]
 
 
 @dataclass
@@ -93,7 +111,8 @@ class Record:
     `facts` are counts and settings that the tables cannot tell: capacity, skipped jobs, killed jobs, perfect estimates.
     `durations` (seconds of CPU and wall time) may differ between runs and never enter the digest. `outages` (columns of
     `OUTAGES`) is None where nothing was ever down or reserved; `samples` (of `SERIES`) where no part kept any;
-    `resources` (of `RESOURCES`) where cores are all that is counted.
+    `resources` (of `RESOURCES`) where cores are all that is counted; `plans` (of `PLANS`) where they are not wanted.
+    `traffic` is by cluster, only of a run that was to tell series of nodes; it goes into the series and is not kept.
     """
 
     jobs: pl.DataFrame
@@ -103,19 +122,37 @@ class Record:
     outages: pl.DataFrame | None = None
     samples: pl.DataFrame | None = None
     resources: pl.DataFrame | None = None
+    plans: pl.DataFrame | None = None
+    traffic: dict[str, Traffic] | None = None
+
+
+def find_whole(owner: np.ndarray, attempt: np.ndarray, resized: np.ndarray) -> np.ndarray:
+    """Of each allocation, in the order of their starts, the row that tells what the job was given: its own, or, where
+    the job had given nodes back before in the same attempt, the first one of that."""
+    whole = np.arange(len(owner))
+    if not resized.any():
+        return whole
+    order = np.lexsort((attempt, owner))
+    new = np.r_[True, (np.diff(owner[order]) != 0) | (np.diff(attempt[order]) != 0)]
+    first = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    before = np.cumsum(resized[order]) - resized[order]
+    whole[order] = np.where(before > before[first], order[first], order)
+    return whole
 
 
 def time_series(name: str, microseconds: np.ndarray) -> pl.Series:
     """Seconds, empty where the time is negative (missing)."""
-    series = pl.Series(name, np.asarray(microseconds) / SECOND)
-    missing = np.asarray(microseconds) < 0
-    return series if not missing.any() else series.set(pl.Series(missing), None)
+    times = np.asarray(microseconds)
+    series = pl.Series(name, times / SECOND)
+    return series if not len(times) or times.min() >= 0 else series.set(pl.Series(times < 0), None)
 
 
 def ticks(series: pl.Series, missing: int = MISSING) -> np.ndarray:
     """Whole microseconds from a column of seconds, `missing` where it is empty or not a number."""
     seconds = series.cast(pl.Float64).to_numpy()
     known = np.isfinite(seconds)
+    if known.all():
+        return np.asarray(np.rint(seconds * SECOND).astype(np.int64))
     out = np.full(len(seconds), missing, np.int64)
     out[known] = np.rint(seconds[known] * SECOND).astype(np.int64)
     return out
@@ -126,10 +163,33 @@ def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
     kind = pl.Enum(names)
     if not names or not len(codes):
         return pl.Series(name, [None] * len(codes), dtype=kind)
-    clean = np.where(codes < 0, 0, codes).astype(np.uint32)
+    missing = codes < 0 if codes.min() < 0 else None
+    clean = (codes if missing is None else np.where(missing, 0, codes)).astype(np.uint32)
     series = pl.Series(name, clean).cat.to(kind)
-    missing = codes < 0
-    return series if not missing.any() else series.set(pl.Series(missing), None)
+    return series if missing is None else series.set(pl.Series(missing), None)
+
+
+def label_codes(series: pl.Series) -> tuple[np.ndarray, list[str | None]]:
+    """The number of each cell's text, and the texts in order of first appearance; empty cells are one of them."""
+    if isinstance(series.dtype, pl.Enum):  # its codes are at hand
+        texts = series.dtype.categories.to_list()
+        found = series.to_physical().cast(pl.Int64).fill_null(len(texts))
+        first = found.unique(maintain_order=True).to_numpy()
+        numbers = np.zeros(len(texts) + 1, np.int64)
+        numbers[first] = np.arange(len(first))
+        return numbers[found.to_numpy()], [None if code == len(texts) else texts[code] for code in first]
+    cells = series.cast(pl.String)
+    names = cells.unique(maintain_order=True)
+    if not len(names):
+        return np.empty(0, np.int64), []
+    codes = pl.Series(np.arange(len(names), dtype=np.int64))
+    return cells.replace_strict(names, codes, return_dtype=pl.Int64).to_numpy(), names.to_list()
+
+
+def is_label(series: pl.Series, *texts: str) -> np.ndarray:
+    """Which cells hold one of the texts; an empty one does not."""
+    codes, names = label_codes(series)
+    return np.asarray(np.array([name in texts for name in names], bool)[codes])
 
 
 def integer_series(name: str, values: np.ndarray) -> pl.Series:

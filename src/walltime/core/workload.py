@@ -159,8 +159,9 @@ class Workload:
         """The given rows (a mask or indices, in order of submission) as a new Workload."""
         if rows.dtype == np.bool_:
             rows = np.flatnonzero(rows)
+        places = rows.tolist() if any(COLUMNS[name].kind == "text" for name in self.columns) else []
         columns = {
-            name: [values[i] for i in rows] if COLUMNS[name].kind == "text" else values[rows]
+            name: [values[i] for i in places] if COLUMNS[name].kind == "text" else values[rows]
             for name, values in self.columns.items()
         }
         return self.replace(columns)
@@ -244,8 +245,9 @@ def sort_by_submission(columns: dict[str, Any]) -> dict[str, Any]:
     if "job_id" not in columns:
         columns["job_id"] = np.arange(1, len(submit) + 1, dtype=np.int64)
     order = np.argsort(submit, kind="stable")
+    places = order.tolist() if any(isinstance(values, list) for values in columns.values()) else []
     return {
-        name: [values[i] for i in order] if isinstance(values, list) else values[order]
+        name: [values[i] for i in places] if isinstance(values, list) else values[order]
         for name, values in columns.items()
     }
 

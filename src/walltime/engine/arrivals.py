@@ -253,8 +253,8 @@ class Arrivals(Source):
         if self.ruled and self.refused[i] >= 0:
             sim.reject(slot, self.site.reasons[self.refused[i]])
         else:
-            self.cancellations.tell(shifted(self.cancel, i, later))
-            sim.enter(slot, shifted(self.begin, i, later))
+            self.cancellations.tell(-1 if self.cancel is None else shifted(self.cancel, i, later))
+            sim.enter(slot, -1 if self.begin is None else shifted(self.begin, i, later))
         return 0
 
     def submissions(self):

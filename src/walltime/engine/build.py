@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import FULL_SPEED, Layout
-from walltime.core.errors import EngineError
+from walltime.core.errors import EngineError, InputError
 from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
 from walltime.engine.arrivals import Arrivals
@@ -17,6 +17,7 @@ from walltime.engine.assemble import make_simulation, take_notices, take_opening
 from walltime.engine.brokering.admission import Admission, Gate
 from walltime.engine.brokering.assignments import Assignments
 from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
+from walltime.engine.brokering.joint_plan import JointPlan
 from walltime.engine.brokering.migration import Migration
 from walltime.engine.cluster import Cluster as ClusterState
 from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
@@ -32,6 +33,8 @@ from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.queue.lines import Choices, LinesQueue
 from walltime.kernel.quotas import Quotas
+from walltime.policies.optimise.neighbourhoods import Neighbourhoods
+from walltime.policies.optimise.search import Search
 from walltime.policy import registry
 from walltime.policy.api import Order, Policy, Rhythm
 from walltime.policy.place import as_place
@@ -46,10 +49,12 @@ from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes
 from walltime.scenario.start import with_usage
+from walltime.workload.arrays import number_arrays
 from walltime.workload.aware import Flows, find_flows
 from walltime.workload.users.plan import Plan
 
 DEFAULT_PLACE = Part(name="best-fit")
+SLURM = "slurm"
 SLURMS_PLACE = Part(name="consecutive")
 
 
@@ -75,7 +80,7 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
 
 def _usual_place(cluster: Cluster) -> Part:
     """Where nothing is said of places; Slurm's planner goes with Slurm's own choice of nodes."""
-    return SLURMS_PLACE if cluster.scheduler.rhythm.name == "slurm" else DEFAULT_PLACE
+    return SLURMS_PLACE if cluster.scheduler.rhythm.name == SLURM else DEFAULT_PLACE
 
 
 def build_ledger(jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
@@ -111,10 +116,13 @@ def origin_of(first: Workload | None) -> Origin:
     return Origin() if first is None else first.origin
 
 
-def build_rhythm(cluster: Cluster, opening: int | None = None) -> Rhythm | None:
-    """When there are passes; None for whenever something changed. None is before `opening`, where that is told."""
+def build_rhythm(cluster: Cluster, opening: int | None = None, arrays: np.ndarray | None = None) -> Rhythm | None:
+    """When there are passes; None for whenever something changed. None is before `opening`, where that is told.
+    `arrays` is the array of each row of the workload, where some are tasks of one."""
     made = registry.build("rhythm", cluster.scheduler.rhythm)
     rhythm = None if isinstance(made, str) else made
+    if rhythm is not None and arrays is not None:
+        rhythm.set_arrays(arrays)
     return rhythm if opening is None else WarmStart(opening, rhythm)
 
 
@@ -207,12 +215,14 @@ def add_pieces(
     reserved = {
         bound.domain: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
     }
+    around.ledgers.update({(target.index, domain): other for domain, other in {-1: ledger, **reserved}.items()})
     for other in reserved.values():
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
+    arrays = number_arrays(first) if first is not None and cluster.scheduler.rhythm.name == SLURM else None
     if not site.lined:
         policy = acquaint(build_policy(cluster, scenario.seed), around, target)
-        target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first)))
+        target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first), arrays))
         add_outages(simulation, scenario, target.index, first, {})
         return target
     for domain in sorted({lane.domain for lane in site.lanes}):
@@ -223,9 +233,10 @@ def add_pieces(
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = acquaint(build_policy(cluster, scenario.seed, domain), around, target)
-        rhythm = build_rhythm(cluster, opening_of(first))
+        rhythm = build_rhythm(cluster, opening_of(first), arrays)
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
+            queue.parks = not rhythm.asks_limits
         target.add_domain(queue, policy, own, rhythm, _shared_nodes(site))
         target.domains[-1].mask = mask = _domain_mask(site, domain) if own is None else None
         target.domains[-1].cores = _count_cores(cluster, mask) if own is None else own.size
@@ -326,8 +337,9 @@ def build_simulation(
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
     dispatch = build_dispatch(scenario, used, around, _flows(first))
     simulation = make_simulation(arrivals, jobs=jobs, scheduling=dispatch, **options)
-    if dispatch.migration is not None:
-        simulation.add_source(Rank.TIMERS, dispatch.migration)
+    for source in (dispatch.migration, dispatch.joint):
+        if source is not None:
+            simulation.add_source(Rank.TIMERS, source)
     made = _add_clusters(simulation, arrivals, scenario, several, first)
     for one, cluster, theirs in zip(made, scenario.clusters, assignments, strict=True):
         one.assignments = theirs
@@ -376,7 +388,27 @@ def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, 
         build_migration(broker.migrate),
         scenario.seed,
         broker.shared_limits,
+        build_joint_plan(scenario, broker.optimise),
     )
+
+
+def build_joint_plan(scenario: Scenario, wanted: Part | None) -> JointPlan | None:
+    """What plans all clusters together, where that is wanted; by default jobs change cluster too."""
+    if wanted is None:
+        return None
+    place = scenario.place("broker.optimise")
+    others = [one.scheduler.backfill.name for one in scenario.clusters if one.scheduler.backfill.name != "plan"]
+    if len(scenario.clusters) - len(others) < 2:
+        value = others[0] if others else None
+        raise InputError("broker.optimise is for several clusters with `backfill: plan`", value=value, **place)
+    made = registry.build("optimise", wanted, "broker.optimise")
+    if not isinstance(made, Search) or isinstance(made, Neighbourhoods):
+        raise InputError("broker.optimise takes an optimiser with operators", value=wanted.name, **place)
+    if "operators" not in wanted.parameters and wanted.instance is None:
+        usual = {"cluster": 1} | dict(type(made).usual)
+        named = Part(name=wanted.name, parameters=wanted.parameters | {"operators": usual})
+        made = registry.build("optimise", named, "broker.optimise")
+    return JointPlan(made, scenario.seed)
 
 
 def build_migration(wanted: MigrationSpec | None) -> Migration | None:
@@ -398,9 +430,11 @@ def add_plain(
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
     order = build_order(with_usage(parts.order, scenario), around)
     estimate = registry.build("estimate", parts.estimate)
+    ledger = build_ledger(simulation.jobs, cluster, index, plans_ahead(cluster), scenario.seed)
+    around.ledgers[(index, -1)] = ledger
     made = simulation.add_cluster(
         cluster.name,
-        build_ledger(simulation.jobs, cluster, index, plans_ahead(cluster), scenario.seed),
+        ledger,
         order_as_workflows(order, estimate, _flows(first)),
         estimate,
         policy,

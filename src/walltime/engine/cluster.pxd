@@ -8,7 +8,7 @@ from walltime.kernel.ledger.plan cimport PlanLedger
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.queue.scan cimport ScanQueue
-from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, TIMER, Estimate, Order, Pass, Policy
+from walltime.policy.api cimport ARRIVAL, CAPACITY, ESTIMATE, LIMIT, ORDER, RELEASE, TIMER, Estimate, Order, Pass, Policy
 from walltime.policy.clusters cimport ClusterView
 
 cdef class Changes:
@@ -70,6 +70,7 @@ cdef class Cluster(ClusterView):
     cdef int unqueued(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int started(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int stopped(self, JobTable jobs, Py_ssize_t slot) except -1
+    cdef int shrunk(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int prolong(self, Py_ssize_t slot, long long until, long long now) except -1
     cdef int passed(self, Domain domain) except -1
     cdef Domain domain_of(self, JobTable jobs, Py_ssize_t slot)

@@ -23,7 +23,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
     ARRIVAL, CAPACITY, ESTIMATE = Cause.ARRIVAL, Cause.CAPACITY, Cause.ESTIMATE
-    LIMIT, ORDER, TIMER = Cause.LIMIT, Cause.ORDER, Cause.TIMER
+    LIMIT, ORDER, RELEASE, TIMER = Cause.LIMIT, Cause.ORDER, Cause.RELEASE, Cause.TIMER
     OUTSIDE = Place.OUTSIDE
     JobFields = object  # a copy of a job's fields, in C
 
@@ -96,6 +96,9 @@ class Cluster(ClusterView):
             domain.plans = rhythm.keeps_promises(policy)
             view.keeps = domain.lines is not None and not domain.plans
         self.domains.append(domain)
+        heard = getattr(policy, "people", None)
+        if heard is not None:
+            self.charge_to(heard)
         self.several = len(self.domains) > 1
         plain = not self.several and self.domains[0].lines is None
         self.sole = self.domains[0] if plain else None
@@ -392,7 +395,9 @@ class Cluster(ClusterView):
         refused = [domain.lines.refused_choosers() for domain in self.domains]
         self.quotas.give(slot)
         for domain, choosers in zip(self.domains, refused, strict=True):
-            if domain.lines.unpark(slot) or domain.lines.lets_in(choosers):
+            if not domain.lines.parks:  # a pass on an end is one for all that may wait at a limit
+                domain.causes |= RELEASE
+            elif domain.lines.unpark(slot) or domain.lines.lets_in(choosers):
                 domain.causes |= LIMIT
         return 0
 
@@ -458,6 +463,16 @@ class Cluster(ClusterView):
         self.changes.running -= 1
         if domain.forecast is not None:
             domain.forecast.stopped(slot)
+        return 0
+
+    def shrunk(self, jobs: JobTable, slot):
+        """A running job has given some of its nodes back."""
+        domain: Domain
+        if self.changes is None:
+            return 0
+        domain = self.domain_of(jobs, slot)
+        if domain.forecast is not None:
+            domain.forecast.shrunk(slot, self.held_cores(slot))
         return 0
 
     def passed(self, domain: Domain):

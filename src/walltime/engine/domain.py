@@ -86,7 +86,8 @@ class Domain:
         """When its rhythm is to be asked again; NEVER where it did not change its mind since it said so."""
         time: cython.longlong
         if not self.waits():
-            if self.rhythm.forgets:
+            if self.rhythm.forgets and self.causes != 0:
+                self.rhythm.idle(now, self.causes)
                 self.causes = 0
             return NEVER
         time = self.rhythm.next(now, self.happened(now))

@@ -10,8 +10,8 @@ _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
     "record slurm timezone until",
-    "clusters": "name cores nodes sharing licences queues routes accounts shares limits reservations failures "
-    "interrupted attributes scheduler network components",
+    "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts shares limits reservations "
+    "failures interrupted attributes scheduler network components",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "
     "sync_delay disk",
     "clusters.nodes.disk": _DISK,
@@ -33,7 +33,7 @@ HONOURED = {
     "clusters.failures.between": _DRAW,
     "clusters.failures.repair": _DRAW,
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
-    "broker": "name parameters order queues hold overtake shared_limits bind migrate",
+    "broker": "name parameters order queues hold overtake shared_limits bind migrate optimise",
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",
     "broker.migrate": "every gain most depth",

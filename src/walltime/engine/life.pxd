@@ -4,7 +4,8 @@ from walltime.engine.scheduling cimport Scheduling
 from walltime.engine.sources cimport Releases
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, REQUEUED, RUNNING, SUSPENDED, WAITING, JobTable, done_in, seal
+    CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, REQUEUED, RESIZED, RUNNING, SUSPENDED, WAITING, JobTable,
+    done_in, seal
 )
 from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport (
@@ -48,6 +49,7 @@ cdef class Life(Engine):
     cpdef int interrupt(self, Py_ssize_t slot, int remedy, int outcome) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1
+    cpdef int shrink(self, Py_ssize_t slot, list nodes) except -1
     cpdef int admit(self, Py_ssize_t slot) except -1
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1

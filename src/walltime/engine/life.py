@@ -30,7 +30,7 @@ GONE = cython.declare(cython.longlong, _GONE)
 if not cython.compiled:
     FUTURE, HELD, WAITING, RUNNING, SUSPENDED, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
     RELEASE = Cause.RELEASE
-    REQUEUED = Outcome.REQUEUED
+    REQUEUED, RESIZED = Outcome.REQUEUED, Outcome.RESIZED
     REQUEUE, FAIL, RESTORE, KILL = Remedy
     ENTERED, ELIGIBLE, STARTED, BEGUN, INTERRUPTED, LEFT, MOVED = Moment
 
@@ -175,6 +175,27 @@ class Life(Engine):
         cluster.stopped(jobs, slot)
         cluster.changed(slot, RELEASE)
         return cluster.released(slot)
+
+    def shrink(self, slot, nodes):
+        """The interval in which it had them all is written down; another begins."""
+        jobs: JobTable = self.jobs
+        cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
+        ledger: Ledger = cluster.ledger_of(slot)
+        elapsed: cython.longlong = self.now - jobs.at[slot].start
+        jobs.at[slot].progress += done_in(elapsed, jobs.at[slot].speed)
+        jobs.at[slot].used += elapsed
+        jobs.at[slot].held += elapsed
+        if cluster.charges:
+            cluster.charge(slot, self.now, False)
+        cluster.set_time(self.now)
+        self.recorder.allocation(jobs, slot, self.now, RESIZED, ledger)
+        jobs.at[slot].start = self.now
+        for node in nodes:
+            ledger.give_node(slot, node)
+        if cluster.charges:
+            cluster.charge(slot, self.now, True)
+        cluster.shrunk(jobs, slot)
+        return cluster.changed(slot, RELEASE)
 
     def kill_time(self, slot):
         jobs: JobTable = self.jobs

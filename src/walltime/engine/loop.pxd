@@ -8,7 +8,7 @@ from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, REJECTED, RUNNING
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport REQUEUE, Observer, Source
+from walltime.kernel.source cimport REQUEUE, Observer, Source, due_time
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 
 cdef class Simulation(Life):
@@ -40,5 +40,4 @@ cdef class Simulation(Life):
     cdef int run_pass(self, Cluster cluster, Domain domain) except -1
     cdef int commit(self, Cluster cluster, Pass view) except -1
     cdef int turn_away(self) except -1
-    cpdef int set_capacity(self, int cluster, long long cores) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1

@@ -41,6 +41,9 @@ if not cython.compiled:
     def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
         return 0
 
+    def due_time(sources, i):
+        return sources[i].next
+
 
 class Rank(enum.IntEnum):
     """The order of sources at one instant, and of those that hear of one moment."""
@@ -164,13 +167,12 @@ class Simulation(Life):
 
     def earliest(self):
         """Find out when something happens next."""
-        source: Source
         i: cython.Py_ssize_t
+        sources: list = self.sources
         time: cython.longlong = NEVER
-        for i in range(len(self.sources)):
-            source = cython.cast(Source, self.sources[i])
-            if source.next < time:
-                time = source.next
+        for i in range(len(sources)):
+            if due_time(sources, i) < time:
+                time = due_time(sources, i)
         self.upcoming = time
         return 0
 
@@ -200,8 +202,8 @@ class Simulation(Life):
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
         while again:
             for i in range(len(self.sources)):
-                source = cython.cast(Source, self.sources[i])
-                if source.next <= self.now:
+                if due_time(self.sources, i) <= self.now:
+                    source = cython.cast(Source, self.sources[i])
                     source.fire(self.now)
                     if self.per_event:
                         rounds -= source is self.arrivals
@@ -242,9 +244,11 @@ class Simulation(Life):
 
     def run_clusters(self):
         """The passes of every cluster in which something has changed; whether once more."""
-        cluster: Cluster
+        cluster: Cluster = self.scheduling.only
         k: cython.Py_ssize_t
         again: cython.bint = False
+        if cluster is not None:
+            return self.run_cluster(cluster)
         changed: list = self.scheduling.decide(self.now)
         if self.scheduling.rejected:
             self.turn_away()
@@ -259,14 +263,15 @@ class Simulation(Life):
     def run_cluster(self, cluster: Cluster):
         """The passes that are due in a cluster; whether their decisions make another one due: a requeue."""
         domain: Domain
+        domains: list = cluster.domains
         k: cython.Py_ssize_t
         again: cython.bint = False
-        for k in range(len(cluster.domains)):
-            domain = cython.cast(Domain, cluster.domains[k])
+        for k in range(len(domains)):
+            domain = cython.cast(Domain, domains[k])
             if domain.due(self.now):
                 self.run_pass(cluster, domain)
-        for k in range(len(cluster.domains)):
-            domain = cython.cast(Domain, cluster.domains[k])
+        for k in range(len(domains)):
+            domain = cython.cast(Domain, domains[k])
             if domain.rhythm is not None:
                 again |= domain.unsettled(self.now)
                 cluster.plan_looks(domain, self.timers, self.now)
@@ -339,12 +344,6 @@ class Simulation(Life):
     def capacity_changed(self, cluster) -> None:
         """Something was shut or opened on the cluster: its schedulers think again."""
         cython.cast(Cluster, self.clusters[cluster]).changed_all(CAPACITY)
-
-    def set_capacity(self, cluster, cores):
-        target: Cluster = self.clusters[cluster]
-        target.set_time(self.now)
-        target.ledger.set_capacity(cores)
-        return target.changed_all(CAPACITY)
 
     def close(self, time):
         """The simulation is over at `time`: write down the jobs that are still in it."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from walltime.cluster.requests import find_uneven
+from walltime.cluster.requests import find_parts, round_to_cores
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import SERIES, Record
 from walltime.core.time import NEVER, SECOND, microseconds
@@ -25,6 +25,7 @@ from walltime.engine.loop import Rank, Simulation
 from walltime.engine.tables import build_outages, build_tables
 from walltime.engine.users import Users
 from walltime.engine.warm_start import Placements
+from walltime.engine.watching.plans import PlanRecorder
 from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
 from walltime.policy import registry
@@ -70,6 +71,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
+    if len({cluster.threads_per_core for cluster in scenario.clusters}) > 1:
+        problems.append(("clusters", "threads_per_core: cores of one number of threads in all of them"))
     if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
         problems.append(("clusters", "a pass after every single event (rhythm: event) in one of several clusters"))
     if len(scenario.clusters) > 1 and scenario.start is not None:
@@ -95,22 +98,12 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
     by_priority = scheduler.rhythm.name == "slurm" and scheduler.rhythm.parameters.get("bf_min_prio_reserve")
     if by_priority and scheduler.order.name != "multifactor":
         problems.append((f"{prefix}.rhythm.bf_min_prio_reserve", "a priority, which only multifactor tells"))
-    if cluster.nodes is not None and scheduler.backfill.name == "plan":
-        problems += _plans_on_nodes(scheduler.backfill, prefix)
     execution = scenario.execution
-    if execution.checkpoint is not None and execution.model.name != "trace":
+    if execution.checkpoint is not None and execution.model.name == PROGRAMS:
+        problems.append(("execution.checkpoint", "programs say themselves where: profiles of the type checkpoint"))
+    elif execution.checkpoint is not None and execution.model.name != "trace":
         problems.append(("execution.checkpoint", f"only the model trace writes them, not {execution.model.name}"))
     return problems
-
-
-def _plans_on_nodes(plan: Part, prefix: str) -> list[tuple[str, str]]:
-    """What of a plan is for a plain number of cores in this version."""
-    found = []
-    if plan.parameters.get("build", "earliest") != "earliest":
-        found.append((f"{prefix}.backfill.build", "best-gap on nodes; give the cluster cores, or build: earliest"))
-    if plan.parameters.get("optimise") is not None:
-        found.append((f"{prefix}.backfill.optimise", "a plan of nodes; give the cluster cores"))
-    return found
 
 
 def _only_for_programs(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
@@ -143,7 +136,9 @@ def run(
         raise UnsupportedError(NAME, problems)
     wall, cpu = time.perf_counter(), time.process_time()
     scenario = _placed_evenly(scenario)
-    options = _options(scenario, observer, observers) | {"conditions": _conditions(workload, scenario)}
+    planned = PlanRecorder() if scenario.record.plans else None
+    watching = observers if planned is None else [*observers, planned]
+    options = _options(scenario, observer, watching) | {"conditions": _conditions(workload, scenario)}
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
@@ -171,7 +166,12 @@ def run(
         facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.unfinished.items()}
     acts = facts.get("users", {}).get("acts", {})
     facts |= count_conditions(workload, jobs, simulation, scenario, acts)
-    return Record(jobs, allocations, facts, ran, build_outages(simulation, names), _samples(simulation))
+    plans = None if planned is None else planned.table()
+    outages = build_outages(simulation, names)
+    record = Record(jobs, allocations, facts, ran, outages, _samples(simulation), plans=plans)
+    if isinstance(simulation.execution, Programs):
+        record.traffic = dict(zip(names, simulation.execution.traffic(), strict=False)) or None
+    return record
 
 
 def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Iterable[Workload]:
@@ -191,9 +191,7 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
             row = int(np.argmax(batch.column("cores") < batch.column("nodes")))
             job = int(batch.column("job_id")[row])
             raise InputError("a job asks for fewer cores than nodes", value=job)
-        if (uneven := find_uneven(batch, shaped, any(cluster.queues for cluster in scenario.clusters))) is not None:
-            what = f"heterogeneous jobs whose parts differ run in one pool of cores only; {uneven}"
-            raise UnsupportedError(NAME, [("workload", what)])
+        _check_parts(batch, scenario)
         bound = batch.column("cancel") >= 0
         if scenario.execution.model.name == PROGRAMS:
             bound |= batch.column("profile") >= 0
@@ -201,7 +199,28 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
             row = int(np.argmax((batch.column("run_time") < 0) & ~bound))
             job = int(batch.column("job_id")[row])
             raise InputError("a job without a run time would run for ever (overrun: extend, no until)", value=job)
-        yield batch
+        threads = scenario.clusters[0].threads_per_core
+        yield batch if threads == 1 else round_to_cores(batch, threads)
+
+
+def _check_parts(batch: Workload, scenario: Scenario) -> None:
+    """Jobs whose nodes differ run on nodes of one queue, by cores and not by threads, which neither Slurm's own planner
+    chooses nor a placement that keeps them together."""
+    if not batch.has("parts"):
+        return
+    where = ""
+    for cluster in scenario.clusters:
+        if cluster.scheduler.rhythm.name == "slurm":
+            where = "in the rhythm slurm"
+        elif cluster.threads_per_core > 1:
+            where = where or "with threads_per_core"
+        elif cluster.nodes is not None and cluster.scheduler.place is not None:
+            where = where or ("with place: contiguous" if cluster.scheduler.place.name == "contiguous" else "")
+    if where and (found := find_parts(batch, lambda parts: True)) is not None:
+        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where}; {found}")])
+    queues = any(cluster.queues for cluster in scenario.clusters)
+    if queues and (found := find_parts(batch, lambda parts: len({part.queue for part in parts}) > 1)) is not None:
+        raise UnsupportedError(NAME, [("workload", f"heterogeneous jobs with parts in several queues; {found}")])
 
 
 def _with_total(batch: Workload) -> Workload:
@@ -238,6 +257,8 @@ def _options(scenario: Scenario, observer: Progress | None, observers: Sequence[
     execution.extends = scenario.execution.overrun == "extend"
     if scenario.execution.profiles is not None:
         execution.read(scenario.execution.profiles)
+    if isinstance(execution, Programs):
+        execution.metering = bool({"node", "node-group"} & set(scenario.record.by))
     return {
         "execution": execution,
         "observers": observers,
@@ -317,6 +338,7 @@ def _brokered(simulation: Simulation) -> dict[str, Any]:
     if not isinstance(dispatch, Dispatch):
         return {}
     moves = {} if dispatch.migration is None else {"migrations": dispatch.migration.moves}
+    moves |= {} if dispatch.joint is None else {"planned_moves": dispatch.joint.moves}
     return {"longest_global_queue": dispatch.longest} | moves
 
 

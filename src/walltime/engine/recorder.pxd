@@ -20,3 +20,6 @@ cdef class Recorder:
     cdef Py_ssize_t place(self, Py_ssize_t row, Ledger ledger, Py_ssize_t found) except -1
 
 cdef Py_ssize_t write(unsigned char[::1] text, Py_ssize_t at, long long number) noexcept
+cdef int copy_column(
+    object piece, Py_ssize_t width, Py_ssize_t number, object made, Py_ssize_t first, object places
+) except -1

@@ -48,19 +48,32 @@ class Rows:
         self.size += 1
         return at
 
-    def columns(self, names) -> dict:
-        """The table as one NumPy array a column, `packed` taken apart where there is one."""
-        used = (CHUNK - self.room) * self.width
-        pieces = [piece.reshape(-1, self.width) for piece in [*self.full, np.asarray(self.chunk)[:used]]]
-        table = {name: np.concatenate([piece[:, i] for piece in pieces]) for i, name in enumerate(names)}
+    def columns(self, names, places=None) -> dict:
+        """The table as one NumPy array a column, `packed` taken apart where there is one.
+
+        A row goes to its number in `places`; without them the rows are in the order in which they were written.
+        """
+        table = {name: np.empty(self.size, np.int64) for name in names}
+        first: cython.Py_ssize_t = 0
+        for piece in [*self.full, self.chunk]:  # piece by piece, which stays in the cache for all columns
+            for i, made in enumerate(table.values()):
+                copy_column(piece, self.width, i, made, first, places)
+            first += CHUNK
         if "packed" not in table:
             return table
         packed = table.pop("packed")
-        table["state"] = packed & 0xFF
-        table["backfilled"] = (packed >> 8) & 1
-        table["cluster"] = (packed >> 16) & 0xFFFF
+        table["state"] = (packed & 0xFF).astype(np.uint8)
+        table["backfilled"] = (packed & 0x100) != 0
+        table["cluster"] = (packed >> 16 & 0xFFFF).astype(np.int32)
         table["attempt"] = packed >> 32
         return table
+
+    def column(self, number) -> np.ndarray:
+        """One column of the table, in the order in which the rows were written."""
+        made = np.empty(self.size, np.int64)
+        for i, piece in enumerate([*self.full, self.chunk]):
+            copy_column(piece, self.width, number, made, i * CHUNK, None)
+        return made
 
 
 @cython.final
@@ -117,6 +130,23 @@ class Recorder:
             self.ranges.chunk[at] = ledger.ranges[k]
             held += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
         return held
+
+
+def copy_column(piece, width, number, made, first, places):
+    """Column `number` of a piece to `made`: from row `first` on, or to the `places` of these rows."""
+    given: cython.longlong[::1] = piece
+    to: cython.longlong[::1] = made
+    where: cython.const[cython.longlong][::1]
+    rows: cython.Py_ssize_t = min(CHUNK, len(to) - first)
+    r: cython.Py_ssize_t
+    if places is None:
+        for r in range(rows):
+            to[first + r] = given[r * width + number]
+        return 0
+    where = places
+    for r in range(rows):
+        to[where[first + r]] = given[r * width + number]
+    return 0
 
 
 def range_lines(counts, ranges) -> str:

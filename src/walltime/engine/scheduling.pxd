@@ -5,6 +5,7 @@ cdef class Scheduling:
     cdef readonly list clusters
     cdef readonly JobTable jobs
     cdef readonly list rejected
+    cdef Cluster only
     cpdef int attach(self, JobTable jobs, list clusters) except -1
     cdef object refuse(self, Py_ssize_t slot)
     cdef int wait(self, Py_ssize_t slot, long long now) except -1
@@ -13,6 +14,5 @@ cdef class Scheduling:
     cdef bint restless(self) noexcept
 
 cdef class Alone(Scheduling):
-    cdef Cluster only
     cdef object refuse(self, Py_ssize_t slot)
     cdef int wait(self, Py_ssize_t slot, long long now) except -1

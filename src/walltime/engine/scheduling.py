@@ -16,6 +16,7 @@ class Scheduling:
     def __init__(self) -> None:
         self.clusters = []
         self.jobs = None
+        self.only = None  # the cluster, where nothing is decided before its passes
         self.rejected = []  # jobs that no cluster takes any more, with the reason, after `decide`
 
     def attach(self, jobs: JobTable, clusters):

@@ -15,6 +15,7 @@ from walltime.core.tables import (
     OUTCOMES,
     STATES,
     constant,
+    find_whole,
     label_series,
     time_series,
     workload_columns,
@@ -23,7 +24,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.recorder import ALLOCATION, JOB, NOWHERE, PLACED, Recorder, range_lines
+from walltime.engine.recorder import ALLOCATION, JOB, NOWHERE, PLACED, Recorder, Rows, range_lines
 from walltime.kernel.jobs import Outcome, State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
@@ -37,20 +38,18 @@ OUTCOME_CODES[State.SUSPENDED] = OUTCOMES.index("suspended")
 
 def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of entry and the allocations table in order of start."""
-    recorded = simulation.recorder.jobs.columns(JOB)
-    order = np.empty_like(recorded["seq"])
-    order[recorded["seq"]] = np.arange(len(order))  # every number of entry is recorded once
-    recorded = {name: values[order] for name, values in recorded.items()}
+    rows = simulation.recorder.jobs
+    recorded = rows.columns(JOB, rows.column(JOB.index("seq")))  # every number of entry is recorded once
     described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
     if (moved := arrivals.submissions()) is not None:
         row = recorded["row"]
         described["submit"] = pl.Series(
             "submit", np.where(row >= 0, moved[np.maximum(row, 0)], described["submit"].to_numpy())
         )
-    taken = simulation.recorder.allocations.columns(ALLOCATION)
-    where = _placements(simulation.recorder, taken["seq"])
+    where = _placements(simulation.recorder)
     jobs = _jobs(recorded, described, clusters, simulation.now)
-    allocations = _allocations(taken, described["job_id"], clusters, None if where is None else where.texts)
+    texts = None if where is None else where.texts
+    allocations = _allocations(simulation.recorder.allocations, described["job_id"], clusters, texts)
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
     if simulation.chosen:
@@ -83,7 +82,7 @@ def _jobs(
         "wait": time_series("wait", np.where(start < 0, -1, wait)),
         "state": label_series("state", state, list(STATES)),
         "restarts": pl.Series("restarts", recorded["attempt"]),
-        "backfilled": pl.Series("backfilled", recorded["backfilled"] != 0),
+        "backfilled": pl.Series("backfilled", recorded["backfilled"]),
         "lost_core_seconds": pl.Series("lost_core_seconds", recorded["lost"] / SECOND),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
@@ -137,32 +136,38 @@ def _live_workload(live: list[dict[str, Any]]) -> Workload:
 
 @dataclass(frozen=True)
 class _Placements:
-    """Where each allocation was: its nodes as a text, and how many; empty and 0 for one that was on no nodes."""
+    """Where each allocation was: its nodes as a text, and how many; empty and 0 for one that was on no nodes. Those
+    that are not `given` are what is left of one before, of a job that has given nodes back."""
 
     seq: np.ndarray
+    given: np.ndarray
     texts: pl.Series
     count: np.ndarray
 
 
-def _placements(recorder: Recorder, seq: np.ndarray) -> _Placements | None:
+def _placements(recorder: Recorder) -> _Placements | None:
     """From the recorded ranges of nodes; None where no allocation was on nodes."""
     placed, ranges = recorder.placed.columns(PLACED), recorder.ranges.columns(("range",))["range"]
     row, length = placed["row"], placed["ranges"]
     if not len(row):
         return None
+    seq = recorder.allocations.column(ALLOCATION.index("seq"))
     lines = pl.Series([range_lines(length, ranges)]).str.split("\n").explode()
+    packed = recorder.allocations.column(ALLOCATION.index("packed"))
+    whole = find_whole(seq, packed >> 32, packed & 0xFF == Outcome.RESIZED)
     count = np.zeros(len(seq), np.int64)
     count[row] = np.add.reduceat(((ranges >> 24) & 0xFFFFF) + 1, np.cumsum(length) - length)
-    if len(row) < len(seq):
-        known = pl.Series(np.full(len(seq), -1)).scatter(row, np.arange(len(row)))
+    if len(row) < len(count):
+        known = pl.Series(np.full(len(count), -1)).scatter(row, np.arange(len(row)))
         lines = lines.gather(known.replace(-1, None))
-    return _Placements(seq, lines, count)
+    return _Placements(seq, whole == np.arange(len(whole)), lines, count)
 
 
 def _nodes_held(where: _Placements, seq: np.ndarray, asked: pl.Series) -> pl.Series:
-    """How many nodes each job held the last time; what it asked for where it held none."""
+    """How many nodes each job was given the last time; what it asked for where it held none."""
     last = np.zeros(len(seq), np.int64)
-    last[np.searchsorted(seq, where.seq)] = where.count  # a later allocation comes later in the record
+    given = where.given
+    last[np.searchsorted(seq, where.seq[given])] = where.count[given]  # a later one comes later in the record
     held = pl.Series("nodes", last)
     return pl.select(pl.when(held > 0).then(held).otherwise(asked).alias("nodes")).to_series()
 
@@ -211,11 +216,11 @@ def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list
     return label_series("queue", codes, list(numbers))
 
 
-def _allocations(
-    recorded: dict[str, np.ndarray], job_id: pl.Series, clusters: list[str], nodes: pl.Series | None
-) -> pl.DataFrame:
-    order = np.lexsort((recorded["seq"], recorded["start"]))
-    recorded = {name: values[order] for name, values in recorded.items()}
+def _allocations(rows: Rows, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
+    order = np.lexsort([rows.column(ALLOCATION.index(name)) for name in ("seq", "start")])
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    recorded = rows.columns(ALLOCATION, places)
     columns = {
         "job_id": job_id.gather(recorded["seq"]),
         "attempt": pl.Series("attempt", recorded["attempt"]),

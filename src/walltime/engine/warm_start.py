@@ -22,6 +22,7 @@ class WarmStart(Rhythm):
         self.inner = inner
         self.opened = False
         self.replans = inner is not None and inner.replans
+        self.asks_limits = inner is not None and inner.asks_limits
 
     def attach(self, policy: Policy, ageing: bool, lanes: Any = None) -> None:
         super().attach(policy, ageing, lanes)
@@ -34,6 +35,14 @@ class WarmStart(Rhythm):
     def set_partitions(self, masks: Any) -> None:
         if self.inner is not None:
             self.inner.set_partitions(masks)
+
+    def set_arrays(self, arrays: Any) -> None:
+        if self.inner is not None:
+            self.inner.set_arrays(arrays)
+
+    def idle(self, now: int, causes: int) -> None:
+        if self.inner is not None:
+            self.inner.idle(now, causes)
 
     def due(self, now: int, causes: int) -> bool:
         if now < self.time:

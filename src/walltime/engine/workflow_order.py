@@ -114,6 +114,8 @@ class WorkflowOrder(Order):
         flow: cython.Py_ssize_t
         kept: JobFields
         self.order.keys(jobs, slots, now, keys)
+        if self.order.remembers:  # in `key` it was shown the workflow
+            return 0
         self.asked += 1
         for i in range(len(slots)):
             flow = self.flow(jobs, slots[i])

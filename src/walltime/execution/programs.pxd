@@ -16,12 +16,18 @@ cdef class Programs(Execution):
     cdef readonly long long failed
     cdef dict programs
     cdef list finished
+    cdef list released
+    cdef dict saved
+    cdef public bint metering
+    cdef list machines
     cpdef int taken(self, Py_ssize_t slot) except -1
     cpdef int ended(self, Py_ssize_t slot) except -1
     cpdef fire(self, long long now)
     cpdef int forget(self) except -1
     cpdef long long begin(self, Py_ssize_t slot) except? -1
+    cpdef long long restore(self, Py_ssize_t slot) except? -1
     cpdef interrupt(self, Py_ssize_t slot, bint keep)
     cdef int catch_up(self, Platform platform, long long now) except -1
     cdef int look(self) except -1
     cdef int end(self, Program program) except -1
+    cdef int shrink(self, Program program) except -1

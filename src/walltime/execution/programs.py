@@ -19,6 +19,7 @@ from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
 from walltime.programs.activities import Activities
 from walltime.programs.errors import tell
+from walltime.programs.metering import Meters, measure
 from walltime.programs.platform import Platform
 from walltime.programs.profiles import Profiles, read_profiles
 from walltime.programs.program import Program
@@ -56,10 +57,14 @@ class Programs(Execution):
         self.on_error = on_error
         self.profiles = Profiles()
         self.platforms = []
+        self.metering = False
+        self.machines = []
         self.errors = []  # what the first programs that failed say
         self.failed = 0
         self.programs = {}  # of running and suspended jobs, by slot: ((seq, attempt, nodes), program)
         self.finished = []  # programs that are over, whose jobs are still to end
+        self.saved = {}  # of running jobs, by slot: (seq, attempt, state, progress, time that it took)
+        self.released = []  # programs with processes that are over, whose nodes are still to be given back
 
     # ---- before the run
 
@@ -73,6 +78,7 @@ class Programs(Execution):
         return 0
 
     def connect(self, machines):
+        self.machines = list(machines)
         for machine in machines:
             layout = machine.layout
             self.platforms.append(
@@ -86,7 +92,19 @@ class Programs(Execution):
                     crowded=any([group.max_load > 1 for group in layout.groups]),  # noqa: C419
                 )
             )
+            if self.metering:
+                self.platforms[len(self.platforms) - 1].measure(Meters())
         return 0
+
+    def traffic(self) -> list:
+        """After the run: what programs have moved in each cluster, where that was to be measured."""
+        platform: Platform
+        if not self.metering:
+            return []
+        for platform in self.platforms:
+            self.catch_up(platform, self.engine.now)
+            platform.activities.note_all()
+        return [measure(one.meters, machine) for one, machine in zip(self.platforms, self.machines)]  # noqa: B905
 
     # ---- a job's way in and out
 
@@ -100,18 +118,20 @@ class Programs(Execution):
         jobs: JobTable = self.engine.jobs
         platform: Platform = self.platforms[jobs.at[slot].cluster]
         program: Program
-        mine = (jobs.at[slot].seq, jobs.at[slot].attempt, self.shares_of(slot))
+        shares = self.shares_of(slot)
+        mine = (jobs.at[slot].seq, jobs.at[slot].attempt, [node for node, _ in shares])
         self.catch_up(platform, self.engine.now)
         kept = self.programs.get(slot)
         if kept is not None and kept[0] == mine:
             program = kept[1]
             program.go_on()
+            self.released.append(program)
             if program.over:
                 self.finished.append(program)
         else:
             if kept is not None:
                 cython.cast(Program, kept[1]).close()
-            self.programs[slot] = (mine, self.start(slot, platform, mine[2]))
+            self.programs[slot] = (mine, self.start(slot, platform, shares))
         self.look()
         return NEVER
 
@@ -123,8 +143,10 @@ class Programs(Execution):
         text = self.profile_of(slot)
         program: Program = Program(platform, shares, self.speedup, jobs.at[slot].job_id, text, self.note)
         program.slot = slot
+        program.on_release = self.released.append
+        program.on_checkpoint = self.save
         if text is not None:
-            program.start(self.profiles.find(text))
+            program.start(self.profiles.find(text), self.state_of(slot)[2])
         elif jobs.at[slot].run_time >= 0:
             program.start(Idle(time_for(left, jobs.at[slot].speed) / 1e6))
         return program
@@ -132,6 +154,33 @@ class Programs(Execution):
     def note(self, program):
         """A program is over; its job ends when the engine asks for it."""
         self.finished.append(program)
+
+    def save(self, program: Program, state):
+        """The program has written a checkpoint."""
+        slot: cython.Py_ssize_t = program.slot
+        jobs: JobTable = self.engine.jobs
+        moment: cython.longlong = cython.cast(cython.longlong, ceil(program.platform.activities.now - SLIGHT))
+        elapsed: cython.longlong = max(min(moment, self.engine.now) - jobs.at[slot].start, 0)
+        done: cython.longlong = jobs.at[slot].progress + done_in(elapsed, jobs.at[slot].speed)
+        self.saved[slot] = (jobs.at[slot].seq, jobs.at[slot].attempt, state, done, jobs.at[slot].used + elapsed)
+        return 0
+
+    def state_of(self, job) -> tuple:
+        """What the job has saved in this attempt, or has gone on from: its state, progress and time last."""
+        slot: cython.Py_ssize_t = job
+        jobs: JobTable = self.engine.jobs
+        found = self.saved.get(slot)
+        if found is None or found[0] != jobs.at[slot].seq or found[1] != jobs.at[slot].attempt:
+            return (jobs.at[slot].seq, jobs.at[slot].attempt, None, 0, 0)
+        return found
+
+    def restore(self, slot):
+        """The job is to go on, on any nodes, from the state that its program saved last."""
+        jobs: JobTable = self.engine.jobs
+        seq, attempt, state, done, time = self.state_of(slot)
+        self.saved[slot] = (seq, attempt + 1, state, done, time)
+        jobs.at[slot].progress = jobs.at[slot].saved = done
+        return time
 
     def interrupt(self, slot, keep):
         """The program stands still. It goes on where the job is resumed on the same nodes, else it begins again."""
@@ -150,6 +199,7 @@ class Programs(Execution):
         return 0
 
     def ended(self, slot):
+        self.saved.pop(slot, None)
         kept = self.programs.pop(slot, None)
         if kept is not None:
             cython.cast(Program, kept[1]).close()
@@ -171,11 +221,30 @@ class Programs(Execution):
         platform: Platform
         for platform in self.platforms:
             self.catch_up(platform, now)
-        while self.finished:
-            self.end(self.finished.pop(0))
+        while self.released or self.finished:
+            if self.released:
+                self.shrink(self.released.pop(0))
+            else:
+                self.end(self.finished.pop(0))
             if self.engine.per_event:
                 break
         return self.look()
+
+    def shrink(self, program: Program):
+        """The nodes of processes that are over go back to the scheduler; the job keeps one while its program runs."""
+        slot: cython.Py_ssize_t = program.slot
+        kept = self.programs.get(slot)
+        if kept is None or kept[1] is not program or program.over or program.paused:
+            return 0
+        nodes: list = kept[0][2]
+        left = [process.node for process in program.processes if process.gone and process.node in nodes]
+        if len(left) == len(nodes):
+            left = left[1:]
+        if not left:
+            return 0
+        self.engine.shrink(slot, left)
+        self.programs[slot] = ((kept[0][0], kept[0][1], [node for node in nodes if node not in left]), program)
+        return 0
 
     def end(self, program: Program):
         """The job of a program that is over ends; a job that has been interrupted since has not."""
@@ -198,7 +267,7 @@ class Programs(Execution):
         platform: Platform
         moment: cython.double
         first: cython.double = FAR
-        if self.finished:
+        if self.finished or self.released:
             self.next = self.engine.now
             return 0
         for platform in self.platforms:

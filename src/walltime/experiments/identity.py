@@ -114,6 +114,7 @@ def _sources(package: Path) -> Iterator[Path]:
                 yield file
 
 
+@functools.cache
 def library_versions() -> dict[str, str]:
     """The versions of what computes results."""
     found = {"python": ".".join(platform.python_version_tuple()[:2])}

@@ -20,7 +20,8 @@ ATTEMPTS = 4
 """How often a run is tried that machines fail."""
 PAUSES = (1.0, 5.0, 25.0)
 """Seconds before the second attempt and those after it."""
-_TICK = 0.25  # seconds between two looks at everything
+_TICK = 0.25  # seconds between two looks at everything, while something is to be done soon
+_REST = 1.0  # and while there is nothing but runs that go on
 _BATCH = 0.2  # seconds that outcomes of short runs are gathered before they are written
 _LOOK = 2.0  # seconds between two looks at what others have done
 
@@ -78,7 +79,7 @@ class Runner:
             self._look()
             while True:
                 self._feed()
-                self._gather(self.pool.collect(_TICK if self.pool.held else 0.0))
+                self._gather(self.pool.collect(self._patience()))
                 self._write()
                 self.leases.beat()
                 self._look()
@@ -106,6 +107,12 @@ class Runner:
             self._write(force=True)
         finally:
             self.leases.close()
+
+    def _patience(self) -> float:
+        """Seconds to wait for an outcome: each look costs as much as a tenth of a run's note in the store."""
+        if not self.pool.held:
+            return 0.0
+        return _TICK if self._outcomes or self._delayed or self._ready else _REST
 
     def _feed(self) -> None:
         """Give the workers what they can take, and take more from the store in time."""

@@ -1,14 +1,15 @@
 """A worker: a process that runs one task after another for a runner, and tells what became of each.
 
 Started as `python -P -m walltime.experiments.worker DESCRIPTOR`, where DESCRIPTOR is its end of a socket. It touches
-no store. It ends when the runner is gone, and after a run that left it with much more memory than it began with, so
-that every run's memory is given back.
+no store. It ends when the runner is gone, and after a run that left it with much more memory than it began with and can
+give back, so that every run's memory is given back.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import gc
 import json
 import os
 import resource
@@ -78,6 +79,8 @@ def serve(connection: Connection) -> None:
     memory, permissions = connection.recv()
     permit(permissions)
     _warm_up()
+    gc.collect()
+    gc.freeze()  # what is there now stays: it need not be looked at again
     began = _told("VmRSS")
     connection.send(None)  # ready
     while True:
@@ -88,10 +91,19 @@ def serve(connection: Connection) -> None:
         if os.path.isfile("/proc/self/fd/2"):
             os.ftruncate(2, 0)  # the log is of one task
         outcome = attempt(task, memory)
-        grown = _told("VmRSS") - began > GROWTH
+        if grown := _told("VmRSS") - began > GROWTH:
+            _give_back()
+            grown = _told("VmRSS") - began > GROWTH
         connection.send((outcome, grown))
         if grown:
             return
+
+
+def _give_back() -> None:
+    """Return free memory to the system, where the C library can: a worker costs more to start than that."""
+    gc.collect()
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _warm_up() -> None:

@@ -1,28 +1,21 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.availability cimport Availability
-from walltime.kernel.ledger.plan cimport PlanLedger
+from walltime.kernel.ledger.cores cimport Ledger
 
 cdef class Draft:
     cdef readonly JobTable jobs
-    cdef readonly PlanLedger ledger
-    cdef Availability plan
     cdef readonly long long now
     cdef readonly long long capacity
     cdef readonly Py_ssize_t size
     cdef readonly Py_ssize_t rearranged
     cdef bint opened
     cdef bint sorted
-    cdef bint kept_stale
-    cdef bint base_stale
     cdef bint resequenced
     cdef readonly bint stuck
-    cdef Availability given
-    cdef Availability kept
-    cdef Availability base
     cdef long long[::1] slot
     cdef long long[::1] start
     cdef long long[::1] first
     cdef long long[::1] before
+    cdef long long[::1] best
     cdef long long[::1] length
     cdef long long[::1] cores
     cdef long long[::1] eligible
@@ -33,19 +26,36 @@ cdef class Draft:
     cdef Py_ssize_t touches
     cdef readonly Py_ssize_t out
 
-    cpdef int open(self, PlanLedger ledger, long long[::1] slots, Py_ssize_t count) except -1
+    cpdef int open(self, Ledger ledger, long long[::1] slots, Py_ssize_t count) except -1
     cpdef int close(self) except -1
+    cpdef list commit(self)
+    cdef int make_room(self, Py_ssize_t room) except -1
+    cdef Py_ssize_t admit(self, Py_ssize_t slot) except -1
     cdef int load(self, Py_ssize_t i, Py_ssize_t slot) except -1
+    cdef int give_back(self) except -1
+    cdef Py_ssize_t find(self, Py_ssize_t i, long long after) except? -1
+    cdef int enter(self, Py_ssize_t i, long long start) except -1
+    cdef int enter_again(self, Py_ssize_t i, long long start) except -1
+    cdef int enter_first(self, Py_ssize_t i) except -1
+    cdef int enter_best(self, Py_ssize_t i) except -1
+    cpdef Py_ssize_t other_places(self, Py_ssize_t i) except -1
+    cpdef int move_to(self, Py_ssize_t i, Py_ssize_t k) except -1
+    cdef int leave(self, Py_ssize_t i) except -1
+    cdef int note(self, Py_ssize_t i) except -1
+    cdef int remember(self) except -1
+    cdef int recall(self) except -1
+    cdef double free_area(self, long long start, long long end) except? -1
+    cdef int touch(self, Py_ssize_t i) except -1
     cdef int lift(self, Py_ssize_t i) except -1
     cdef int remove(self, Py_ssize_t i) except -1
     cdef int lay(self, Py_ssize_t i, long long start) except -1
+    cdef int shift(self, Py_ssize_t i, long long after) except -1
     cdef int settle(self, Py_ssize_t i, long long after) except -1
-    cdef long long find(self, Py_ssize_t i, long long after) noexcept
     cpdef int move_in_sequence(self, Py_ssize_t source, Py_ssize_t target) except -1
-    cdef int make_base(self) except -1
     cdef int place_behind(self, Py_ssize_t position) except -1
     cpdef int sort(self) except -1
     cpdef int keep(self) except -1
     cpdef int undo(self) except -1
+    cdef int undo_index(self) except -1
     cdef int check(self, Py_ssize_t i) except -1
     cdef long long last_start(self) noexcept

@@ -10,54 +10,61 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in draft.pxd
-from walltime.kernel.ledger.availability import Availability
-from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.ledger.cores import Ledger
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 
-@cython.final
 @cython.cclass
 class Draft:
     """Promised jobs, numbered from 0 in the order of the queue, with starts that can be changed together.
 
-    Everything happens on the ledger's plan of cores over time: a job that is lifted is not entered in it, one that is
-    laid is. What has been changed since the last `keep` can be undone. `close` leaves the ledger as it was when the
-    draft was opened; a pass makes the starts that were kept its promises (`Pass.adopt`).
+    Everything happens on the ledger's own index over time: a job that is lifted is not entered in it, one that is laid
+    is. What has been changed since the last `keep` can be undone. `close` leaves the ledger as it was at `open`,
+    `commit` with the starts that were kept (`Pass.adopt`). What the index is, a subclass knows: a number of cores over
+    time (`CoreDraft`), or what is kept on each node (`NodeDraft`).
     """
 
     def __init__(self) -> None:
         self.size = 0
         self.opened = False
-        self.given, self.kept, self.base = Availability(0), Availability(0), Availability(0)
         self.touches = self.out = 0
         self.allocate(64)
 
     def allocate(self, room) -> None:
         self.slot, self.start, self.first, self.before = (integers(room) for _ in range(4))
         self.length, self.cores, self.eligible = integers(room), integers(room), integers(room)
-        self.user, self.deadline = integers(room), integers(room)
+        self.user, self.deadline, self.best = integers(room), integers(room), integers(room)
         self.sequence, self.touched = integers(room), integers(room)
 
-    def open(self, ledger: PlanLedger, slots, count):
+    def open(self, ledger: Ledger, slots, count):
         """Begin with the promises of these jobs."""
         i: cython.Py_ssize_t
-        self.ledger = ledger
         self.jobs = ledger.jobs
-        self.plan = ledger.plan
         self.now = ledger.now
         self.capacity = ledger.capacity
-        if len(self.slot) < count:
-            self.allocate(2 * count)
+        self.make_room(count)
         self.size = count
         for i in range(count):
             self.load(i, slots[i])
-        self.given.copy(self.plan)
         self.touches = self.out = 0
         self.sorted = self.resequenced = self.stuck = False
-        self.kept_stale = self.base_stale = True
         self.opened = True
         return 0
+
+    def make_room(self, room):
+        """Have room for so many jobs."""
+        if len(self.slot) < room:
+            self.allocate(2 * room)
+        return 0
+
+    def admit(self, slot):
+        """One more job, which is out: a guest from another cluster; its number. There must be room for it."""
+        i: cython.Py_ssize_t = self.size
+        self.load(i, slot)
+        self.start[i] = self.first[i] = -1
+        self.size += 1
+        return i
 
     def load(self, i, slot):
         self.slot[i] = slot
@@ -70,30 +77,93 @@ class Draft:
         self.deadline[i] = self.jobs.at[slot].deadline
         return 0
 
-    def close(self):
-        """The ledger is as it was when the draft was opened."""
-        if self.opened:
-            self.plan.copy(self.given)
-            self.opened = False
-        return 0
-
     def changes(self) -> list:
         """The slots of the jobs that have another start than when the draft was opened, with that start."""
         return [(self.slot[i], self.start[i]) for i in range(self.size) if self.start[i] != self.first[i]]
 
+    # ---- what a subclass knows
+
+    def close(self):
+        """The ledger is as it was when the draft was opened."""
+        raise NotImplementedError(f"{type(self).__name__}.close")
+
+    def commit(self) -> list:
+        """Close the draft with the starts that it has: the ledger keeps them. `changes`, as it was before."""
+        raise NotImplementedError(f"{type(self).__name__}.commit")
+
+    def give_back(self):
+        """All jobs are where they were when the draft was opened."""
+        raise NotImplementedError(f"{type(self).__name__}.give_back")
+
+    def find(self, i, after):
+        """The first time at or after `after` at which the job, which is out, has room; NEVER if there is none."""
+        raise NotImplementedError(f"{type(self).__name__}.find")
+
+    def enter(self, i, start):
+        """Enter the job in the index."""
+        raise NotImplementedError(f"{type(self).__name__}.enter")
+
+    def enter_again(self, i, start):
+        """Enter it where it was before it was touched."""
+        return self.enter(i, start)
+
+    def enter_first(self, i):
+        """Enter it where it was when the draft was opened."""
+        return self.enter(i, self.first[i])
+
+    def enter_best(self, i):
+        """Enter it where it was at the last `remember`."""
+        return self.enter(i, self.best[i])
+
+    def leave(self, i):
+        """Take the job, which is in the index at its start, out of it."""
+        raise NotImplementedError(f"{type(self).__name__}.leave")
+
+    def note(self, i):
+        """The job, which is in the index, is about to be touched: remember where it is."""
+        return 0
+
+    def remember(self):
+        """Remember where all jobs are, for `recall`."""
+        raise NotImplementedError(f"{type(self).__name__}.remember")
+
+    def recall(self):
+        """All jobs go where they were at the last `remember`."""
+        raise NotImplementedError(f"{type(self).__name__}.recall")
+
+    def free_area(self, start, end):
+        """Cores times microseconds that are free in that time."""
+        raise NotImplementedError(f"{type(self).__name__}.free_area")
+
+    # ---- other clusters, where the plan is of several
+
+    def other_places(self, i):
+        """How many other clusters could take the job."""
+        return 0
+
+    def move_to(self, i, k):
+        """The job, which is out, goes to the k-th of them; it is still out."""
+        raise NotImplementedError(f"{type(self).__name__}.move_to")
+
     # ---- one job
 
-    def lift(self, i):
-        """Take the job out of the plan."""
+    def touch(self, i):
+        """The job is about to be taken out."""
         if self.before[i] < 0:
+            self.note(i)
             self.before[i] = self.start[i]
             self.touched[self.touches] = i
             self.touches += 1
+        return 0
+
+    def lift(self, i):
+        """Take the job out of the plan."""
+        self.touch(i)
         return self.remove(i)
 
     def remove(self, i):
         """The same for a job that has been touched before."""
-        self.plan.add(self.start[i], self.start[i] + self.length[i], self.cores[i])
+        self.leave(i)
         self.start[i] = -1
         self.out += 1
         return 0
@@ -102,11 +172,7 @@ class Draft:
         """Put it in."""
         self.start[i] = start
         self.out -= 1
-        return self.plan.add(start, start + self.length[i], -self.cores[i])
-
-    def find(self, i, after):
-        """The first time at or after `after` at which the job, which is out, has room; NEVER if there is none."""
-        return self.plan.earliest(self.cores[i], self.length[i], after, NEVER)
+        return self.enter(i, start)
 
     def settle(self, i, after):
         """Put a job that is out into the first gap with room from `after` on. Where there is none, as on a machine that
@@ -116,6 +182,11 @@ class Draft:
             self.stuck = True
             return 0
         return self.lay(i, start)
+
+    def shift(self, i, after):
+        """The job, which is in, goes to the first gap with room from `after` on, its own place being free for it."""
+        self.lift(i)
+        return self.settle(i, after)
 
     # ---- all of them
 
@@ -136,9 +207,6 @@ class Draft:
         i: cython.longlong
         place: cython.Py_ssize_t = source
         self.sort()
-        if self.kept_stale:
-            self.kept.copy(self.plan)
-            self.kept_stale = False
         i = self.sequence[source]
         while place < target:
             self.sequence[place] = self.sequence[place + 1]
@@ -149,37 +217,16 @@ class Draft:
         self.sequence[target] = i
         self.sorted = False
         self.resequenced = True
+        self.rearranged = self.size - min(source, target)
         return self.place_behind(min(source, target))
 
     def place_behind(self, position):
         """Place the jobs of the sequence from this position on again, in their order."""
-        i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        if self.base_stale:
-            self.make_base()
-        self.plan.copy(self.base)
-        for k in range(position):
-            i = self.sequence[k]
-            self.plan.add(self.start[i], self.start[i] + self.length[i], -self.cores[i])
-        self.rearranged = self.size - position
         for k in range(position, self.size):
-            i = self.sequence[k]
-            if self.before[i] < 0:
-                self.before[i] = self.start[i]
-                self.touched[self.touches] = i
-                self.touches += 1
-            self.start[i] = -1
-            self.out += 1
-            self.settle(i, self.now)
-        return 0
-
-    def make_base(self):
-        """The plan without the jobs of the draft: the same all the time."""
-        i: cython.Py_ssize_t
-        self.base.copy(self.given)
-        for i in range(self.size):
-            self.base.add(self.first[i], self.first[i] + self.length[i], self.cores[i])
-        self.base_stale = False
+            self.lift(self.sequence[k])
+        for k in range(position, self.size):
+            self.settle(self.sequence[k], self.now)
         return 0
 
     # ---- what has been tried
@@ -190,7 +237,6 @@ class Draft:
         for k in range(self.touches):
             self.before[self.touched[k]] = -1
         if self.touches > 0:
-            self.kept_stale = True
             self.sorted = False
         self.touches = 0
         self.resequenced = False
@@ -200,16 +246,7 @@ class Draft:
         """All that has been changed since the last `keep` is as it was."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        if self.resequenced:
-            self.plan.copy(self.kept)
-        else:
-            for k in range(self.touches):
-                i = self.touched[k]
-                if self.start[i] >= 0:
-                    self.plan.add(self.start[i], self.start[i] + self.length[i], self.cores[i])
-            for k in range(self.touches):
-                i = self.touched[k]
-                self.plan.add(self.before[i], self.before[i] + self.length[i], -self.cores[i])
+        self.undo_index()
         for k in range(self.touches):
             i = self.touched[k]
             self.start[i] = self.before[i]
@@ -218,6 +255,19 @@ class Draft:
             self.sorted = False
         self.touches = self.out = 0
         self.resequenced = self.stuck = False
+        return 0
+
+    def undo_index(self):
+        """The same of the index alone: job by job."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        for k in range(self.touches):
+            i = self.touched[k]
+            if self.start[i] >= 0:
+                self.leave(i)
+        for k in range(self.touches):
+            i = self.touched[k]
+            self.enter_again(i, self.before[i])
         return 0
 
     # ---- for operators in Python: the same with questions asked
@@ -272,13 +322,13 @@ class Draft:
         """Whether every job is in the plan."""
         return self.out == 0
 
+    def slots(self) -> list:
+        """The slots of the jobs."""
+        return [int(self.slot[i]) for i in range(self.size)]
+
     def starts(self) -> np.ndarray:
         """A copy of the starts, in microseconds."""
         return np.array(self.start[: self.size])
-
-    def steps(self) -> list:
-        """Free cores over time as the draft stands, as (time, free)."""
-        return self.plan.steps()
 
     def check(self, i):
         if not self.opened:

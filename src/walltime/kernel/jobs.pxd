@@ -14,6 +14,7 @@ cdef enum:
 cdef enum:
     REQUEUED = 10
     PREEMPTED = 11
+    RESIZED = 12
 
 cdef enum:
     LINE = -2

@@ -88,6 +88,7 @@ class Outcome(enum.IntEnum):
 
     REQUEUED = 10  # interrupted, and it waits again
     PREEMPTED = 11  # displaced by another job
+    RESIZED = 12  # it goes on with fewer nodes
 
 
 class Place(enum.IntEnum):

@@ -21,6 +21,7 @@ class State(enum.IntEnum):
 class Outcome(enum.IntEnum):
     REQUEUED = 10
     PREEMPTED = 11
+    RESIZED = 12
 
 class Place(enum.IntEnum):
     LINE = -2

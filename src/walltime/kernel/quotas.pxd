@@ -38,6 +38,7 @@ cdef class Quotas:
     cdef dict known
 
     cdef long long work(self, Py_ssize_t c) noexcept
+    cdef bint full(self, Py_ssize_t slot) noexcept
     cdef bint admits(self, Py_ssize_t c, long long cores, long long gpus, long long memory, long long work) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind) noexcept

@@ -130,6 +130,17 @@ class Quotas:
             and (self.at[c].most_work >= NEVER or self.work(c) + work <= self.at[c].most_work)
         )
 
+    def full(self, slot):
+        """Whether a counter of the job has as many jobs as it may."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        if kind < 0:
+            return False
+        for k in range(self.first[kind], self.first[kind + 1]):
+            if self.at[self.member[k]].jobs >= self.at[self.member[k]].most_jobs:
+                return True
+        return False
+
     def refuser(self, slot):
         """The first counter that does not let the job start now, or -1."""
         return self.refuser_as(slot, self.jobs.at[slot].rules)

@@ -1,4 +1,16 @@
+from cpython.ref cimport PyObject
+
 from walltime.kernel.jobs cimport JobTable
+
+cdef extern from *:
+    """
+    #if CYTHON_LIMITED_API
+    #define walltime_item PyList_GetItem
+    #else
+    #define walltime_item PyList_GET_ITEM
+    #endif
+    """
+    PyObject *walltime_item(list values, Py_ssize_t i) noexcept
 
 cdef enum:
     REQUEUE = 0
@@ -25,7 +37,7 @@ cdef class Engine:
     cpdef int interrupt(self, Py_ssize_t slot, int remedy, int outcome) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1
-    cpdef int set_capacity(self, int cluster, long long cores) except -1
+    cpdef int shrink(self, Py_ssize_t slot, list nodes) except -1
     cpdef int admit(self, Py_ssize_t slot) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
@@ -49,6 +61,10 @@ cdef class Source:
     cpdef interrupted(self, Py_ssize_t slot)
     cpdef left(self, Py_ssize_t slot, int state)
     cpdef moved(self, Py_ssize_t slot, int before, int after)
+
+# When the i-th of some sources is due, without counting a reference to it.
+cdef inline long long due_time(list sources, Py_ssize_t i) noexcept:
+    return (<Source>walltime_item(sources, i)).next
 
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)

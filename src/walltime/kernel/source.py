@@ -74,9 +74,9 @@ class Engine:
         """The suspended job takes its resources again and runs on."""
         raise NotImplementedError(f"{type(self).__name__}.resume")
 
-    def set_capacity(self, cluster, cores):
-        """The cluster has so many working cores from now on."""
-        raise NotImplementedError(f"{type(self).__name__}.set_capacity")
+    def shrink(self, slot, nodes):
+        """The running job gives some of its nodes back, and runs on on the others."""
+        raise NotImplementedError(f"{type(self).__name__}.shrink")
 
     def admit(self, slot):
         """The held job becomes eligible: it begins to wait."""

@@ -40,6 +40,7 @@ cdef class Rhythm:
     cdef readonly object lanes
     cdef public bint forgets
     cdef public bint replans
+    cdef public bint asks_limits
     cdef int require_attached(self) except -1
     cpdef bint due(self, long long now, int causes) except? -1
     cpdef schedule(self, Pass p)
@@ -54,6 +55,7 @@ cdef class Order:
     cdef public bint joint
     cdef public bint periodic
     cdef public bint charges
+    cdef public bint remembers
     cpdef attach(self, object surroundings)
     cpdef set_time(self, long long now)
     cpdef long long key(self, JobTable jobs, Py_ssize_t slot) except? -1

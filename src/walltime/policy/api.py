@@ -134,6 +134,7 @@ class Rhythm:
         self.lanes = None
         self.replans = False  # whether every pass plans from scratch, so that no promise outlasts one
         self.forgets = False  # whether what happens while no job waits is of no interest later
+        self.asks_limits = False  # whether its passes look at jobs at a limit, too, and ask what keeps them waiting
 
     def attach(self, policy: Policy, ageing, lanes=None):
         """Called once: the policy whose passes these are, whether the order of the waiting changes with time alone,
@@ -148,6 +149,14 @@ class Rhythm:
 
     def set_partitions(self, masks):
         """Called before the first pass where there are queues: the nodes of each, by number; None for all."""
+        return None
+
+    def set_arrays(self, arrays):
+        """Called before the first pass: the array of each row of the workload, by number; -1 for no task of one."""
+        return None
+
+    def idle(self, now, causes):
+        """Something has happened while no job waits: called where the rhythm `forgets`."""
         return None
 
     def due(self, now, causes):
@@ -191,6 +200,7 @@ class Order:
     all of them whenever `renew`, which is called before each pass, tells a larger number than last. A key is a 64-bit
     integer: microseconds for times, `float_key` for the rest. One with `charges` set is told which jobs start and stop.
     A dynamic one with `joint` set is asked for the keys of all jobs of a pass at once, whatever queues they are in.
+    A periodic one with `remembers` set looks at a job in `key` alone; `keys` follows from that and from the time.
     """
 
     def __init__(self) -> None:
@@ -198,6 +208,7 @@ class Order:
         self.joint = False
         self.periodic = False
         self.charges = False
+        self.remembers = False
 
     def attach(self, surroundings):
         """Get to know the cluster, before the first job of a run; see `walltime.policy.surroundings`."""
@@ -672,7 +683,7 @@ class Pass:
             self.promise(i, self.raw_ledger.best_gap(i), self.jobs.at[i].estimate)
 
     def open_draft(self, draft, slots, count):
-        """Let the promises of these jobs be changed together until the draft is closed; on a plain number of cores."""
+        """Let the promises of these jobs be changed together until the draft is closed."""
         i: cython.Py_ssize_t
         for i in slots[:count]:
             self.check(i)
@@ -683,15 +694,11 @@ class Pass:
     def adopt(self, draft) -> int:
         """Close the draft, and promise each of its jobs the start that it has there; how many have another one."""
         i: cython.Py_ssize_t
-        draft.close()
-        changes = draft.changes()
-        for i, _ in changes:
-            self.check(i)
-            self.raw_ledger.unhold(i)
+        changes = draft.commit()
         for i, start in changes:
-            if start < self.now or self.raw_ledger.earliest(i, start) != start:
-                raise self.violation(i, f"has no room at {start / SECOND:g} s, where a plan has it")
-            self.promise(i, start, self.jobs.at[i].estimate)
+            self.check(i)
+            self.jobs.at[i].promise = start
+            self.decide(RESERVE, i, start)
         return len(changes)
 
     def promise(self, slot, time, length):

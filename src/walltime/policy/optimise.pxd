@@ -1,4 +1,6 @@
 from walltime.kernel.draft cimport Draft
+from walltime.kernel.jobs cimport JobTable
+from walltime.policy.api cimport Order
 
 cdef class Random:
     cdef unsigned long long state
@@ -6,13 +8,13 @@ cdef class Random:
     cpdef Py_ssize_t below(self, Py_ssize_t count) except -1
     cpdef double uniform(self) noexcept
 
-cdef class People:
+cdef class People(Order):
     cdef long long[::1] waited
     cdef double[::1] used
     cdef double[::1] tolerated
     cdef Py_ssize_t size
     cdef int know(self, Py_ssize_t user) except -1
-    cdef int started(self, Py_ssize_t user, long long wait, long long cores, long long estimate) except -1
+    cdef dict charged
 
 cpdef double tolerated_wait(long long cores, long long estimate) noexcept
 

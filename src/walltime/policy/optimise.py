@@ -16,6 +16,8 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND, microseconds
 from walltime.kernel.arrays import doubled, doubles, integers, lengthened
 from walltime.kernel.draft import Draft
+from walltime.kernel.jobs import JobTable
+from walltime.policy.api import Order
 
 HOUR = cython.declare(cython.double, 3600.0)
 MICRO = cython.declare(cython.double, 1e-6)
@@ -78,11 +80,18 @@ def tolerated_wait(cores, estimate):
 
 @cython.final
 @cython.cclass
-class People:
-    """What has become of each user's jobs that have started so far: wait, estimated use, and tolerated wait."""
+class People(Order):
+    """What has become of each user's jobs that have started so far: wait, processor time, and tolerated wait.
+
+    It is told of starts and ends as an order is that charges for use: a job counts with its estimate while it runs, and
+    with what it has used from its end on.
+    """
 
     def __init__(self) -> None:
+        Order.__init__(self)
+        self.charges = True
         self.size = 0
+        self.charged = {}
         self.waited = integers(16)
         self.used = doubles(16)
         self.tolerated = doubles(16)
@@ -96,11 +105,26 @@ class People:
         self.size = max(self.size, user + 2)
         return 0
 
-    def started(self, user, wait, cores, estimate):
+    def started(self, jobs: JobTable, slot, now, cores):
+        user: cython.Py_ssize_t = jobs.at[slot].user
+        estimate: cython.longlong = max(jobs.at[slot].estimate, 1)
         self.know(user)
-        self.waited[user + 1] += wait
-        self.used[user + 1] += cython.cast(cython.double, cores) * estimate
-        self.tolerated[user + 1] += tolerated_wait(cores, estimate)
+        self.used[user + 1] += cython.cast(cython.double, jobs.at[slot].cores) * estimate
+        self.charged[slot] = (estimate, now)
+        if jobs.at[slot].first_start == now:  # not where it goes on
+            self.waited[user + 1] += now - jobs.at[slot].eligible
+            self.tolerated[user + 1] += tolerated_wait(jobs.at[slot].cores, estimate)
+        return 0
+
+    def stopped(self, jobs: JobTable, slot, now):
+        """What it was charged becomes what it has used."""
+        estimate: cython.longlong
+        since: cython.longlong
+        if slot in self.charged:
+            estimate, since = self.charged.pop(slot)
+            self.used[jobs.at[slot].user + 1] += cython.cast(cython.double, jobs.at[slot].cores) * (
+                now - since - estimate
+            )
         return 0
 
 

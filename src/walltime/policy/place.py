@@ -20,6 +20,7 @@ One that looks at more than cores has a method `pack` instead:
 `free` has a row for each node and a column for each resource, cores first: the cores that the job may take there, none
 where it may not run, and what is free of the rest; `nodes` what they have. Amounts that are not counted are infinite.
 `request` is a `walltime.policy.views.Request`: what the job wants `each` of its nodes to have. The answer is the same.
+A job whose nodes differ is asked about part by part, the largest first; nodes that it has by then have nothing free.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class OwnPlace(Place):
     def pick(self, pool: NodePool, nodes: int, least: int, slot: int) -> int:
         free, answer = self._ask(pool, slot)
         if _is_pairs(answer):
-            pairs = self._check_pairs(answer, free, slot)
+            pairs = self._check_pairs(answer, free, slot, min(int(self.jobs.cores[slot]), nodes * least))
             if len(pairs) != nodes:
                 raise self._error(slot, f"chose {len(pairs)} nodes where the job wants {nodes}")
             for node, cores in pairs:
@@ -96,7 +97,7 @@ class OwnPlace(Place):
     def spread(self, pool: NodePool, cores: int, slot: int) -> int:
         free, answer = self._ask(pool, slot)
         if _is_pairs(answer):
-            for node, some in self._check_pairs(answer, free, slot):
+            for node, some in self._check_pairs(answer, free, slot, cores):
                 pool.put(node, some)
             return 0
         for node in self._check_order(answer, slot):
@@ -124,14 +125,16 @@ class OwnPlace(Place):
             self._check_node(node, slot, met)
         return [int(node) for node in answer]
 
-    def _check_pairs(self, answer: list[Any], free: np.ndarray[Any, Any], slot: int) -> list[tuple[int, int]]:
+    def _check_pairs(
+        self, answer: list[Any], free: np.ndarray[Any, Any], slot: int, wanted: int
+    ) -> list[tuple[int, int]]:
         met: set[int] = set()
         for node, cores in answer:
             self._check_node(node, slot, met)
             if not 1 <= cores <= free[node]:
                 raise self._error(slot, f"takes {cores} cores on node {node}, where {free[node]} are free")
         pairs = [(int(node), int(cores)) for node, cores in answer]
-        wanted, given = int(self.jobs.cores[slot]), sum(cores for _, cores in pairs)
+        given = sum(cores for _, cores in pairs)
         if given < wanted if self.whole else given != wanted:
             raise self._error(slot, f"gives {given} cores where the job wants {wanted}")
         return pairs

@@ -16,12 +16,14 @@ class Surroundings:
 
     `codes` are the names of users, groups, accounts, queues and QOS with their numbers in the job table's columns, by
     column. Names may be added while a simulation runs, none is ever taken away. Where the cluster has queues, a job's
-    `queue` is its place among them and not in `codes`.
+    `queue` is its place among them and not in `codes`. `ledgers` has, once they are made, the ledgers by which jobs'
+    shapes are known, by the numbers of a cluster and of a reservation's domain there, -1 for all others.
     """
 
     cluster: Cluster
     codes: Mapping[str, Mapping[str, int]]
     origin: Origin = field(default_factory=Origin)
+    ledgers: dict[tuple[int, int], Any] = field(default_factory=dict)
 
 
 def join_surroundings(

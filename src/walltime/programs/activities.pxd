@@ -38,12 +38,17 @@ cdef class Activities:
     cdef long long[::1] heap
     cdef Py_ssize_t heaped
     cdef list gates
+    cdef dict metered
+    cdef public list spans
     cdef int view(self) except -1
     cpdef Py_ssize_t open(
         self, double amount, double delay, double weight, double bound, Waiter waiter
     ) except -1
     cpdef int use_resource(self, Py_ssize_t a, Py_ssize_t r, double coefficient) except -1
     cpdef int pass_gate(self, Py_ssize_t a, Py_ssize_t gate) except -1
+    cdef int measure(self, Py_ssize_t a, Py_ssize_t number) except -1
+    cdef int note(self, Py_ssize_t a, double rate) except -1
+    cpdef int note_all(self) except -1
     cpdef int pause(self, Py_ssize_t a) except -1
     cpdef int go(self, Py_ssize_t a) except -1
     cpdef int cancel(self, Py_ssize_t a) except -1

@@ -77,6 +77,8 @@ class Activities:
         self.spare = integers(64)
         self.heap = integers(64)
         self.gates = []
+        self.metered = {}  # the number of its kind, of each activity that is measured
+        self.spans = []  # where what was measured goes: (number, from, to, rate)
         self.view()
 
     def view(self):
@@ -130,6 +132,28 @@ class Activities:
         self.at[a].gate = gate
         return 0
 
+    def measure(self, a, number):
+        """What the activity moves is noted, under this number."""
+        self.metered[a] = number
+        return 0
+
+    def note(self, a, rate):
+        """The activity has gone on at this rate since it was looked at last."""
+        number = self.metered.get(a)
+        if number is not None and rate > 0 and self.now > self.at[a].since:
+            self.spans.append((number, self.at[a].since, self.now, rate))
+        return 0
+
+    def note_all(self):
+        """The run is over: note what is still going on."""
+        a: cython.Py_ssize_t
+        self.settle()
+        for number in self.metered:
+            a = number
+            if self.at[a].phase == FLOWING:
+                self.note(a, self.shares.rate_of(a))
+        return 0
+
     def go(self, a):
         """The activity begins now, or goes on after a pause."""
         gate: Gate
@@ -163,6 +187,8 @@ class Activities:
         if phase == DELAYED:
             self.at[a].delay = (self.at[a].finish - self.now) / SECOND
         elif phase == FLOWING:
+            if self.metered:
+                self.note(a, self.shares.rate_of(a))
             self.at[a].left = self.left_of(a)
             self.shares.stop(a)
         if self.at[a].place >= 0:
@@ -178,6 +204,10 @@ class Activities:
 
     def free(self, a):
         phase: cython.longlong = self.at[a].phase
+        if self.metered:
+            if phase == FLOWING:
+                self.note(a, self.shares.rate_of(a))
+            self.metered.pop(a, None)
         self.shares.drop(a)
         self.at[a].place = -1
         self.at[a].phase = IDLE
@@ -249,6 +279,8 @@ class Activities:
         rate: cython.double
         for k in range(n):
             a = self.shares.changed[k]
+            if self.metered:
+                self.note(a, self.shares.flow[a].before)
             self.at[a].left -= self.shares.flow[a].before * (self.now - self.at[a].since) / SECOND
             if self.at[a].left < 0:
                 self.at[a].left = 0.0

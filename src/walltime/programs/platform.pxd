@@ -21,6 +21,7 @@ cdef class Platform:
     cdef Py_ssize_t first_link
     cdef dict routes
     cdef list lent
+    cdef readonly object meters
     cpdef tuple route(self, Py_ssize_t source, Py_ssize_t target)
     cpdef Py_ssize_t lend(self, double cores) except -1
     cpdef DiskState disk_of(self, Py_ssize_t end)

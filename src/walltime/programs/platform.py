@@ -55,6 +55,12 @@ class Platform:
         self.ends = len(self.disks)
         self.routes = {}
         self.lent = []
+        self.meters = None
+
+    def measure(self, meters) -> None:
+        """From now on what programs move is noted in the meters."""
+        self.meters = meters
+        self.activities.spans = meters.spans
 
     def route(self, source, target):
         """(resources, latency, bound) of the way from one end to another."""

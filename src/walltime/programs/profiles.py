@@ -17,6 +17,7 @@ from walltime.core.reading import reader, reading
 from walltime.core.source import Place, Source, parse_source, read_source
 from walltime.programs.program import gather
 from walltime.programs.steps import (
+    Checkpoint,
     Compute,
     Custom,
     DiskUse,
@@ -327,6 +328,7 @@ TYPES: dict[str, tuple[Callable[..., Step], dict[str, Argument], dict[str, Argum
     "disk-read": (_reading, {"size": _NUMBER}, _DISK),
     "disk-write": (_writing, {"size": _NUMBER}, _DISK),
     "exit": (Exit, {"code": _CODE}, {}),
+    "checkpoint": (Checkpoint, {}, {}),
     "sequence": (Sequence, {"profiles": _SEVERAL}, _ROUNDS),
     "parallel": (Parallel, {"profiles": _SEVERAL}, _ROUNDS),
 }

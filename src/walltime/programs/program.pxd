@@ -15,7 +15,7 @@ cdef class Pending(Waiter):
 cdef class Operation(Pending):
     cdef set numbers
     cdef Py_ssize_t add(self, double amount, double delay, double weight, double bound) except -1
-    cdef int add_together(self, double amount, double delay, double weight, double bound, dict uses) except -1
+    cdef int add_together(self, double amount, double delay, double weight, double bound, dict uses, dict sizes) except -1
     cdef int begun(self) except -1
     cpdef int wake(self, Py_ssize_t a) except -1
 
@@ -46,6 +46,12 @@ cdef class Program:
     cdef readonly bint paused
     cdef readonly object error
     cdef readonly object on_end
+    cdef public object on_release
+    cdef public object on_checkpoint
+    cdef readonly object restored
+    cdef Pending inside
+    cdef list resume
+    cdef bint fresh
     cdef public Py_ssize_t slot
     cdef dict operations
     cdef dict written
@@ -54,6 +60,7 @@ cdef class Program:
     cpdef int settle(self) except -1
     cpdef int begin_operation(self) except -1
     cpdef int close(self) except -1
+    cdef int save(self, object state) except -1
 
 cdef class Process:
     cdef readonly Program program

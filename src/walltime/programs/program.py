@@ -6,6 +6,7 @@ it. The clock is the simulator's, and at most one coroutine runs at a time, so t
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Coroutine
 
 import cython
@@ -19,6 +20,12 @@ MOST_AT_ONCE = cython.declare(cython.longlong, 1_000_000)
 """Operations that one program may begin at one moment; one more, and it is a loop that takes no time."""
 
 CURRENT = cython.declare(object, None)  # the program whose coroutine runs
+
+
+class Steps(tuple):
+    """A checkpoint of a profile of a file: which step of its sequence is next, from the outermost to the innermost."""
+
+    __slots__ = ()
 
 
 @cython.cclass
@@ -95,12 +102,14 @@ class Operation(Pending):
         self.numbers.add(a)
         return a
 
-    def add_together(self, amount, delay, weight, bound, uses):
-        """One activity that takes so much of each resource by its end; it begins."""
+    def add_together(self, amount, delay, weight, bound, uses, sizes):
+        """One activity that takes so much of each resource by its end, and moves so much at each end; it begins."""
         activities: Activities = self.program.platform.activities
         a: cython.Py_ssize_t = self.add(amount, delay, weight, bound)
         for resource, whole in uses.items():
             activities.use_resource(a, resource, whole / amount)
+        if self.program.platform.meters is not None:
+            activities.measure(a, self.program.platform.meters.of_task(sizes, amount))
         return activities.go(a)
 
     def begun(self):
@@ -332,7 +341,9 @@ class Timed(Pending):
 class Program:
     """One job that runs. `nodes` are (node, cores) of its processes; `on_end(program)` is called once it is over.
 
-    `label` and `profile` are for messages: the job, and the name of its profile; `slot` is the job that it runs for.
+    `label` and `profile` are for messages: the job, and the name of its profile; `slot` is the job that it runs for;
+    `on_release(program)` is called where one of its processes is over before it, `on_checkpoint(program, state)` where
+    it saves a state from which it could go on; one that goes on has it as `restored`.
     """
 
     def __init__(self, platform: Platform, nodes, speedup, label=None, profile=None, on_end=None) -> None:
@@ -342,15 +353,21 @@ class Program:
         self.on_end = on_end
         self.slot = -1
         self.over = self.paused = False
-        self.error = self.root = None
+        self.error = self.root = self.on_release = self.on_checkpoint = None
+        self.restored = self.inside = self.resume = None
+        self.fresh = False
         self.operations = {}
         self.written = {}
         self.moment = -1.0
         self.begun = 0
         self.processes = [Process(self, rank, node, cores, speedup) for rank, (node, cores) in enumerate(nodes)]
 
-    def start(self, profile) -> None:
-        """Run a profile: anything with `run(processes)` that is a coroutine or something to wait for."""
+    def start(self, profile, restored=None) -> None:
+        """Run a profile: anything with `run(processes)` that is a coroutine or something to wait for; from its
+        beginning, or from a state that it saved."""
+        self.restored = restored
+        self.resume = list(restored) if isinstance(restored, Steps) else None
+        self.fresh = True
         try:
             self.root = begin_run(self, profile, self.processes)
         except Exception as error:
@@ -379,6 +396,12 @@ class Program:
         self.begun += 1
         if self.begun > MOST_AT_ONCE:
             raise ProfileError(f"{MOST_AT_ONCE:,} operations at one moment: a loop that takes no time")
+        return 0
+
+    def save(self, state):
+        """From here the program could go on."""
+        if self.on_checkpoint is not None:
+            self.on_checkpoint(self, state)
         return 0
 
     def end(self, error):
@@ -500,10 +523,34 @@ class Process:
         self.add_disk(made, amount, where, True)
         return made
 
-    def release(self) -> None:
-        """The process is over: it does nothing more, and nothing may be sent to it."""
+    @property
+    def restored(self):
+        """The state of the last checkpoint, where the job goes on from one; else None."""
+        state = self.program.restored
+        return None if isinstance(state, Steps) else copy.deepcopy(state)
+
+    def checkpoint(self, state) -> None:
+        """Save what the program needs to go on from here. It takes no time: write what it would take before it."""
         self.check()
+        if state is None or isinstance(state, Steps):
+            raise ProfileError("a checkpoint needs a state that is not None")
+        self.program.save(copy.deepcopy(state))
+
+    def release(self) -> None:
+        """The process is over: it does nothing more, and nothing may be sent to it; its node is another job's to have.
+
+        Raises ProfileError while it computes. Transfers and what goes on on disks end as they would have."""
+        program: Program = self.program
+        platform: Platform = program.platform
+        self.check()
+        if self.activities.shares.resource[self.own].count > 0:
+            raise ProfileError(f"process {self.rank} is released while it computes")
         self.gone = True
+        disk: DiskState = platform.disk_of(self.node)
+        if disk is not None:
+            disk.used -= program.written.pop(disk, 0.0)
+        if program.on_release is not None:
+            program.on_release(program)
 
     # ---- activities
 
@@ -557,6 +604,8 @@ class Process:
         a: cython.Py_ssize_t = made.add(size, latency, 1.0, bound)
         for resource in resources:
             self.activities.use_resource(a, resource, 1.0)
+        if self.program.platform.meters is not None:
+            self.activities.measure(a, self.program.platform.meters.of_transfer(source, target))
         return self.activities.go(a)
 
     def add_disk(self, made: Operation, size, where, writes):
@@ -585,6 +634,8 @@ class Process:
         for resource in resources:
             self.activities.use_resource(a, resource, 1.0)
         self.activities.use_resource(a, disk.writer if writes else disk.reader, 1.0)
+        if platform.meters is not None:
+            self.activities.measure(a, platform.meters.of_disk(self.node, end, writes))
         if disk.gate >= 0:
             self.activities.pass_gate(a, disk.gate)
         return self.activities.go(a)

@@ -4,6 +4,7 @@ cdef class Step:
     cdef public object file
     cdef public object line
     cpdef Pending begin(self, Program program, list processes)
+    cdef list all_of(self, list processes)
 
 cdef class Idle(Step):
     cdef double seconds
@@ -40,6 +41,9 @@ cdef class ParallelTask(Step):
 cdef class Exit(Step):
     cdef long long code
 
+cdef class Checkpoint(Step):
+    pass
+
 cdef class DiskUse(Step):
     cdef list ranks
     cdef double incoming
@@ -63,6 +67,8 @@ cdef class Rounds(Pending):
     cdef long long total
     cdef long long at
     cdef bint abreast
+    cdef bint rooted
+    cdef Rounds parent
     cdef Pending child
     cdef int go(self) except -1
     cdef Pending begin(self, Step step)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.programs.errors import ProfileError
-from walltime.programs.program import Operation, Pending, Process, Program, Together, begin_run, current
+from walltime.programs.program import Operation, Pending, Process, Program, Steps, Together, begin_run, current
 
 INFINITE = cython.declare(cython.double, float("inf"))
 MOST_EMPTY = cython.declare(cython.longlong, 1_000_000)
@@ -26,7 +26,9 @@ class Step:
 
     def run(self, processes) -> Pending:
         """The same from a program in Python: `await step.run(processes)`."""
-        return self.begin(current(), list(processes))
+        program: Program = current()
+        program.inside = None
+        return self.begin(program, list(processes))
 
     def stand(self, file, line) -> None:
         """Where it stands."""
@@ -37,7 +39,15 @@ class Step:
         """The process of this rank."""
         if not 0 <= rank < len(processes):
             raise self.wrong(f"there is no process {rank}, the job has {len(processes)}")
+        cython.cast(Process, processes[rank]).check()
         return processes[rank]
+
+    def all_of(self, processes: list) -> list:
+        """All processes; raises ProfileError where one is gone."""
+        process: Process
+        for process in processes:
+            process.check()
+        return processes
 
     def wrong(self, what):
         """The error that tells where the step stands."""
@@ -94,9 +104,11 @@ class Exchange(Step):
         self.size = size
 
     def begin(self, program: Program, processes: list) -> Pending:
-        made: Operation = Operation(program)
+        made: Operation
         source: Process
         target: Process
+        self.all_of(processes)
+        made = Operation(program)
         for source in processes:
             for target in processes:
                 if source is not target:
@@ -120,6 +132,7 @@ class Matrix(Step):
         size: cython.double
         if len(self.rows) != len(processes):
             raise self.wrong(f"a matrix for {len(self.rows)} processes, the job has {len(processes)}")
+        self.all_of(processes)
         made = Operation(program)
         for source, row in zip(processes, self.rows):  # noqa: B905 - as long as each other
             for target, size in zip(processes, row):  # noqa: B905
@@ -165,7 +178,7 @@ class External(Step):
     def begin(self, program: Program, processes: list) -> Pending:
         process: Process
         end: cython.Py_ssize_t
-        chosen = processes if self.ranks is None else [self.pick(processes, rank) for rank in self.ranks]
+        chosen = self.all_of(processes) if self.ranks is None else [self.pick(processes, rank) for rank in self.ranks]
         parts: cython.double = len(chosen) if self.total else 1.0
         end = cython.cast(Process, processes[0]).end_of(self.component)
         made: Operation = Operation(program)
@@ -200,7 +213,8 @@ class ParallelTask(Step):
         uses: dict = {}  # what the whole task takes of each resource: core-seconds, bytes
         shares: cython.double = 1.0
         most: cython.double = 0.0
-        latency, fastest, bytes_most = self.send(program, processes, uses)
+        sizes: dict = {}  # bytes that it moves, by end and kind
+        latency, fastest, bytes_most = self.send(program, processes, uses, sizes)
         for process, work in zip(processes, self.works_of(processes)):  # noqa: B905 - as long as each other
             process.check()
             process.add_work(uses, work)
@@ -209,7 +223,7 @@ class ParallelTask(Step):
         most = bytes_most if bytes_most > 0 else max(uses.values(), default=0.0)
         if most > 0:
             # the amount is what its busiest link carries, so that it shares that as a transfer does
-            made.add_together(most, latency, shares if bytes_most == 0 else 1.0, fastest * most, uses)
+            made.add_together(most, latency, shares if bytes_most == 0 else 1.0, fastest * most, uses, sizes)
         elif latency > 0:
             cython.cast(Process, processes[0]).add_sleep(made, latency)
         made.begun()
@@ -233,7 +247,7 @@ class ParallelTask(Step):
             raise self.wrong(f"a matrix for {len(self.rows)} processes, the job has {count}")
         return self.rows
 
-    def send(self, program: Program, processes, uses):
+    def send(self, program: Program, processes, uses, sizes):
         """Add what the transfers take: (the longest latency, the share in a second that the slowest route allows, the
         most bytes on one resource, or of one transfer where there is none)."""
         latency: cython.double = 0.0
@@ -250,6 +264,9 @@ class ParallelTask(Step):
                 most = max(most, size if resources or bound < INFINITE else 0.0)
                 for resource in resources:
                     uses[resource] = uses.get(resource, 0.0) + size
+                if source is not target:
+                    for place in ((source.node, "sent"), (target.node, "received")):
+                        sizes[place] = sizes.get(place, 0.0) + size
         return latency, fastest, max(max(uses.values(), default=0.0), most)
 
 
@@ -271,6 +288,28 @@ class Exit(Step):
 
 @cython.final
 @cython.cclass
+class Checkpoint(Step):
+    """From here on the program goes on where it is interrupted later and may go on; it takes no time."""
+
+    def begin(self, program: Program, processes: list) -> Pending:
+        made: Operation = Operation(program)
+        rounds: Rounds = cython.cast(Rounds, program.inside) if program.inside is not None else None
+        places: list = []
+        while rounds is not None:
+            if rounds.abreast or not rounds.rooted:
+                raise self.wrong(
+                    "a checkpoint stands in the sequences of a job's profile, not in parallel nor in Python"
+                )
+            places.append(rounds.at if not places else rounds.at - 1)
+            rounds = rounds.parent
+        if places:
+            program.save(Steps(reversed(places)))
+        made.begun()
+        return made
+
+
+@cython.final
+@cython.cclass
 class DiskUse(Step):
     """Some processes read or write so much, on the disks of their nodes or that of a component."""
 
@@ -282,7 +321,7 @@ class DiskUse(Step):
 
     def begin(self, program: Program, processes: list) -> Pending:
         process: Process
-        chosen = processes if self.ranks is None else [self.pick(processes, rank) for rank in self.ranks]
+        chosen = self.all_of(processes) if self.ranks is None else [self.pick(processes, rank) for rank in self.ranks]
         made: Operation = Operation(program)
         for process in chosen:
             if self.incoming > 0 and not made.over:
@@ -330,6 +369,8 @@ class Custom(Step):
         self.profile = profile
 
     def begin(self, program: Program, processes: list) -> Pending:
+        program.inside = None
+        program.fresh = False
         return begin_run(program, self.profile, processes)
 
 
@@ -346,6 +387,11 @@ class Rounds(Pending):
         self.abreast = abreast
         self.at = 0
         self.child = None
+        self.parent = cython.cast(Rounds, program.inside) if program.inside is not None else None
+        self.rooted = program.fresh if self.parent is None else self.parent.rooted
+        program.fresh = False
+        if program.resume and self.rooted:
+            self.at = program.resume.pop(0)
         self.go()
 
     def told(self, child: Pending):
@@ -382,6 +428,7 @@ class Rounds(Pending):
 
     def begin(self, step: Step) -> Pending:
         """Begin a step; an error that knows no line is at the step's."""
+        self.program.inside = self
         try:
             return step.begin(self.program, self.processes)
         except ProfileError as error:

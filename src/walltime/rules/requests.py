@@ -24,7 +24,7 @@ NUMBERS = (
     "gpus_per_node",
     "exclusive",
 )
-TEXTS = ("resources", "licences", "constraint")
+TEXTS = ("resources", "licences", "constraint", "parts")
 SHAPE = ("cores", "nodes", "cores_per_node")
 SPAN = 16
 """Columns whose numbers lie closer than so many times the rows are grouped without sorting."""
@@ -111,6 +111,10 @@ class RequestBook:
         key = (queue, constraint)
         stock = self._stock(key)
         request = make_request(stock, **told)
+        if request.parts and not self.ledger.place.plain:
+            raise InputError(
+                "nodes that differ cannot be asked for where it matters which they are", value=told["parts"]
+            )
         named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
         reason = refusal(stock, request, named, constraint or None)
         if reason is not None:

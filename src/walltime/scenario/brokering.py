@@ -102,6 +102,9 @@ class Brokering(Part):
     )
     bind: tuple[Binding, ...] = Field(default=(), description="Which jobs may run on which clusters only.")
     migrate: Migration | None = Field(default=None, description="Whether waiting jobs move between clusters.")
+    optimise: Part | None = Field(
+        default=None, description="What improves the plans of all clusters with `backfill: plan` together."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -124,5 +127,5 @@ class Brokering(Part):
         return base if not own else ({"name": base} if isinstance(base, str) else base) | own
 
 
-OWN = ("order", "queues", "hold", "overtake", "shared_limits", "bind", "migrate")
+OWN = ("order", "queues", "hold", "overtake", "shared_limits", "bind", "migrate", "optimise")
 """Keys of `broker` that are not parameters of the broker."""

@@ -72,9 +72,11 @@ def _in_checkpoints(scenario: Scenario, cluster: Cluster) -> Iterator[tuple[str,
     """Jobs that are to go on from checkpoints that no job writes."""
     preempt = cluster.scheduler.preempt
     what = "no execution.checkpoint says that jobs write any"
-    if scenario.execution.checkpoint is None and cluster.interrupted == "checkpoint":
+    if scenario.execution.checkpoint is not None or scenario.execution.model.name == "programs":
+        return  # programs say themselves where they do
+    if cluster.interrupted == "checkpoint":
         yield "interrupted", InputError(what, value="checkpoint")
-    if scenario.execution.checkpoint is None and preempt is not None and preempt.parameters.get("mode") == "checkpoint":
+    if preempt is not None and preempt.parameters.get("mode") == "checkpoint":
         yield "scheduler.preempt.mode", InputError(what, value="checkpoint")
 
 

@@ -167,17 +167,23 @@ class Adjustment(Model):
     moves: tuple[Move, ...] = Field(
         default=(), description="Jobs of other queues that go where they fit now; the first rule that fits counts."
     )
+    shake: Duration | None = Field(
+        default=None,
+        description="Every submission is moved by a draw of up to half of this either way: with several seeds, the "
+        "noise that a difference must exceed.",
+    )
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.run_on and not self.moves:
-            raise PydanticCustomError("adjust", "needs run_on or moves")
+        if not self.run_on and not self.moves and self.shake is None:
+            raise PydanticCustomError("adjust", "needs run_on, moves or shake")
         return self
 
 
 def adjust_jobs(workload: Workload, scenario: Scenario) -> Workload:
     """The jobs as users might have asked for them; the notes tell how many changed. Raises InputError."""
     from walltime.workload.adjustments import move, run_on
+    from walltime.workload.transform import shake
 
     spec = scenario.workload.adjust
     if spec is None:
@@ -195,4 +201,6 @@ def adjust_jobs(workload: Workload, scenario: Scenario) -> Workload:
         rules.append({"sources": rule.sources, "to": rule.to, **spans})
     moved, count = move(workload, rules)
     longer, cut = run_on(moved, limits, scenario.seed) if spec.run_on else (moved, 0)
-    return longer.replace(longer.columns, notes=longer.notes | {"adjusted": {"run_on": cut, "moved": count}})
+    if spec.run_on or spec.moves:
+        longer = longer.replace(longer.columns, notes=longer.notes | {"adjusted": {"run_on": cut, "moved": count}})
+    return longer if spec.shake is None else shake(longer, spec.shake, scenario.seed)

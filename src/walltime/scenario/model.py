@@ -163,6 +163,11 @@ class Cluster(Model):
         description="Of a cluster with nodes: jobs share a node, each with cores of its own (`shared`), or a node is "
         "given to one job at a time (`whole`).",
     )
+    threads_per_core: Count = Field(
+        default=1,
+        description="Of a cluster with nodes whose `cores` are threads, as Slurm's CPUs may be: so many are a core, "
+        "which one job has as a whole; what a job asks for is rounded up, on each of its nodes.",
+    )
     licences: dict[Name, Amount] = Field(
         default_factory=dict, description="What the cluster as a whole has of things that are on no node."
     )
@@ -223,6 +228,11 @@ class Cluster(Model):
             raise PydanticCustomError("size", "has both cores and nodes; give one of them")
         if self.sharing == "whole" and self.nodes is None:
             raise PydanticCustomError("sharing", "shares whole nodes but has none; give nodes")
+        if odd := [group.cores for group in self.nodes or () if group.cores % self.threads_per_core]:
+            what = f"has {odd[0]} cores on a node, which are no whole cores of {self.threads_per_core} threads"
+            raise PydanticCustomError("threads", "{what}", {"what": what})
+        if self.threads_per_core > 1 and self.nodes is None:
+            raise PydanticCustomError("threads", "has threads_per_core but no nodes; give nodes")
         if self.licences and self.nodes is None:
             raise PydanticCustomError("licences", "has licences but no nodes; give nodes")
         try:
@@ -466,6 +476,10 @@ class Record(Model):
         description="What groups of jobs with series of their own are told apart by; of nodes and of groups of nodes "
         "(`node-group`) the loads are kept.",
     )
+    plans: Flag = Field(
+        default=False,
+        description="The planned start, and nodes, of every job that is promised one, whenever they change.",
+    )
 
 
 class Origin:
@@ -577,6 +591,8 @@ class Scenario(Model):
                     found.append((f"{prefix}.scheduler.{kind}", kind, part))
         if self.broker is not None:
             found += [("broker", "broker", self.broker), ("broker.order", "order", self.broker.order)]
+            if self.broker.optimise is not None:
+                found.append(("broker.optimise", "optimise", self.broker.optimise))
             for name, queue in self.broker.queues.items():
                 for kind in ("order", "broker"):
                     if getattr(queue, kind) is not None:

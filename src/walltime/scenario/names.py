@@ -41,6 +41,7 @@ PARAMETERS = {
     ("order", "fairshare", "usage"): "person",
     ("preempt", "qos", "ranks"): "qos",
     ("preempt", "queue", "ranks"): "queue",
+    ("backfill", "tetris", "scale"): "resource",
 }
 """Parameters of parts that are mappings by names of the workload or the cluster, and of what."""
 
@@ -65,6 +66,9 @@ def check_names(scenario: Scenario, workload: Workload) -> None:
     for key, kind, given, known in _mappings(scenario, workload):
         strange = [name for name in given if name not in known and kind != "person"]
         for name in strange:
+            if kind == "resource":
+                error = InputError("no node has this resource", value=name, choices=sorted(known))
+                raise place_error(error, scenario, f"{key}.{name}")
             if get_close_matches(name, known - set(given), 1) or (known and len(strange) == len(given)):
                 word = _WORDS.get(kind, kind)
                 error = InputError(f"no job has this {word}", value=name, choices=_choices(name, known))
@@ -123,9 +127,10 @@ def _mappings(scenario: Scenario, workload: Workload) -> Iterator[tuple[str, str
     qos = {name for cluster in scenario.clusters for limit in cluster.limits for name in limit.qos or ()}
     known = {"qos": qos | set(workload.label_names("qos")), "queue": set(workload.label_names("queue"))}
     known["person"] = {name for kind in ("user", "group", "account") for name in workload.label_names(kind)}
+    known["resource"] = {name for cluster in scenario.clusters for name in _resources(cluster)}
     parts = [(key, kind, part, known) for key, kind, part in scenario.parts()]
     for prefix, cluster in _clusters(scenario):
-        here = known | {"queue": set(cluster.queues)}
+        here = known | {"queue": set(cluster.queues), "resource": set(_resources(cluster))}
         parts = [(key, kind, part, here if key.startswith(f"{prefix}.") else names) for key, kind, part, names in parts]
         orders = [(name, queue.order) for name, queue in cluster.queues.items() if queue.order is not None]
         parts += [(f"{prefix}.queues.{name}.order", "order", order, here) for name, order in orders]
@@ -138,6 +143,12 @@ def _mappings(scenario: Scenario, workload: Workload) -> Iterator[tuple[str, str
     if scenario.slurm is not None and scenario.slurm.partitions:
         mapped = {name: to for name, to in scenario.slurm.partitions.items() if name != "*"}
         yield "slurm.partitions", "queue", mapped, known["queue"]
+
+
+def _resources(cluster: Cluster) -> list[str]:
+    """What is counted on the cluster's nodes."""
+    layout = cluster.layout()
+    return ["cores"] if layout is None else layout.resources()
 
 
 def _choosers(prefix: str, cluster: Cluster) -> Iterator[tuple[str, Any]]:

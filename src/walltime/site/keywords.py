@@ -99,8 +99,8 @@ SETTINGS = {
 
 NODE = {
     **_all("NodeName CPUs Procs Boards Sockets SocketsPerBoard CoresPerSocket RealMemory Gres", EXACTLY),
+    **_all("ThreadsPerCore", EXACTLY),
     **_all("Feature Features CoreSpecCount CPUSpecList MemSpecLimit State", EXACTLY),
-    **_all("ThreadsPerCore", NEARLY, "a thread is a core of its own: two jobs may have the threads of one core"),
     **_all("Weight", NEARLY, "nodes of a smaller weight come first in the list of nodes"),
     **_all("TmpDisk", NOT, "logs do not tell how much of it jobs ask for"),
     **_all("BcastAddr CpuBind NodeAddr NodeHostname Port Reason TRESWeights", NOTHING),
@@ -114,7 +114,7 @@ PARTITION = {
     **_all("AllowQos DenyQos AllowGroups AllocNodes MaxMemPerCPU MaxMemPerNode RootOnly ReqResv", NEARLY, LET_IN),
     **_all("Alternate", NOT, "jobs of a partition that is down wait"),
     **_all("ExclusiveUser", NOT, "users share nodes"),
-    **_all("LLN", NOT, "nodes are chosen in one way for all partitions"),
+    **_all("LLN", NOT, "nodes are chosen in one way for all partitions; CR_LLN of SelectTypeParameters is honoured"),
     **_all("MaxCPUsPerNode", NOT, "a partition may have all cores of its nodes"),
     **_all("OverTimeLimit", NOT, "a job is killed at its limit"),
     **_all("SelectTypeParameters", NOT, "one way for all partitions"),
@@ -129,10 +129,10 @@ SCHEDULER = {
     **_all("sched_max_job_start bf_interval bf_window bf_window_linear bf_resolution bf_max_job_test", EXACTLY),
     **_all("bf_max_job_start bf_max_job_user bf_max_job_part bf_max_job_user_part bf_max_job_assoc", EXACTLY),
     **_all("bf_job_part_count_reserve bf_min_age_reserve bf_min_prio_reserve", EXACTLY),
-    **_all("bf_max_job_array_resv", NOT, "every task of an array is planned as a job of its own"),
+    **_all("bf_max_job_array_resv", EXACTLY),
     **_all("bf_max_time bf_yield_interval bf_yield_sleep max_sched_time max_rpc_cnt max_rpc_count", NOT, INSTANT),
     **_all("build_queue_timeout", NOT, INSTANT),
-    **_all("assoc_limit_stop", NOT, "a job at a limit of its association lets others go on"),
+    **_all("assoc_limit_stop", NEARLY, "a job at a limit on the number of jobs lets others go on"),
     **_all(
         "bf_busy_nodes pack_serial_at_end spec_cores_first reduce_completing_frag", NOT, "nodes are chosen in one way"
     ),

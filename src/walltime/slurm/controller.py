@@ -242,14 +242,6 @@ class Controller:
             settings.pop("LD_PRELOAD", None)
         return settings
 
-    def has_ended(self) -> bool:
-        """Whether the controller's process is gone."""
-        try:
-            state = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return True
-        return state in "ZX"
-
 
 def is_telling(line: str) -> bool:
     """Whether a line of the log may say what went wrong."""

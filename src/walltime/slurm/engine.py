@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from walltime.cluster.requests import find_uneven
+from walltime.cluster.requests import find_parts
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.tables import Record
 from walltime.core.time import SECOND, microseconds
@@ -514,7 +514,7 @@ def _check(scenario: Scenario, workload: Workload) -> None:
     for column, what in (("patience", "users who give up"), ("array", "limits")):
         if workload.has(column) and _is_used(workload, column):
             raise UnsupportedError(NAME, [(f"workload.{column}", f"{what}: the controller is not told of them")])
-    if (uneven := find_uneven(workload, nodes=True, queues=True)) is not None:
+    if (uneven := find_parts(workload, lambda parts: True)) is not None:
         what = f"heterogeneous jobs whose parts differ are not submitted; {uneven}"
         raise UnsupportedError(NAME, [("workload", what)])
     if len(workload) and np.any(workload.column("requested_time") < 0):

@@ -26,6 +26,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import reading
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
+from walltime.workload.conditions.plain import PlainConditions, read_plain
 
 AFTER, AFTERANY, AFTEROK, AFTERNOTOK, SINGLETON = range(5)
 """The kinds of conditions, as the engine numbers them."""
@@ -153,6 +154,8 @@ def resolve_dependencies(workload: Workload, *, preceding: bool = False, unknown
     before = workload.column("preceding_job") if preceding and workload.has("preceding_job") else None
     if not any(texts) and (before is None or not np.any(before != MISSING)):
         return None
+    if before is None and (plain := read_plain(workload, KINDS)) is not None:
+        return _graph_of(workload, plain)
     builder = _Builder(workload, unknown)
     with _no_collection():
         for row, text in enumerate(texts):
@@ -167,6 +170,32 @@ def resolve_dependencies(workload: Workload, *, preceding: bool = False, unknown
         if builder.may_circle():
             builder.refuse_circles()
         return builder.graph()
+
+
+def _graph_of(workload: Workload, plain: PlainConditions) -> Graph:
+    """The graph of conditions of the plain form: the same that `_Builder` makes of them."""
+    size, count = len(workload), len(plain.owner)
+    expression = np.full(size, -1, np.int64)
+    expression[plain.row] = plain.expression
+    sizes = np.bincount(plain.owner)
+    none = np.full(size, -1, np.int64)
+    first = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(plain.target, minlength=size), out=first[1:])
+    return Graph(
+        expression=expression,
+        needed=sizes,
+        spare=np.ones(len(sizes), np.int64),
+        any_of=np.zeros(len(sizes), np.int64),
+        owner=plain.owner,
+        pending=np.ones(count, np.int64),
+        kind=plain.kind,
+        offset=np.zeros(count, np.int64),
+        first=first,
+        listeners=np.argsort(plain.target, kind="stable"),
+        group=none,
+        single=none,
+        aware=np.where(expression >= 0, workload.column("aware"), 0),
+    )
 
 
 @contextmanager

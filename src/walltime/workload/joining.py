@@ -28,7 +28,8 @@ def concatenate(
                 pieces.append(np.full(size, empty, np.int64))
             elif column.kind == "label" and (name != "phase" or name in own):
                 known = labels.setdefault(name, [])
-                known += [label for label in own.get(name, []) if label not in set(known)]
+                seen = set(known)
+                known += [label for label in own.get(name, []) if label not in seen]
                 places = {label: place for place, label in enumerate(known)}
                 codes = np.array([places[label] for label in own.get(name, [])] + [MISSING], np.int64)
                 pieces.append(codes[np.asarray(values, np.int64)])

@@ -16,7 +16,6 @@ from walltime.core.workload import MISSING, Origin, Workload
 _OF_READING = (
     *("lines", "skipped", "problems", "steps", "missing_request", "overlong", "unsorted", "duplicate_ids"),
     *("eligible_later", "delimiters_in_text", "heterogeneous", "extra_columns", "unused_properties", "other_cores"),
-    *("uneven_nodes",),
 )  # notes that count records of the whole trace
 _UNDATED = ", submission unknown"
 _SHAPE = ("nodes", "cores_per_node", "parts")

@@ -107,7 +107,7 @@ class Workflow:
             most = max(most, used)
         return most
 
-    @property
+    @cached_property
     def work(self) -> float:
         """Core-seconds of all tasks."""
         return sum(task.cores * task.run_time for task in self.tasks.values())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 
 import walltime
-from walltime.analysis.calibration.agreement import judge, measure_trust
+from walltime.analysis.calibration.agreement import bound_trust, judge, measure_trust
 from walltime.analysis.calibration.file import find_trust, place_of, tell_calibration, write_calibration
 from walltime.calibration import calibrate, count_failed
 from walltime.core.errors import InputError
@@ -40,6 +42,7 @@ def test_a_log_that_is_reproduced_is_trusted_in_full() -> None:
     log = Workload.from_columns(**jobs, recorded_wait=[60 * number for number in range(40)])
     found = calibrate(scenario_of(log))
     assert found.trust == found.trust_by_job == 1.0
+    assert found.trust_bounds == (1.0, 1.0)
     assert set(found.groups["size"]["verdict"]) == {"reproduced"}
     assert found.reasons == ()
 
@@ -108,7 +111,7 @@ def test_the_figure_is_kept_beside_the_scenario_and_stands_on_what_follows(tmp_p
     for name in ("now", "larger"):
         found = walltime.simulate(tmp_path / f"{name}.yaml").summary["facts"]
         assert found["calibration"]["trust"] == 0
-        assert tell_calibration(found).startswith("Trust 0 %: a replay of log.parquet")
+        assert tell_calibration(found).startswith("Trust 0 % (0 to 0 %): a replay of log.parquet")
     assert "calibration" not in walltime.simulate(tmp_path / "other.yaml").summary["facts"]
     (tmp_path / "now.calibration.json").write_text(json.dumps({"kind": "walltime calibration", "trust": 2}))
     with pytest.raises(InputError, match="trust"):
@@ -121,3 +124,25 @@ def test_jobs_that_a_node_ended_are_counted_in_a_log_of_sacct(tmp_path) -> None:
     assert count_failed(tmp_path / "log") == 2
     (tmp_path / "swf").write_text("; Version: 2\n1 0 0 1 1\n")
     assert count_failed(tmp_path / "swf") == 0
+
+
+def test_the_interval_of_trust_holds_it_and_is_wider_for_a_shorter_log():
+    """Every hour a job waits as in the log and another does not, by chance; more hours, a narrower interval."""
+    widths = []
+    for hours in (20, 180):
+        draw = np.random.default_rng(1)
+        waits = pl.DataFrame(
+            {
+                "submit": np.repeat(np.arange(hours) * 3600.0, 2),
+                "queue": ["a", "b"] * hours,
+                "size": ["1"] * (2 * hours),
+                "hour": [0] * (2 * hours),
+                "recorded": draw.exponential(600, 2 * hours),
+                "replayed": draw.exponential(300, 2 * hours),
+            }
+        )
+        low, high = bound_trust(waits)
+        assert 0 <= low <= measure_trust(waits) <= high <= 1
+        assert bound_trust(waits) == (low, high)
+        widths.append(high - low)
+    assert widths[1] < widths[0]

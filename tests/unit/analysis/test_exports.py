@@ -58,3 +58,12 @@ def test_another_suffix_is_refused(result, tmp_path):
     with pytest.raises(InputError, match="no format that results are written in"):
         export(result, tmp_path / "x.txt", "swf")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_dslabs_tables_are_a_folder(tmp_path):
+    jobs = walltime.Workload.from_columns(submit=[0], run_time=[10], requested_time=[10], cores=[2], user=["ann"])
+    kept = {"interval": 10, "by": ["user", "node"]}
+    made = walltime.simulate({"workload": {"table": jobs}, "cluster": {"nodes": "1x4"}, "record": kept})
+    assert export(made, tmp_path / "monitor", "dslab") == 3
+    lines = (tmp_path / "monitor" / "load.csv").read_text(encoding="utf-8").splitlines()
+    assert lines == ["time,name,cpu_load,memory_load,disk_load", "0.0,n0,0.5,0.0,0.0", "0.0,TOTAL,0.5,0.0,0.0"]

@@ -47,7 +47,8 @@ def results() -> list[walltime.Result]:
             "reservations": [{"name": "update", "start": 9000, "length": 1200}],
             "scheduler": {"order": {"name": "fairshare", "interval": 600}, "backfill": backfill},
         }
-        made.append(walltime.simulate({"workload": work, "cluster": cluster, "seed": 1}, label=backfill))
+        scenario = {"workload": work, "cluster": cluster, "seed": 1, "record": {"by": ["queue", "node-group"]}}
+        made.append(walltime.simulate(scenario, label=backfill))
     return made
 
 
@@ -79,11 +80,12 @@ def test_labels_never_overlap_and_stay_inside(kind: str, results: list[walltime.
         if len(shown) > 1 and not KINDS[kind].several:
             continue
         figure = plot(kind, *shown, width=width).figure
-        for (one, box), (other, next_box) in itertools.combinations(texts(figure), 2):
+        seen = texts(figure)
+        for (one, box), (other, next_box) in itertools.combinations(seen, 2):
             across = min(box.x1, next_box.x1) - max(box.x0, next_box.x0)
             up = min(box.y1, next_box.y1) - max(box.y0, next_box.y0)
             assert not (across > 1 and up > 1), f"{kind} at {width} inches: {one!r} and {other!r}"
-        for text, box in texts(figure):
+        for text, box in seen:
             assert box.x0 > -2, f"{kind}: {text!r}"
             assert box.x1 < figure.bbox.width + 2, f"{kind}: {text!r}"
 
@@ -102,6 +104,19 @@ def test_bars_tell_their_values(results: list[walltime.Result]) -> None:
     picture = plot("users", results[0])
     values = picture.chart.marks[0].values
     assert {format_duration(value) for value in values} <= {text for text, _ in texts(picture.figure)}
+
+
+def test_partitions_are_told_apart_in_a_schedule() -> None:
+    """Two on nodes of their own, one on all: a line where the first ends, and both names in their halves."""
+    queues = {"short": {"nodes": ["n[0-1]"]}, "long": {"nodes": ["n[2-3]"], "default": True}, "night": {}}
+    made = walltime.simulate({"workload": jobs(), "cluster": {"nodes": "4x6", "queues": queues}})
+    figure = plot("schedule", made).figure
+    (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("cores")]
+    named = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert named["short"] == 6
+    assert named["long"] == 18
+    assert "night" not in named
+    assert any(set(line.get_ydata()) == {12} for line in axes.lines)
 
 
 def test_hostile_names_are_only_names() -> None:

@@ -181,3 +181,50 @@ def test_resources_that_cannot_be_read_are_refused(text, message):
 def test_an_unknown_licence_is_refused_with_the_choices():
     with pytest.raises(InputError, match=r"no such licence: 'matlb'; did you mean 'matlab'"):
         parse_licences("matlb", LAYOUT.licences)
+
+
+# ---- nodes that differ
+
+
+def test_parts_are_put_in_order_and_have_their_share_of_the_rest():
+    request = make_request(Stock.of(LAYOUT, ALL), cores=12, nodes=4, parts="2x1+1x2+1x8", memory_per_core=3, gpus=4)
+    assert (request.nodes, request.each) == (4, (1, 3, 1, 0))
+    assert request.parts == ((1, (8, 24, 1, 0)), (1, (2, 6, 1, 0)), (2, (1, 3, 1, 0)))
+    told = make_request(Stock.of(LAYOUT, ALL), cores=9, parts="1x8,memory=20,gpus=1+1x1,memory=4,gpus=0@q", memory=100)
+    assert told.parts == ((1, (8, 20, 1, 0)), (1, (1, 4, 0, 0)))
+
+
+def test_parts_that_are_alike_are_a_request_like_any_other():
+    stock = Stock.of(LAYOUT, ALL)
+    assert make_request(stock, cores=6, parts="1x2+2x2") == make_request(stock, cores=6, nodes=3)
+
+
+@pytest.mark.parametrize(
+    ("parts", "cores", "words"),
+    [
+        ("1x8+2", 10, "names no nodes"),
+        ("1x8+1x1", 10, "not the 10 cores"),
+        ("1x8,memory=1+1x1,memory=2", 9, "neither wants as much of everything"),
+        ("1x8+0x1", 8, "nodes x cores of each"),
+        ("1x8;1x1", 9, "nodes x cores of each"),
+    ],
+)
+def test_parts_that_cannot_be_asked_for(parts, cores, words):
+    with pytest.raises(InputError, match=words):
+        make_request(Stock.of(LAYOUT, ALL), cores=cores, parts=parts)
+
+
+@pytest.mark.parametrize(
+    ("parts", "cores", "words"),
+    [
+        ("4x8+2x4", 40, None),
+        ("3x8+3x5", 39, "more nodes of that size"),
+        ("4x8+3x4", 44, "more cores than"),
+        ("4x8+3x1", 35, "more nodes than"),
+        ("1x9+1x1", 10, "more cores on a node"),
+    ],
+)
+def test_parts_that_no_empty_machine_has(parts, cores, words):
+    stock = Stock.of(LAYOUT, ALL)
+    found = refusal(stock, make_request(stock, cores=cores, parts=parts))
+    assert (found is None) if words is None else (found or "").startswith(words)

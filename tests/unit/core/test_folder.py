@@ -20,7 +20,7 @@ import walltime
 from walltime.core import folder
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, RESOURCES, SERIES, STATES
+from walltime.core.tables import ALLOCATIONS, JOBS, OUTAGES, PLANS, RESOURCES, SERIES, STATES
 
 
 def jobs(**changed):
@@ -54,11 +54,16 @@ def resources():
     return pl.DataFrame([(1, "gpus", 4)], schema=RESOURCES, orient="row")
 
 
+def plans():
+    return pl.DataFrame([(0.5, 1, 3.0, "0-3,7"), (1.5, 1, 2.0, None)], schema=PLANS, orient="row")
+
+
 def contents(**changed):
     tables = {"jobs": jobs(), "allocations": allocations()} | changed
     summary = {"schema": 2, "digest": digest(tables["jobs"], tables["allocations"])}
     series = pl.DataFrame([(0.0, "used_cores", "cluster", 1.5)], schema=SERIES, orient="row")
     other = {"summary": summary, "provenance": {"version": "1"}, "outages": outages(), "resources": resources()}
+    other["plans"] = plans()
     return folder.Contents("walltime: 1\n", **tables, series=series, **other)
 
 
@@ -164,6 +169,8 @@ def test_what_is_written_is_read(tmp_path, format):
     assert found.outages.equals(outages())
     assert found.resources is not None
     assert found.resources.equals(resources())
+    assert found.plans is not None
+    assert found.plans.equals(plans())
     assert (found.scenario, found.provenance["version"]) == ("walltime: 1\n", "1")
     names = {"scenario.yaml", "summary.json", "provenance.json"}
     assert set(found.provenance["files"]) == {f"{name}.{format}" for name in folder.TABLES} | {"summary.json"}

@@ -114,6 +114,42 @@ class Exact:
         return self.nodes
 
 
+class Halves:
+    """Says everything of each part; 8 cores go to the last node."""
+
+    def choose(self, free, cores, job):
+        return [(3, 2)] if free[3] == 2 else [(1, 1)]
+
+
+def test_a_placement_in_python_is_asked_for_each_part():
+    jobs = some_jobs(cores=[3], parts=["1x1+1x2"])
+    assert where(run(jobs, {"nodes": "4x2"}, place=Last())) == ["2:1,3:2"]
+    assert where(run(jobs, {"nodes": "4x2"}, place=Halves())) == ["1:1,3:2"]
+
+
+def test_nodes_that_differ_on_nodes_given_as_a_whole():
+    nodes = [{"count": 2, "cores": 2}, {"count": 2, "cores": 8}]
+    jobs = some_jobs(cores=[9, 9, 2], parts=["1x8+1x1", "1x8+1x1", None], nodes=[-1, -1, 2])
+    result = run(jobs, {"nodes": nodes, "sharing": "whole"})
+    assert where(result) == ["0:2,2:8", "1:2,3:8", "0-1:2"]
+    assert result.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("cluster", "words"),
+    [
+        (
+            {"nodes": "4x2", "scheduler": {"place": "contiguous"}},
+            "with place: contiguous; job 1 with the parts 1x1[+]1x2",
+        ),
+        ({"nodes": "4x2", "scheduler": {"rhythm": "slurm"}}, "in the rhythm slurm"),
+    ],
+)
+def test_nodes_that_differ_are_refused_by_name(cluster, words):
+    with pytest.raises(UnsupportedError, match=words):
+        walltime.simulate({"workload": {"table": some_jobs(cores=[3], parts=["1x1+1x2"])}, "cluster": cluster})
+
+
 def test_a_placement_in_python_gives_an_order_or_everything():
     assert where(run(some_jobs(cores=[3, 2], nodes=[-1, 2]), {"nodes": "4x2"}, place=Last())) == ["2:1,3:2", "1-2:1"]
     assert where(run(some_jobs(cores=[3]), {"nodes": "4x2"}, place=Exact())) == ["1:2,3:1"]

@@ -93,46 +93,6 @@ def test_a_live_source_submits_on_completion():
     assert [job["cores"] for job in jobs] == [1, 2, 2, 2]
 
 
-# ---- a failing capacity
-
-
-class Failure(Source):
-    """Half of the cores are gone from 5 s to 50 s; what runs on them starts again."""
-
-    def __init__(self):
-        super().__init__()
-        self.next = 5 * SECOND
-
-    def fire(self, now):
-        ledger = self.engine.clusters[0].ledger
-        if now == 5 * SECOND:
-            self.engine.set_capacity(0, 2)
-            jobs = self.engine.jobs
-            while ledger.free < 0:
-                youngest = max(slot for slot in jobs.slots() if jobs.state[slot] == State.RUNNING)
-                self.engine.requeue(youngest)
-            self.next = 50 * SECOND
-        else:
-            self.engine.set_capacity(0, 4)
-            self.next = NEVER
-        return 0
-
-
-def test_a_failing_capacity_requeues_jobs_and_delays_wide_ones():
-    _, jobs, allocations = simulate(
-        table((0, 10, 10, 2), (0, 20, 20, 2), (1, 3, 3, 4)), 4, sources=[(Rank.FAILURES, Failure())]
-    )
-    first, second, wide = jobs
-    assert (first["start"], first["end"], first["restarts"]) == (0, 10, 0)
-    assert (second["start"], second["end"], second["restarts"]) == (0, 30, 1)
-    assert second["lost_core_seconds"] == 2 * 5
-    assert second["run_time"] == 20
-    assert second["wait"] == 30 - 0 - 25
-    assert (wide["start"], wide["end"]) == (50, 53)
-    mine = [(row["attempt"], row["start"], row["end"], row["outcome"]) for row in allocations if row["job_id"] == 2]
-    assert mine == [(0, 0, 5, "requeued"), (1, 10, 30, "completed")]
-
-
 # ---- several clusters and a broker
 
 

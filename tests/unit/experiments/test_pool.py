@@ -17,6 +17,8 @@ from walltime.experiments.tasks import MACHINE, OWN, Limits, Task
 MISBEHAVING = """
 import os, signal, sys, time
 
+KEPT = []
+
 def sleeps(p):
     time.sleep(600)
 
@@ -26,6 +28,15 @@ def dies(p):
 
 def hoards(p):
     kept = [bytearray(1 << 20) for _ in range(4000)]
+
+def litters(p):
+    if not KEPT:
+        made = [bytes(2000) for _ in range(200_000)]
+        KEPT.extend(made[::100])  # so that what is free is in many pieces
+
+def leaks(p):
+    if not KEPT:
+        KEPT.append(bytes(1) * (400 << 20))
 
 def fails(p):
     raise ValueError("not today")
@@ -145,6 +156,16 @@ def test_a_run_may_take_so_much_memory_and_no_more(pool, own_code):
     assert (first.task.run, first.fault) == (1, OWN)
     assert first.error.startswith("more memory than its limit")
     assert second.fault is None
+
+
+@pytest.mark.parametrize(("policy", "same"), [("misbehaving:litters", True), ("misbehaving:leaks", False)])
+def test_a_worker_ends_only_where_memory_cannot_be_given_back(pool, own_code, policy, same):
+    own = pool()
+    own.give(task(1, policy))
+    own.give(task(2))
+    first = own.workers[0].process.pid
+    assert [outcome.fault for outcome in collect(own, 2)] == [None, None]
+    assert (own.workers[0].process.pid == first) == same
 
 
 def test_the_end_of_the_pool_is_the_end_of_its_workers(pool, own_code):

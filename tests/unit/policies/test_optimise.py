@@ -13,6 +13,7 @@ import walltime
 from planning import make_ledger, make_plan
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import SECOND
+from walltime.kernel.jobs import JobTable
 from walltime.policy.optimise import Operator, People, Random, tolerated_wait
 from walltime.policy.registry import build
 from walltime.scenario import Part
@@ -336,7 +337,7 @@ def test_of_a_plan_only_what_starts_soon_is_improved():
         ("nothing", "unknown optimise part"),
         ({"name": "tabu", "objectives": {"waits": 1}}, "unknown objective part"),
         ({"name": "tabu", "objectives": {"wait": -1}}, "a number above 0"),
-        ({"name": "tabu", "operators": {"cluster": 1}}, "unknown operator part"),
+        ({"name": "tabu", "operators": {"clusters": 1}}, "unknown operator part"),
         ({"name": "tabu", "rounds": 0}, "a number of evaluations above 0"),
         ({"name": "tabu", "on": ["noon"]}, "on takes events"),
         ({"name": "tabu", "every": None, "on": []}, "would never be improved"),
@@ -350,6 +351,44 @@ def test_what_makes_no_sense_is_refused(optimise, message):
         simulate(optimise)
 
 
-def test_nodes_are_refused_by_name():
-    with pytest.raises(InputError, match="a plan of nodes"):
-        simulate("tabu", nodes="2x4")
+@pytest.mark.parametrize("sharing", ["shared", "whole"])
+def test_nodes_are_planned_too(sharing):
+    """Where any whole nodes serve by their number, else by their names."""
+    nodes = {"count": 4, "cores": 1}
+    plain = simulate(None, nodes=nodes, sharing=sharing)
+    better = simulate({"name": "annealing", "objectives": {"wait": 1}}, nodes=nodes, sharing=sharing)
+    assert not better.audit()
+    assert better.jobs["wait"].mean() < plain.jobs["wait"].mean()
+
+
+def test_fairness_counts_what_a_job_has_used_once_it_has_ended():
+    """A job of 4 cores asks for 1,000 s and ends after 100: while it runs, it counts with its request."""
+    jobs = JobTable()
+    slot = jobs.add(0, 0, 100 * SECOND, 4)
+    jobs.estimate[slot], jobs.user[slot], jobs.first_start[slot] = 1000 * SECOND, 0, 50 * SECOND
+    people, draft = People(), make_plan(3, jobs=4, cores=4).open()
+    judge = objective("fairness")
+    judge.know(people)
+    empty = judge.measure(draft)
+    people.started(jobs, slot, 50 * SECOND, 4)
+    running = judge.measure(draft)
+    people.stopped(jobs, slot, 150 * SECOND)
+    ended = judge.measure(draft)
+    assert empty != running
+    used = {"running": 4000.0, "ended": 400.0}
+    for told, name in ((running, "running"), (ended, "ended")):
+        assert told == pytest.approx(fairness_of(draft, used[name]))
+
+
+def fairness_of(draft, used):
+    """The formula over the users of a plan, where the first has waited for 50 s and used so many core-seconds."""
+    waits: dict[int, float] = {0: 50.0}
+    area: dict[int, float] = {0: used}
+    for i, slot in enumerate(draft.slots()):
+        user = draft.user_of(i)
+        wait = (draft.start_of(i) - draft.jobs.eligible[slot]) / SECOND
+        waits[user] = waits.get(user, 0.0) + wait
+        area[user] = area.get(user, 0.0) + draft.jobs.cores[slot] * draft.jobs.estimate[slot] / SECOND
+    shares = [waits[user] / area[user] for user in waits]
+    mean = sum(shares) / len(shares)
+    return sum((1 + mean - share) ** 2 for share in shares)

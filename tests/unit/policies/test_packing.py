@@ -119,3 +119,26 @@ def test_bad_parameters_are_refused(given, message):
 def test_candidates_take_no_order_of_what_users_hold():
     with pytest.raises(InputError, match="for the queue"):
         simulate(jobs(cores=[1]), backfill={"name": "easy", "candidates": "drf"})
+
+
+@pytest.mark.parametrize(
+    "scheduler", [{"order": "drf", "backfill": "none"}, {"backfill": {"name": "tetris", "fairness": 1}}]
+)
+@pytest.mark.parametrize(
+    ("nodes", "licences", "asks"),
+    [
+        ({"resources": {"fpga": 4}}, {}, {"resources": ["fpga:1"] * 4 + [None] * 4}),
+        ({}, {"matlab": 4}, {"licences": ["matlab"] * 4 + [None] * 4}),
+    ],
+)
+def test_named_resources_and_licences_have_shares(scheduler, nodes, licences, asks):
+    """Of 16 cores and four of the other, a job of ann's takes a quarter: bo has four jobs before ann's second."""
+    jobs = walltime.Workload.from_columns(
+        submit=[0] * 8, run_time=[10] * 8, requested_time=[10] * 8, nodes=[1] * 8, cores=[1] * 8,
+        user=["ann"] * 4 + ["bo"] * 4, **asks,
+    )  # fmt: skip
+    cluster = {"nodes": [{"count": 1, "cores": 16, **nodes}], "licences": licences, "scheduler": scheduler}
+    cluster["limits"] = [{"running_jobs": 5}]
+    result = walltime.simulate({"workload": {"table": jobs}, "cluster": cluster})
+    assert sorted(result.jobs.filter(result.jobs["start"] == 0)["user"]) == ["ann", "bo", "bo", "bo", "bo"]
+    assert result.audit() == []

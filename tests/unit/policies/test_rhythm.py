@@ -124,3 +124,13 @@ def test_the_profile_is_what_a_list_of_every_second_says():
             if fits:
                 profile.hold(start, start + length, units)
                 free[start : start + length] -= units
+
+
+def test_slurm_keeps_a_place_where_enough_nodes_are_free_but_no_neighbours():
+    """Nodes 0 and 2 are free, node 1 is not until 1000: two neighbours are kept from then on, and node 2 is not."""
+    length = [100, 1000, 100, 50, 2000, 2000]
+    jobs = {"submit": [0, 0, 0, 200, 201, 202], "cores": [1, 1, 1, 2, 1, 1], "nodes": [1, 1, 1, 2, 1, 1]}
+    table = walltime.Workload.from_columns(run_time=length, requested_time=length, **jobs)
+    scheduler = {"place": "contiguous", "backfill": "conservative", "rhythm": {"name": "slurm", "bf_interval": 30}}
+    result = walltime.simulate({"workload": table, "cluster": {"nodes": "3x1", "scheduler": scheduler}})
+    assert result.jobs["start"].to_list() == [0, 0, 0, 1000, 230, 1050]

@@ -20,11 +20,11 @@ from walltime.policy.api import FunctionPolicy, InOrder
 ROOT = Path(walltime.policies.__file__).parent
 FILES = sorted((ROOT / "backfill").glob("*.py")) + sorted((ROOT / "rhythm").glob("*.py"))
 LOOKING = {
-    "raw_ledger": {"units", "free", "extra", "window", "foresee", "promises", "next_promise", "due", "size",
+    "raw_ledger": {"units", "free", "extra", "window", "foresee", "promises", "next_promise", "due", "size", "early",
                    "track", "begin_moves", "mover"},  # the last three keep the index of promises
     "raw_queue": {"head", "next", "behind", "leading", "ordered", "fresh", "known", "quiet", "size", "fixed"},
     "lines": {"opening", "choices"},
-    "quotas": {"refuser"},
+    "quotas": {"refuser", "full"},
 }  # fmt: skip
 """What may be asked of the things that a pass is made of: nothing that changes them."""
 

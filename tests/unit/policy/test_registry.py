@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,8 @@ def test_built_in_names_are_unique_and_described() -> None:
 def test_every_built_in_can_be_built() -> None:
     required: dict[str, Any] = {"value": "wait * cores", "factor": 2, "weights": {"load": -1}}
     for entry in registry.entries():
+        if entry.name == "cp-sat" and importlib.util.find_spec("ortools") is None:
+            continue  # built among the tests of services, which install it
         given = {name: required[name] for name, item in entry.parameters().items() if item.default is item.empty}
         given |= {"time": "1h"} if entry.name == "split" else {}  # by time or by cores: one of both
         assert build(entry.kind, part(entry.name, **given)) is not None

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
+from jobs_on_nodes import STAR, job, simulate, times
 
-from walltime import api
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.programs.profiles import write_out
 
-STAR = {"type": "star", "link": {"bandwidth": 100.0}}
 SLEEP = write_out("idle", time=10)
 WORK = write_out("compute-homogenous", compute_work=20e9)
 TALK = write_out("communication-src-dst", src=[0], dst=[1], size=1000)
 DISK = write_out("disk-write", size=100)
-
-
-def simulate(cluster: dict[str, Any], *rows: dict[str, Any], **keys: Any) -> api.Result:
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    execution = {"model": "programs"} | keys.pop("execution", {})
-    given = {"workload": {"table": Workload.from_columns(**columns)}, "cluster": cluster, "execution": execution}
-    result = api.simulate(given | keys)
-    assert result.audit() == []
-    return result
-
-
-def job(profile: str | None, cores: int = 1, nodes: int = 1, submit: float = 0, **more: Any) -> dict[str, Any]:
-    given = {"submit": submit, "cores": cores, "nodes": nodes, "profile": profile}
-    return given | {"requested_time": more.pop("limit", 1000), "run_time": None} | more
-
-
-def times(result: api.Result) -> list[tuple[float | None, float | None, str]]:
-    return list(result.jobs.sort("job_id").select("start", "end", "state").iter_rows())
 
 
 def test_run_times_emerge_from_what_jobs_do():

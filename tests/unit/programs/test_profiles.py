@@ -1,5 +1,6 @@
 """Profiles from files: what each type does, by hand, and what is told of what is wrong."""
 
+import json
 import sys
 
 import pytest
@@ -9,7 +10,7 @@ from walltime.cluster.network import Link, Star
 from walltime.cluster.storage import Component, Disk
 from walltime.core.errors import InputError
 from walltime.core.plugins import allow_plugins
-from walltime.programs.profiles import TYPES, read_profiles, register, write_out
+from walltime.programs.profiles import TYPES, Profile, read_profiles, register, write_out
 
 STORE = Component("store", Link(10.0), Disk(capacity=1000.0, read=5.0))
 TWO = ((0, 1), (1, 1))
@@ -77,6 +78,7 @@ def test_json_is_read_as_well(tmp_path):
         ("parallel-task-homogenous", {"compute_work": 2e9, "size": 50}, 2.0),
         ("parallel-task-homogenous", {"compute_work": 6e9, "size": 600, "total": True}, 2.0),
         ("exit", {"code": 0}, 0.0),
+        ("checkpoint", {}, 0.0),
         ("disk-read", {"size": 40}, 2.0),
         ("disk-ops", {"processes": [0], "read_size": 40, "write_size": 40}, 4.0),
         ("master-workers", {"worker_compute_work": 3e9, "data_transfer_size": 50, "master_compute_work": 1e9}, 5.0),
@@ -215,3 +217,30 @@ def test_a_loop_that_takes_no_time_is_told(tmp_path):
     runner.add(1, load(tmp_path, text).find("a"))
     runner.run()
     assert "takes no time" in runner.errors[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("compute-homogenous", {"compute_work": 1}),
+        ("communication-homogenous", {"size": 1}),
+        ("communication-matrix", {"matrix": [[0, 1], [0, 0]]}),
+        ("communication-src-dst", {"src": [0], "dst": [1], "size": 1}),
+        ("communication-external", {"component_name": "store", "input_size": 1}),
+        ("parallel-task-homogenous", {"size": 1}),
+        ("disk-write", {"size": 1}),
+    ],
+)
+def test_a_step_for_a_process_that_is_gone_is_told_with_its_line(tmp_path, kind, args):
+    class Leaving(Profile):
+        async def run(self, processes):
+            processes[1].release()
+
+    register(f"leaving-before-{kind}", Leaving)
+    steps = [{"type": f"leaving-before-{kind}"}, {"type": kind, "args": args}]
+    path = tmp_path / "profiles.json"
+    path.write_text(json.dumps({"p": {"type": "sequence", "args": {"profiles": steps}}}, indent=1), encoding="utf-8")
+    runner = Runner(make_platform(components=[STORE], network=Star(4, Link(100.0), [Link(10.0)])))
+    runner.add(1, read_profiles(path).find("p"), TWO)
+    assert runner.run().errors[1].endswith("process 1 is gone")
+    assert f"{path.name}:" in runner.errors[1]

@@ -58,6 +58,10 @@ QUEUES = {"batch": {"default": True}, "long": {"priority": 1}}
             {"queues": {**QUEUES, "x": {"order": {"name": "multifactor", "qos": {"hihg": 1}}}}},
             r"cluster\.queues\.x\.order\.qos\.hihg",
         ),
+        (
+            {"scheduler": {"backfill": {"name": "tetris", "scale": {"cores": 1, "memroy": "1G"}}}},
+            r"cluster\.scheduler\.backfill\.scale\.memroy: no node has this resource: 'memroy' \(choices: cores\)",
+        ),
         ({"limits": [{"qos": "hihg", "running_jobs": 1}]}, r"limits\.0\.qos: a limit for a qos .*did you mean 'high'"),
     ],
 )
@@ -163,6 +167,5 @@ def test_every_parameter_that_takes_any_names_is_checked() -> None:
             found.add((entry.kind, entry.name, name))
     elsewhere = {
         ("broker", "weighted", "weights"),  # by the scenario's own check: criteria and attributes of clusters
-        ("backfill", "tetris", "scale"),  # by the part itself, once it knows what the nodes have
     }
     assert found - elsewhere == set(PARAMETERS)

@@ -266,6 +266,38 @@ def test_backfilling_is_said_in_the_controllers_words():
     assert "bf_job_part_count_reserve" not in lines("conservative")
 
 
+@pytest.mark.parametrize(("stop", "cores"), [(False, 1), (False, 2), (True, 1), (True, 2)])
+def test_a_limit_stops_a_queue_as_in_the_native_planner(stop, cores):
+    columns = {"submit": [0, 1, 2], "run_time": [600] * 3, "requested_time": [600] * 3, "cores": [2, cores, 1]}
+    jobs = Workload.from_columns(**columns, user=["ann", "ann", "bo"])
+    rhythm = {"name": "slurm", "assoc_limit_stop": stop}
+    cluster = {"nodes": "3x1", "limits": [{"per": "user", "running_cores": 2}], "scheduler": {"rhythm": rhythm}}
+    cluster["scheduler"]["backfill"] = "conservative"
+    _start_together(jobs, cluster)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_tasks_of_an_array_get_places_as_in_the_native_planner(most):
+    jobs = Workload.from_columns(
+        submit=[0, 1, 1, 1, 2],
+        run_time=[600, 600, 600, 600, 900],
+        requested_time=[600, 600, 600, 600, 900],
+        cores=[3, 2, 2, 2, 1],
+        nodes=[3, 2, 2, 2, 1],
+        name=["1", "7_1", "7_2", "7_3", "9"],
+        user=["ann"] * 5,
+    )
+    rhythm = {"name": "slurm", "bf_max_job_array_resv": most}
+    _start_together(jobs, {"nodes": "4x1", "scheduler": {"backfill": "conservative", "rhythm": rhythm}})
+
+
+def _start_together(jobs, cluster):
+    """Both engines start every job within the beats of three seconds."""
+    native, real = simulate(jobs, cluster=cluster), run(jobs, cluster=cluster)
+    apart = [abs(a - b) for a, b in zip(native.jobs["start"], real.jobs["start"], strict=True)]
+    assert max(apart) <= 3.5, apart
+
+
 def test_order_and_rhythm_are_said_in_the_controllers_words():
     order = {
         "name": "multifactor",
@@ -337,7 +369,7 @@ def test_nothing_is_left_after_the_end():
     assert controller.folder.exists()
     controller.close()
     assert not controller.folder.exists()
-    assert controller.has_ended()
+    assert processes_of(str(controller.folder)) == []
 
 
 def test_a_configuration_that_the_controller_refuses(monkeypatch):
@@ -419,8 +451,8 @@ def test_real_time_without_the_library(slurm):
     """The process alone, as the measurements against real time use it."""
     setting = Setting(conf=write_conf(small_site()), virtual=False)
     with Controller(slurm, setting) as controller:
-        assert not controller.has_ended()
         folder = controller.folder
+        assert processes_of(str(folder))
     assert not folder.exists()
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
+from walltime.workload import dependencies
 from walltime.workload.dependencies import (
     AFTER,
     AFTEROK,
@@ -164,3 +168,53 @@ def test_a_stream_of_jobs_cannot_have_dependencies():
     scenario = parse({"workload": {"table": workload}, "cluster": {"cores": 2}})
     with pytest.raises(InputError, match="give the whole workload at once"):
         native.run(resolve(scenario, workload), scenario.read_workload().batches(1))
+
+
+def draw_jobs(rng: random.Random, count: int) -> Workload:
+    """Jobs with numbers in any order, each after some of those before it, often after the same as another."""
+    numbers = rng.sample(range(1, 10 * count), count)
+    texts = [""]
+    for place in range(1, count):
+        others = rng.sample(numbers[:place], rng.randint(1, min(place, 3)))
+        kind = rng.choice(["after", "afterany", "afterok", "afternotok"])
+        texts.append(rng.choice(["", texts[-1], f"{kind}:{':'.join(map(str, others))}"]))
+    aware = [rng.randint(0, 1) for _ in numbers]
+    return Workload.from_columns(
+        job_id=numbers, submit=range(count), run_time=[1] * count, dependencies=texts, aware=aware
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_texts_of_the_plain_form_are_read_at_once_as_they_are_one_by_one(seed, monkeypatch):
+    workload = draw_jobs(random.Random(seed), 40)
+    assert dependencies.read_plain(workload, dependencies.KINDS) is not None
+    at_once = resolve_dependencies(workload)
+    monkeypatch.setattr(dependencies, "read_plain", lambda workload, kinds: None)
+    one_by_one = resolve_dependencies(workload)
+    for column in fields(dependencies.Graph):
+        found, expected = getattr(at_once, column.name), getattr(one_by_one, column.name)
+        assert found.dtype == expected.dtype, column.name
+        assert np.array_equal(found, expected), column.name
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("", "afterok:1,after:1"),
+        ("", "afterok:1+5"),
+        ("", "singleton"),
+        ("", " "),
+        ("", "afterok:1:1"),
+        ("", "afterok:01:1"),
+        ("afterok:2", ""),
+        ("", "afterok:7"),
+        ("", "afterok:99999999999999999999"),
+        ("", "afterok:1\n"),
+    ],
+)
+def test_texts_of_other_forms_are_read_one_by_one(texts):
+    assert dependencies.read_plain(jobs(*texts), dependencies.KINDS) is None
+
+
+def test_a_number_may_be_that_of_an_array():
+    assert dependencies.read_plain(jobs("", "afterok:1", array=["1", ""]), dependencies.KINDS) is None

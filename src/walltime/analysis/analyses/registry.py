@@ -13,6 +13,7 @@ from walltime.analysis.analyses.jobs import count_distributions, describe_sizes
 from walltime.analysis.analyses.overtime import measure_minutes, measure_use
 from walltime.analysis.analyses.workflows import list_workflows
 from walltime.analysis.monitoring import TABLES
+from walltime.analysis.predictions import judge_intervals, judge_plans
 from walltime.core.entry_points import installed
 from walltime.core.errors import InputError
 from walltime.core.plugins import check_function, import_target, require_allowed
@@ -31,6 +32,8 @@ BUILT_IN: dict[str, Callable[..., Any]] = {
     "workflows": list_workflows,
     "minutes": measure_minutes,
     "use": measure_use,
+    "predictions": judge_plans,
+    "intervals": judge_intervals,
     **TABLES,
 }
 """The analyses that have a name of their own."""

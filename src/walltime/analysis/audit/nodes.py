@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from walltime.analysis.audit.parts import find_wrong
 from walltime.analysis.audit.sweep import usage_at_starts
 from walltime.cluster.nodes import WHOLE, expand
 from walltime.core.workload import Workload
@@ -75,6 +76,15 @@ def find_complaints(
     yield of[used > capacity[node]], message
 
 
+def find_new_nodes(texts: pl.Series, rows: np.ndarray, whole: np.ndarray) -> Complaint:
+    """Of jobs that have given nodes back: allocations with nodes that they did not have at first, or another share."""
+    held, first = Placements(texts, rows), Placements(texts, np.unique(whole[rows]))
+    known = pl.DataFrame({"of": first.of, "node": first.node, "cores": first.cores})
+    have = pl.DataFrame({"row": held.of, "of": whole[held.of], "node": held.node, "cores": held.cores})
+    new = have.join(known, on=["of", "node", "cores"], how="anti")
+    return new["row"].to_numpy(), "has nodes that it did not have before it gave some back"
+
+
 def find_misshapen(
     texts: pl.Series, rows: np.ndarray, owner: np.ndarray, nodes: Mapping[str, Any], workload: Workload
 ) -> Iterator[Complaint]:
@@ -86,13 +96,19 @@ def find_misshapen(
     cores, count, each = (workload.column(name)[asked] for name in ("cores", "nodes", "cores_per_node"))
     alone = (workload.column("exclusive")[asked] > 0) | (nodes["sharing"] == WHOLE)
     count = np.where((count <= 0) & (each > 0), -(-cores // np.maximum(each, 1)), count)
-    shaped = count > 0
+    parted = workload.column("parts")[asked] >= 0
+    shaped = (count > 0) & ~parted
     count = np.where(alone, count, np.minimum(count, cores))
     least = -(-cores // np.maximum(count, 1))
     held = np.bincount(placed.of, minlength=len(texts))
     yield rows[(shaped & (held != count))[rows]], "has another number of nodes than it asked for"
     there = placed.node < len(sizes)
     of, node, share = placed.of[there], placed.node[there], placed.cores[there]
+    held_by = {int(row): (sizes[node] if alone[row] else share)[of == row] for row in rows[parted[rows]]}
+    yield (
+        np.array(find_wrong(workload, asked, held_by, alone), np.int64),
+        "has other nodes than the parts that it asked for",
+    )
     small = sizes[node] < np.maximum(least, each)[of]
     yield of[shaped[of] & alone[of] & small], "has nodes too small for it"
     uneven = (share > least[of]) | (share < cores[of] // np.maximum(count[of], 1))

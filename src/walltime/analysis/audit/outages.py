@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
-from walltime.analysis.audit.tables import REPORTED, Tables, Violation, report
+from walltime.analysis.audit.tables import REPORTED, Tables, Violation, goes_on, report
 from walltime.analysis.intervals import ABSENT
 from walltime.cluster.failures import renewals
 from walltime.core.tables import OUTCOMES, ticks
@@ -250,7 +250,7 @@ def _check_lost(tables: Tables, scenario: Scenario | None) -> Iterator[Violation
     if scenario is not None and scenario.execution.model.name == PROGRAMS:
         own = vain & ((attempt < tables.restarts[row]) | ~tables.is_state("failed")[row])
         least = np.bincount(row[own], held[own], size) * tables.cores / SECOND
-    checkpoints = scenario is None or scenario.execution.checkpoint is not None
+    checkpoints = scenario is None or goes_on(scenario)
     slack = 1e-6 * np.maximum(tables.cores, 1)
     found: list[Violation] = []
     ends = np.where(tables.time["end"] == ABSENT, tables.time["submit"], tables.time["end"])

@@ -12,12 +12,29 @@ from functools import cached_property
 
 import numpy as np
 
+from walltime.analysis.audit.parts import Part, read_parts
 from walltime.cluster import hostlist
 from walltime.core.workload import Workload
-from walltime.scenario import Cluster, Reservation
+from walltime.scenario import Cluster, Reservation, Scenario
 from walltime.scenario.outages import reserved_cores, reserved_nodes
 
 _PLACES = ("node", "core", "job")
+
+
+def ask_whole_cores(workload: Workload, scenario: Scenario) -> Workload:
+    """What jobs get for what they ask for where `cores` are threads: on each of their nodes all threads of a core."""
+    threads = max(cluster.threads_per_core for cluster in scenario.clusters)
+    if threads == 1:
+        return workload
+    cores, nodes = workload.column("cores"), np.maximum(workload.column("nodes"), 1)
+    each = workload.column("cores_per_node")
+    shaped = (each > 0) & (workload.column("nodes") > 0)
+    on_a_node = threads * np.ceil(np.where(each > 0, each, np.ceil(cores / nodes)) / threads).astype(np.int64)
+    plain = threads * nodes * np.ceil(cores / (threads * nodes)).astype(np.int64)
+    columns = dict(workload.columns) | {"cores": np.where(cores > 0, np.where(shaped, nodes * on_a_node, plain), cores)}
+    if workload.has("cores_per_node"):
+        columns["cores_per_node"] = np.where(each > 0, on_a_node, each)
+    return workload.replace(columns)
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,8 @@ class Requests:
         self.reservation = self.column("reservation")
         self.named = self._read_amounts("resources", _PLACES)
         self.licences = {name: amounts[0] for name, amounts in self._read_amounts("licences", ("job",)).items()}
+        self.parts = [read_parts(text) for text in workload.label_names("parts")]
+        self.parted = self.column("parts") >= 0
         self.told = self._count_told()
         self.bound = self._find_bound()
         self._sets: dict[tuple[int, int, int], NodeSet] = {}
@@ -116,7 +135,9 @@ class Requests:
         """How many nodes each job asks for, 0 where it does not say; a core on each at least, unless it is alone."""
         nodes = np.where(self.alone, self.nodes, np.minimum(self.nodes, self.cores))
         by_size = -(-self.cores // np.maximum(self.cores_per_node, 1))
-        return np.where(self.nodes > 0, nodes, np.where(self.cores_per_node > 0, by_size, 0))
+        told = np.where(self.nodes > 0, nodes, np.where(self.cores_per_node > 0, by_size, 0))
+        sums = np.array([*(sum(part.nodes for part in parts) for parts in self.parts), 0], np.int64)
+        return np.where(self.parted, sums[self.column("parts")], told)
 
     def _find_bound(self) -> np.ndarray:
         """Jobs that tell no nodes, but want what only nodes have."""
@@ -146,6 +167,36 @@ class Requests:
             return np.zeros(len(rows), np.int64)
         per_node, per_core, in_all = (amount[rows] for amount in self.named[kind])
         return np.asarray(per_node + per_core * cores - (-in_all // nodes))
+
+    def parts_of(self, row: int) -> list[Part]:
+        return self.parts[self.column("parts")[row]]
+
+    def part_share(self, kind: str, row: int, part: Part) -> int:
+        """What a node of the part must have."""
+        if kind == "cores" or kind in part.own:
+            return part.cores if kind == "cores" else part.own[kind]
+        nodes = int(self.told[row])
+        if kind == "memory" and self.column("memory_per_node")[row] < 0 and self.column("memory_per_core")[row] >= 0:
+            return int(self.column("memory_per_core")[row]) * part.cores
+        if kind in self.named:
+            per_node, per_core, in_all = (int(amount[row]) for amount in self.named[kind])
+            return per_node + per_core * part.cores - (-in_all // nodes)
+        return int(self.share(kind, np.array([row]), np.array([nodes]))[0])
+
+    def part_amount(self, kind: str, row: int, cores: int) -> int:
+        """What a node of the job must have on which it has so many cores, at the least; alone on it, of any part."""
+        parts = [part for part in self.parts_of(row) if part.cores == cores] or self.parts_of(row)
+        return min((self.part_share(kind, row, part) for part in parts), default=0)
+
+    def holds_parts(self, row: int, among: NodeSet) -> bool:
+        """Whether the nodes of the set, empty, could hold all parts: those of each, and of all that want more."""
+        wanted = 0
+        for part in self.parts_of(row):
+            wanted += part.nodes
+            least = np.array([[self.part_share(kind, row, part)] for kind in self.kinds])
+            if int((np.all(among.table >= least, axis=0) * among.counts).sum()) < wanted:
+                return False
+        return True
 
     _memory = ("memory", "memory_per_node", "memory_per_core")
 
@@ -272,6 +323,8 @@ class Requests:
             bound = np.flatnonzero(self.bound[chosen])
             nodes[bound] = self.find_fewest(chosen[bound], among)
             shaped = self.count_holders(chosen, np.maximum(nodes, 1), among) >= np.maximum(nodes, 1)
+            for place in np.flatnonzero(self.parted[chosen]):
+                shaped[place] = self.holds_parts(int(chosen[place]), among)
             shapeless = self._count_offers(chosen, among) >= self.cores[chosen]
             bare = (self.told[chosen] == 0) & ~self.bound[chosen]
             if self.in_a_row:  # enough nodes may still be too far apart, which is not looked at here

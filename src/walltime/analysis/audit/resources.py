@@ -18,12 +18,15 @@ _NAMES = {"gpus": "GPUs"}
 
 @dataclass(frozen=True)
 class Held:
-    """The allocations of a cluster: their jobs' rows, times and queues (numbers, -1: none), by row of allocation."""
+    """The allocations of a cluster: their jobs' rows, times and queues (numbers, -1: none), by row of allocation.
+
+    `whole` is the allocation that tells all nodes of the job, of one that has given some of them back."""
 
     job: np.ndarray
     begin: np.ndarray
     stop: np.ndarray
     queue: np.ndarray
+    whole: np.ndarray
 
 
 def find_misused(
@@ -53,7 +56,7 @@ class _Entries:
     def __init__(self, requests: Requests, held: Held, of: np.ndarray, node: np.ndarray, cores: np.ndarray) -> None:
         self.requests, self.held, self.of, self.node, self.cores = requests, held, of, node, cores
         self.job = held.job[of]
-        self.count = np.bincount(of, minlength=len(held.job))  # nodes of each allocation
+        self.count = np.bincount(of, minlength=len(held.job))[held.whole]  # nodes that each was given
         self.nodes = self.count[of]
         self.shapeless = (requests.told[self.job] == 0) & ~requests.bound[self.job]
 
@@ -73,7 +76,10 @@ class _Entries:
         """What each entry's job needs there."""
         whole = self.requests.share(kind, self.job, self.nodes)
         apart = self.cores * self.requests.with_a_core(kind, self.job)
-        return np.where(self.shapeless, apart, whole)
+        amount = np.where(self.shapeless, apart, whole)
+        for place in np.flatnonzero(self.requests.parted[self.job]):
+            amount[place] = self.requests.part_amount(kind, int(self.job[place]), int(self.cores[place]))
+        return amount
 
     def find_crowded(self, kind: str) -> Iterator[Complaint]:
         """Nodes that have less than a job needs, or than all of their jobs need together."""

@@ -114,7 +114,7 @@ class _Site:
         alone = len(scenario.clusters) == 1 and broker is None
         self.tables, self.requests, self.alone = tables, requests, alone
         built_in = broker is not None and ":" not in broker.name and broker.instance is None
-        straight = broker is not None and built_in and not broker.hold and broker.migrate is None
+        straight = broker is not None and built_in and not broker.hold and not (broker.migrate or broker.optimise)
         self.prompt = _find_prompt(requests, scenario) if straight else np.full(len(tables.job_id), alone)
         cluster = requests.cluster
         self.people = People(requests.workload, requests.rows, cluster)
@@ -132,7 +132,11 @@ class _Site:
         self.everywhere = np.flatnonzero(real)
         self.rows = np.flatnonzero(real & (tables.where == number))
         self.held = Held(
-            tables.row, tables.begin, tables.stop, self.queue[tables.row] if len(self.queue) else tables.row
+            tables.row,
+            tables.begin,
+            tables.stop,
+            self.queue[tables.row] if len(self.queue) else tables.row,
+            tables.whole,
         )
         self.placed = Placements(tables.texts, self.rows if requests.layout is not None else self.rows[:0])
 

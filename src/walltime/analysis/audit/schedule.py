@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from walltime.analysis.audit.nodes import find_complaints, find_misshapen
+from walltime.analysis.audit.nodes import find_complaints, find_misshapen, find_new_nodes
 from walltime.analysis.audit.outages import find_disturbed
 from walltime.analysis.audit.promise import find_broken_promises
+from walltime.analysis.audit.requests import ask_whole_cores
 from walltime.analysis.audit.rules import find_broken_rules, find_rows
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, report
 from walltime.analysis.audit.users import follow_users
@@ -57,6 +58,8 @@ def audit(
     """
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []
+    if workload is not None and scenario is not None:
+        workload = ask_whole_cores(workload, scenario)
     if workload is not None and scenario is not None and scenario.users is not None and scenario.users.reacts:
         found, workload = follow_users(tables, scenario, workload, find_rows(tables.job_id, workload))
     if scenario is not None and scenario.execution.checkpoint is not None:
@@ -115,6 +118,11 @@ def _check_intervals(tables: Tables, found: list[Violation]) -> None:
     backward = same & (tables.attempt[order][1:] < tables.attempt[order][:-1])
     report(found, "interval", overlap, owner[order][1:], begin[order][1:], "holds two allocations at once")
     report(found, "interval", backward, owner[order][1:], begin[order][1:], "has its attempts out of order")
+    resized = tables.is_outcome("resized")[order]
+    goes_on = same & (begin[order][1:] == stop[order][:-1]) & (np.diff(tables.attempt[order]) == 0)
+    goes_on &= tables.taken[order][1:] < tables.taken[order][:-1]
+    left = resized & ~np.r_[goes_on, False][: len(order)]
+    report(found, "interval", left, owner[order], stop[order], "gives nodes back and does not go on with the others")
 
 
 def _check_early(tables: Tables, found: list[Violation]) -> None:
@@ -170,7 +178,8 @@ def _check_nodes(tables: Tables, found: list[Violation], workload: Workload | No
             continue
         complaints = [*find_complaints(tables.texts, rows, tables.begin, tables.stop, tables.taken, nodes)]
         if workload is not None:
-            complaints += find_misshapen(tables.texts, rows, tables.owner, nodes, workload)
+            complaints += find_misshapen(tables.texts, rows[tables.whole[rows] == rows], tables.owner, nodes, workload)
+        complaints += [find_new_nodes(tables.texts, rows[tables.whole[rows] != rows], tables.whole)]
         for bad, message in complaints:
             guilty = np.zeros(len(tables.owner), np.bool_)
             guilty[bad] = True
@@ -323,13 +332,13 @@ class _Totals:
         self.outcome[row[final]] = tables.outcome[order][final]
         np.add.at(self.attempts, row, new | np.r_[True, attempt[1:] != attempt[:-1]][: len(row)])
         alone = tables.is_whole[tables.where[order]] | tables.alone[row]
-        taken = tables.taken[order]  # whole nodes may have more cores than the job asked for
+        taken = tables.taken[tables.whole[order]]  # whole nodes may have more cores than the job asked for
         wrong = np.where(alone, taken < tables.cores[row], taken != tables.cores[row])
         self.other_cores[row[wrong]] = True
         elsewhere = tables.placed[row] & (tables.where[order] != tables.cluster[row])
         elsewhere &= attempt == tables.restarts[row]  # one that was interrupted may go on in another cluster
         self.other_cluster[row[elsewhere]] = True
-        closing = np.isin(tables.outcome[order], [OUTCOMES.index(name) for name in ("completed", "timeout")])
+        closing = tables.is_outcome("completed", "timeout")[order]
         closing |= final & tables.is_state("failed", "cancelled")[row]  # an earlier attempt may fail and be repeated
         self.closing = np.bincount(row[closing], minlength=size) == 1
 

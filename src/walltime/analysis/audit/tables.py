@@ -11,8 +11,10 @@ import polars as pl
 
 from walltime.analysis.intervals import ABSENT
 from walltime.core.errors import InputError
-from walltime.core.tables import OUTCOMES, STATES, ticks
+from walltime.core.tables import OUTCOMES, STATES, find_whole, ticks
 from walltime.core.time import SECOND
+from walltime.scenario import Scenario
+from walltime.scenario.model import PROGRAMS
 
 REPORTED = 100
 """Violations of one rule and message that are listed; a broken table would otherwise fill the memory with them."""
@@ -87,6 +89,9 @@ class Tables:
         self.where = codes_of(allocations["cluster"], list(self.clusters))
         self.outcome = codes_of(allocations["outcome"], list(OUTCOMES))
         self._join()
+        first = find_whole(*(values[self.order] for values in (self.row, self.attempt, self.is_outcome("resized"))))
+        self.whole = np.empty_like(self.order)  # of each allocation that which tells all that the job was given
+        self.whole[self.order] = self.order[first]
 
     def _find_horizon(self) -> int:
         if self.until is not None:
@@ -106,8 +111,20 @@ class Tables:
             self.row = np.full(len(self.owner), -1)
         self.order = np.lexsort((self.stop, self.attempt, self.begin, self.row))
 
+    def is_outcome(self, *names: str) -> np.ndarray:
+        return np.isin(self.outcome, [OUTCOMES.index(name) for name in names])
+
     def is_state(self, *names: str) -> np.ndarray:
         return np.isin(self.state, [STATES.index(name) for name in names])
+
+
+def goes_on(scenario: Scenario) -> bool:
+    """Whether interrupted jobs may go on from checkpoints: the scenario's, or those that programs write."""
+    if scenario.execution.model.name != PROGRAMS:
+        return scenario.execution.checkpoint is not None
+    preempt = [cluster.scheduler.preempt for cluster in scenario.clusters]
+    modes = {part.parameters.get("mode") for part in preempt if part is not None}
+    return "checkpoint" in modes | {cluster.interrupted for cluster in scenario.clusters}
 
 
 def _choose_overrun(overrun: str) -> str:

@@ -20,8 +20,10 @@ Not judged, so that nothing legal is ever blamed: instants at which something is
 broker, with preemption, with shared time, with policies or placements of one's own, with several resources or
 properties on the nodes, or whose jobs need consecutive nodes; jobs of an array, of a workflow, of a reservation, with a
 choice of queues, or with a limit on core-minutes; `conservative` with limits, where a promise that is lost at a limit
-helps others only when something ends. Beside such a job, any that waits may be behind it. At most LOOKS
-instants are looked at, spread evenly over those at which a job waits; of more than HEADS possible heads none is tried.
+helps others only when something ends, and on nodes where a job asks for nodes: one that starts may take others than
+were promised, and what that leaves free is seen when something ends. Beside such a job, any that waits may be behind
+it. At most LOOKS instants are looked at, spread evenly over those at which a job waits; of more than HEADS possible
+heads none is tried.
 """
 
 from __future__ import annotations
@@ -34,11 +36,12 @@ import numpy as np
 
 from walltime.analysis.audit.limits import NOUNS, SUBMITTED, WORK, Counted, Limits
 from walltime.analysis.audit.nodes import Placements
+from walltime.analysis.audit.parts import sizes_of
 from walltime.analysis.audit.people import People
 from walltime.analysis.audit.requests import Requests
-from walltime.analysis.audit.tables import REPORTED, Tables, Violation
+from walltime.analysis.audit.tables import REPORTED, Tables, Violation, goes_on
 from walltime.analysis.intervals import ABSENT
-from walltime.core.tables import OUTCOMES, ticks
+from walltime.core.tables import ticks
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario
@@ -93,6 +96,9 @@ def is_judged(scenario: Scenario, requests: Requests) -> bool:
         known &= not {"build", "optimise"} & set(parts.backfill.parameters)
     place = "best-fit" if parts.place is None else parts.place.name
     plain = requests.layout is None or (not requests.beyond_cores and place in PLACES)
+    if parts.backfill.name in PROMISES and requests.layout is not None:
+        shaped = (requests.told > 0) | requests.exclusive
+        plain &= not shaped.any() and not (requests.layout.whole and len(set(requests.layout.cores().tolist())) > 1)
     alone = len(scenario.clusters) == 1 and scenario.broker is None and scenario.start is None
     usual = scenario.engine == "native" and scenario.execution.model.name == "trace"
     lazy = parts.rhythm.name == "periodic" and parts.backfill.name == "none"  # there is no backfill pass
@@ -132,7 +138,7 @@ class Watch:
         self.total = next(iter(tables.clusters.values()))
         self.sure = parts.estimate.name == "request"  # else the record does not say what the scheduler believed
         self.estimate = np.maximum(tables.allowed, 1)
-        self.checkpoints = scenario.execution.checkpoint is not None
+        self.checkpoints = goes_on(scenario)
         self.in_order = parts.order.name == "fcfs" and not requests.cluster.queues
         self.windows = self._find_windows()
         lasting = (tables.stop > tables.begin) | tables.still  # also those that have just begun at the cut-off
@@ -160,7 +166,7 @@ class Watch:
         first = np.where(tables.time["start"] == ABSENT, ended, tables.time["start"])
         final = np.r_[row[1:] != row[:-1], True][: len(row)]
         until = np.where(final, ended[row], np.r_[begin[1:], 0][: len(row)])
-        apart = tables.outcome[order] == OUTCOMES.index("suspended")  # it goes on by itself
+        apart = tables.is_outcome("suspended", "resized")[order]  # it goes on by itself
         until = np.where((final & tables.is_state("running")[row]) | apart, stop, until)
         labels = [tables.jobs["workflow"].is_null().to_numpy()]
         labels += [self.requests.column(name) < 0 for name in ("array", "reservation")]
@@ -333,9 +339,11 @@ class Quota:
 
     def __init__(self, counted: Counted, requests: Requests, queue: np.ndarray) -> None:
         order = np.argsort(counted.places, kind="stable")
-        self.member, self.entity = counted.places[order], counted.entity[order]
+        self.entity = counted.entity[order]
         self.most = counted.most
         jobs = np.arange(len(queue))
+        self.first = np.searchsorted(counted.places[order], jobs)
+        self.count = np.bincount(counted.places, minlength=len(jobs))
         nodes = requests.count_nodes(jobs, queue if requests.cluster.queues else np.full(len(jobs), -1))
         if counted.cap in ("running_gpus", "running_memory"):
             self.amount = requests.total(counted.cap.removeprefix("running_"), jobs, nodes)
@@ -355,9 +363,9 @@ class Quota:
 
     def _entries(self, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(place among the jobs, entry of theirs): a job may count for several."""
-        first, last = (np.searchsorted(self.member, jobs, side) for side in ("left", "right"))
-        place = np.repeat(np.arange(len(jobs)), last - first)
-        offset = np.arange(len(place)) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
+        first, count = self.first[jobs], self.count[jobs]
+        place = np.repeat(np.arange(len(jobs)), count)
+        offset = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
         return place, first[place] + offset
 
 
@@ -388,7 +396,11 @@ class Room:
         count = self.requests.told[jobs]
         each = self.requests.share("cores", jobs, np.maximum(count, 1))
         enough = len(room) - np.searchsorted(np.sort(room), each)
-        return np.asarray(np.where(count > 0, enough >= count, self.requests.cores[jobs] <= room.sum()))
+        found = np.where(count > 0, enough >= count, self.requests.cores[jobs] <= room.sum())
+        for place in np.flatnonzero(self.requests.parted[jobs]):
+            wanted = sizes_of(self.requests.parts_of(int(jobs[place])))
+            found[place] = len(wanted) <= len(room) and bool((np.sort(room)[::-1][: len(wanted)] >= wanted).all())
+        return np.asarray(found)
 
 
 def _first(jobs: np.ndarray, chosen: np.ndarray) -> int:

@@ -3,7 +3,8 @@
 The waits compared are those since a job became eligible: what its user or another job held it for is the same in both.
 Trust is the part of all waiting that log and replay have in common, over cells of queue, size class and hour of day:
 the sum of n min(a, b) over the sum of n max(a, b), where a and b are a cell's mean waits in log and replay and n its
-jobs. 1: every cell waits as in the log; 0: jobs wait in one of both only.
+jobs. 1: every cell waits as in the log; 0: jobs wait in one of both only. Its interval is that of other logs of this
+site: stretches of this one, an hour at least, are drawn again and again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ CLOSE, NEAR = 0.2, 60.0
 """A group is reproduced where its mean wait is within a fifth, or a minute, of the log's."""
 FEW = 20
 """Jobs below which a group is not judged."""
+DRAWS, STRETCHES = 1000, 200
+"""How often stretches of the log are drawn for the interval of trust, and into how many it is divided at most."""
 REPRODUCED, SHORTER, LONGER, TOO_FEW = "reproduced", "too short", "too long", "few jobs"
 
 
@@ -80,6 +83,24 @@ def measure_trust(waits: pl.DataFrame, cells: tuple[str, ...] = CELLS) -> float:
     count, log, replay = (pairs[name].to_numpy() for name in ("len", "recorded", "replayed"))
     more = float(np.sum(count * np.maximum(log, replay)))
     return float(np.sum(count * np.minimum(log, replay))) / more if more else 1.0
+
+
+def bound_trust(waits: pl.DataFrame) -> tuple[float, float]:
+    """The 95 % interval of trust: of stretches of the log, drawn with replacement; the same every time."""
+    submit = waits["submit"].to_numpy()
+    length = max(3600.0, float(np.ptp(submit)) / STRETCHES)
+    stretch = ((submit - submit.min()) // length).astype(np.int64)
+    cell = waits.select(pl.struct(CELLS).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    sums = np.zeros((2, int(stretch.max()) + 1, int(cell.max()) + 1))
+    for side, name in enumerate(("recorded", "replayed")):
+        np.add.at(sums[side], (stretch, cell), waits[name].to_numpy())
+    present = np.unique(stretch)
+    drawn = np.random.default_rng(0).multinomial(len(present), np.full(len(present), 1 / len(present)), DRAWS)
+    log, replay = (drawn @ side[present] for side in sums)
+    more = np.maximum(log, replay).sum(axis=1)
+    trust = np.divide(np.minimum(log, replay).sum(axis=1), more, out=np.ones(DRAWS), where=more > 0)
+    low, high = np.quantile(trust, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def compare_groups(waits: pl.DataFrame, key: str) -> pl.DataFrame:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 SUFFIX = ".calibration.json"
 KIND = "walltime calibration"
-KEPT = ("log", "jobs", "trust", "trust_by_job", "mean_recorded", "mean_replayed", "p95_recorded", "p95_replayed")
+KEPT = (
+    *("log", "jobs", "trust", "trust_bounds", "trust_by_job"),
+    *("mean_recorded", "mean_replayed", "p95_recorded", "p95_replayed"),
+)
 """What a result repeats of a calibration."""
 _UNNAMED = "cluster"
 """The name of a cluster that was given none, by which no site is known again."""
@@ -49,6 +52,11 @@ def read_calibration(path: str | Path) -> dict[str, Any]:
     trust = told.get("trust")
     if isinstance(trust, bool) or not isinstance(trust, int | float) or not 0 <= trust <= 1:
         raise InputError(f"trust is not a number from 0 to 1{again}", value=trust, file=path)
+    bounds = told.get("trust_bounds")
+    if bounds is not None and not (
+        isinstance(bounds, list) and len(bounds) == 2 and all(isinstance(one, int | float) for one in bounds)
+    ):
+        raise InputError(f"trust_bounds are not two numbers{again}", value=bounds, file=path)
     return told
 
 
@@ -87,8 +95,10 @@ def tell_calibration(facts: Mapping[str, Any]) -> str | None:
     told = facts.get("calibration")
     if not told:
         return None
+    bounds = told.get("trust_bounds")
+    within = f" ({100 * bounds[0]:.0f} to {100 * bounds[1]:.0f} %)" if bounds else ""
+    replayed, recorded = (format_duration(told[name]) for name in ("mean_replayed", "mean_recorded"))
     return (
-        f"Trust {100 * told['trust']:.0f} %: a replay of {told['log']} has so much of its waiting in the same place "
-        f"(mean wait {format_duration(told['mean_replayed'])}, in the log {format_duration(told['mean_recorded'])}; "
-        f"{told['jobs']:,} jobs)."
+        f"Trust {100 * told['trust']:.0f} %{within}: a replay of {told['log']} has so much of its waiting in the same "
+        f"place (mean wait {replayed}, in the log {recorded}; {told['jobs']:,} jobs)."
     )

@@ -77,6 +77,7 @@ KINDS = {
         Kind("usage", "overtime:usage", several=False, system=True),
         Kind("fairshare", "overtime:fairshare", several=False, system=True),
         Kind("shares", "overtime:shares", several=False, system=True),
+        Kind("loads", "overtime:loads", several=False, system=True),
         Kind("failures", "gantt:failures", several=False, system=True),
         Kind("cdf", "spread:cdf"),
         Kind("histogram", "spread:histogram"),

@@ -13,7 +13,7 @@ from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.charts.chart import shorten
 from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
 from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of
-from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon
+from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon, find_jobs
 from walltime.analysis.metrics import core_seconds
 from walltime.analysis.resources import read_numbers
 from walltime.cluster import hostlist
@@ -102,7 +102,7 @@ def lay_out(
     for the jobs that it shows: were all of them to take part, a large job would be in hundreds of pieces.
     """
     held, extent = find_held(record), _extent(record, window)
-    rows, used = _rows_of(record), core_seconds(record)
+    rows, used = find_jobs(record), core_seconds(record)
     inside = (held.end > np.maximum(held.start, extent[0])) & (held.start < extent[1])
     bands = _bands(record, _find_peaks(record, held) if tight and record.facts.get("shared_time") else {})
     floor = _Floor(record, bands, held, np.flatnonzero(inside), find_outages(record, *extent))
@@ -355,15 +355,6 @@ def _extent(record: Record, window: tuple[float | None, float | None]) -> tuple[
     low = first if window[0] is None else round(window[0] * SECOND)
     high = (horizon or first) if window[1] is None else round(window[1] * SECOND)
     return low, max(high, low + SECOND)
-
-
-def _rows_of(record: Record) -> np.ndarray:
-    """The row among the jobs of each allocation."""
-    ids, allocated = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
-    if not len(ids):
-        return np.zeros(len(allocated), np.int64)
-    order = np.argsort(ids, kind="stable")
-    return np.asarray(order[np.minimum(np.searchsorted(ids, allocated, sorter=order), len(ids) - 1)])
 
 
 def _rank(record: Record, candidates: np.ndarray, used: np.ndarray, only: np.ndarray | None) -> np.ndarray:

@@ -9,8 +9,9 @@ import polars as pl
 
 from walltime.analysis.charts.chart import Axis, Chart, Line, Panel, short_names, shorten
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_unit, group, time_axis
-from walltime.analysis.intervals import find_held, find_horizon
+from walltime.analysis.intervals import find_held, find_horizon, find_jobs
 from walltime.analysis.metrics import DERIVED, KEYS
+from walltime.analysis.monitoring import GROUPS, NODES
 from walltime.analysis.resources import CORES, find_uses, name_resource
 from walltime.analysis.series import Grid, group_series
 from walltime.core.errors import InputError
@@ -111,9 +112,7 @@ def usage(results: Sequence[Shown], by: str = "user", of: str = "cores", most: i
     held, horizon = find_held(record), find_horizon(record)
     first = int(ticks(record.jobs["submit"]).min())
     grid = Grid.over(first, max(horizon or first, first), 150)
-    ids = record.jobs["job_id"].to_numpy()
-    order = np.argsort(ids, kind="stable")
-    codes = grouping.codes[order[np.searchsorted(ids, record.allocations["job_id"].to_numpy(), sorter=order)]]
+    codes = grouping.codes[find_jobs(record)]
     time = (grid.first + grid.length * np.arange(grid.count)) / SECOND
     marks: list[Line] = []
     below = np.zeros(grid.count)
@@ -300,6 +299,28 @@ def shares(results: Sequence[Shown], most: int = 10) -> Chart:
     )
     kept = (f"{most} of {ranked.height:,}: those with the largest shares.",) if ranked.height > most else ()
     return Chart("shares", "Dominant shares", panels, find_clock(results), kept)
+
+
+def loads(results: Sequence[Shown], by: str = "node-group", most: int = 10) -> Chart:
+    """The load of cores, memory and other resources over time, and of the disks and the network that programs use: of
+    each group of nodes, or of each node (`by: node`); of those with the largest loads."""
+    result = only_one(results, "loads")
+    if by not in (GROUPS, NODES):
+        raise InputError("loads are kept by", value=by, choices=(GROUPS, NODES))
+    suffix = f"_by_{by.replace('-', '_')}"
+    table = result.series.filter(pl.col("series").str.starts_with("load_") & pl.col("series").str.ends_with(suffix))
+    if not table.height:
+        raise InputError(f"{result.label}: the result has no loads; record: {{by: [{by}]}} keeps them", value=by)
+    ranked = table.group_by("entity", maintain_order=True).agg(pl.col("value").sum())
+    chosen = ranked.sort("value", "entity", descending=[True, False])["entity"].head(most).to_list()
+    panels = []
+    for name in table["series"].unique(maintain_order=True).to_list():
+        mine = table.filter(pl.col("series") == name)
+        known = [entity for entity in chosen if entity in set(mine["entity"])]
+        title = name_resource(name.removeprefix("load_").removesuffix(suffix))
+        panels.append(Panel(time_axis(results), Axis("load", "share", low=0), _lines(mine, known), title))
+    kept = (f"{most} of {ranked.height:,}: those with the largest loads.",) if ranked.height > most else ()
+    return Chart("loads", f"Loads by {by}", tuple(panels), find_clock(results), kept)
 
 
 def _lines(table: pl.DataFrame, chosen: list[str]) -> tuple[Line, ...]:

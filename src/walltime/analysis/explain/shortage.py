@@ -38,6 +38,7 @@ class Shortage:
         self.uses = {name: uses[name] for name in self.needs}
         self._mine = (record.allocations["cluster"].cast(str) == self.part.cluster).to_numpy()
         self._share = self._find_shares()
+        self._taken: dict[str, tuple[_Sums, _Sums]] = {}  # by resource: what was taken, and given back
 
     def _find_shares(self) -> np.ndarray:
         """The part of each allocation's nodes that are the queue's."""
@@ -49,8 +50,8 @@ class Shortage:
         count, total = (np.bincount(placed.of[chosen], minlength=table.height) for chosen in (inside, inside | True))
         return np.divide(count, total, out=np.zeros(table.height), where=total > 0)
 
-    def free(self, use: Use, start: float, end: float) -> list[tuple[float, float]]:
-        """How much was free from `start` to `end` (seconds): (from when on, how much), step by step."""
+    def _find_taken(self, use: Use) -> tuple[_Sums, _Sums]:
+        """What was taken of the resource and given back, by all that held it or was down."""
         held, down = find_held(self.record), self.part.down(use, find_down(self.record))
         begin, stop = [held.start], [held.end]
         amounts = [
@@ -58,20 +59,24 @@ class Shortage:
         ]  # licences are on no node
         if down is not None:
             begin, stop, amounts = [*begin, down.start], [*stop, down.end], [*amounts, down.cores]
-        starts, stops, taken = np.concatenate(begin), np.concatenate(stop), np.concatenate(amounts)
+        taken = np.concatenate(amounts)
+        return _Sums(np.concatenate(begin), taken), _Sums(np.concatenate(stop), taken)
+
+    def free(self, name: str, start: float, end: float) -> list[tuple[float, float]]:
+        """How much was free from `start` to `end` (seconds): (from when on, how much), step by step."""
+        use = self.uses[name]
+        if name not in self._taken:
+            self._taken[name] = self._find_taken(use)
+        taken, given = self._taken[name]
         first, last = round(start * SECOND), round(end * SECOND)
-        moments = np.unique(
-            np.concatenate([[first], *(times[(times > first) & (times < last)] for times in (starts, stops))])
-        )
-        levels = self.part.total(use) - (_sum_until(starts, taken, moments) - _sum_until(stops, taken, moments))
-        steps = [
-            (float(moment) / SECOND, float(round(level, 6))) for moment, level in zip(moments, levels, strict=True)
-        ]
+        moments = np.unique(np.concatenate([[first], taken.between(first, last), given.between(first, last)]))
+        levels = np.round(self.part.total(use) - (taken.until(moments) - given.until(moments)), 6)
+        steps = [(moment / SECOND, level) for moment, level in zip(moments.tolist(), levels.tolist(), strict=True)]
         return [one for place, one in enumerate(steps) if not place or one[1] != steps[place - 1][1]]
 
     def tell(self, start: float, end: float, when: Callable[[float], str]) -> tuple[str, dict[str, Any]]:
         """The sentence about a span of time in which the job did not fit, and what it says for programs."""
-        steps = {name: self.free(use, start, end) for name, use in self.uses.items()}
+        steps = {name: self.free(name, start, end) for name in self.uses}
         short = [name for name, levels in steps.items() if levels[0][1] < self.needs[name]]
         facts = {
             name: {
@@ -110,11 +115,22 @@ def _find_rising(steps: list[tuple[float, float]], needs: float) -> list[tuple[f
     return rising if len(rising) <= STEPS else [rising[0], *rising[-(STEPS - 1) :]]
 
 
-def _sum_until(times: np.ndarray, amounts: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """The sum of the amounts whose time is at most each moment."""
-    order = np.argsort(times, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(amounts[order])])
-    return np.asarray(sums[np.searchsorted(times[order], moments, side="right")])
+class _Sums:
+    """Amounts at times: the sum of all up to a moment."""
+
+    def __init__(self, times: np.ndarray, amounts: np.ndarray) -> None:
+        order = np.argsort(times, kind="stable")
+        self.times = times[order]
+        self.sums = np.concatenate([[0.0], np.cumsum(amounts[order])])
+
+    def between(self, first: int, last: int) -> np.ndarray:
+        """The times behind the first and before the last."""
+        low, high = self.times.searchsorted(first, side="right"), self.times.searchsorted(last, side="left")
+        return self.times[low:high]
+
+    def until(self, moments: np.ndarray) -> np.ndarray:
+        """The sum of the amounts whose time is at most each moment."""
+        return np.asarray(self.sums[self.times.searchsorted(moments, side="right")])
 
 
 def _count(name: str, amount: float) -> str:

@@ -242,12 +242,11 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
 
 
 def _name_bands(axes: Axes, plan: Schedule, theme: Theme) -> None:
-    """Lines between clusters, and their names at the side, as far as there is room."""
-    if len(plan.bands) < 2:
-        return
-    for band in plan.bands[1:]:
+    """Lines between clusters, or of one cluster between partitions, and their names at the side, as there is room."""
+    bands = plan.bands if len(plan.bands) > 1 else plan.parts
+    for band in bands[1:]:
         axes.axhline(band.low, color=theme.ink, linewidth=0.8)
-    for band in plan.bands:
+    for band in bands:
         room = HEIGHT * (band.high - band.low) / plan.rows
         upright = len(band.name) * 0.085 < room
         if upright or room > 0.15:

@@ -46,6 +46,7 @@ _ALWAYS: dict[str, tuple[_Wish, ...]] = {
         ("node-load", {}),
         ("fairshare", {}),
         ("shares", {}),
+        ("loads", {}),
         ("failures", {}),
     ),
     _WAITS: (
@@ -70,7 +71,7 @@ _WHOLE = ("nodes", "node-load", "gaps")
 """Pictures of the whole schedule, with every job."""
 _SHARED: tuple[_Wish, ...] = (("cdf", {"of": "response"}), ("boxes", {"by": "size", "of": "response"}))
 """Where tasks share the time of cores jobs hardly wait, and take longer instead."""
-_OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "shares", "failures")
+_OF_ONE = ("usage", "arrivals", "nodes", "fairshare", "shares", "loads", "failures")
 """Pictures of one result."""
 _EACH = ("fairshare", "failures")
 """Those that a report of several results shows for each of them."""

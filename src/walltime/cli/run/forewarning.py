@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from walltime.cli.terminal.console import remark
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from walltime.pipeline import Prepared
     from walltime.scenario import Scenario
 
+    Describe = Callable[[str, Prepared, float, int], list[str]]
+
 YOUNG = 3.0
 """Real seconds after which a run is judged for the first time."""
 LONG = 60.0
@@ -24,13 +27,21 @@ PROMISING = ("conservative", "plan", "depth", "lookahead")
 """Backfill parts that plan more than one job."""
 
 
-class Forewarning:
-    """An engine's observer beside the progress bar, if there is one: measures how fast the run is, and speaks once."""
+RHYTHMS = ("slurm", "periodic")
+"""Rhythms whose cycles plan the waiting jobs from scratch."""
 
-    def __init__(self, name: str, prepared: Prepared, bar: Any = None) -> None:
+
+class Forewarning:
+    """An engine's observer beside the progress bar, if there is one: measures how fast the run is, and speaks once.
+
+    `describe` makes the words, of the run's name, what is run, the seconds left and the jobs that wait.
+    """
+
+    def __init__(self, name: str, prepared: Prepared, bar: Any = None, describe: Describe | None = None) -> None:
         self.name = name
         self.prepared = prepared
         self.bar = bar
+        self.describe = describe or describe_run
         self.remaining = look_ahead(prepared.workload, prepared.scenario.until)
         self.simulation: Any = None
         self.told = False
@@ -55,16 +66,34 @@ class Forewarning:
         if elapsed >= YOUNG and left is not None and left > LONG:
             self.told = True
             waiting = submitted - ended if self.simulation is None else count_waiting(self.simulation)
-            for line in describe(self.name, self.prepared, left, waiting):
+            for line in self.describe(self.name, self.prepared, left, waiting):
                 remark(line)
 
 
-def describe(name: str, prepared: Prepared, left: float, waiting: int) -> list[str]:
+def describe_explanation(name: str, prepared: Prepared, left: float, waiting: int) -> list[str]:
+    """What is said of a run that is simulated again to explain a job's wait."""
+    return [
+        f"{name}: at its speed so far this takes about {format_duration(round(left))} more.",
+        f"The whole run is simulated again, and {waiting:,} jobs wait.",
+        "A result that ends soon after the job is explained sooner: see --until of walltime run.",
+    ]
+
+
+def describe_run(name: str, prepared: Prepared, left: float, waiting: int) -> list[str]:
     """What is said: how long, why, and what would be faster, each as far as it has been measured."""
     lines = [f"{name}: at its speed so far this run takes about {format_duration(round(left))} more."]
     scenario = prepared.scenario
     backfill = {cluster.scheduler.backfill.name for cluster in scenario.clusters}
-    if scenario.engine != "native" or not backfill & set(PROMISING):
+    rhythm = {cluster.scheduler.rhythm.name for cluster in scenario.clusters} & set(RHYTHMS)
+    if scenario.engine == "slurm":
+        lines.append(f"{waiting:,} jobs have not ended, and Slurm's controller looks at them in each of its cycles.")
+        lines.append("The native engine (engine: native) has no controller to wait for; a part of the trace: --until.")
+        return lines
+    if rhythm:
+        lines.append(f"{waiting:,} jobs wait, and each cycle of the rhythm plans them from scratch.")
+        lines.append("A smaller bf_max_job_test or a longer bf_interval plans fewer of them; so does --until.")
+        return lines
+    if not backfill & set(PROMISING):
         lines.append(f"{waiting:,} jobs wait. A part of the trace takes less: see --until.")
         return lines
     planner = " and ".join(sorted(backfill & set(PROMISING)))

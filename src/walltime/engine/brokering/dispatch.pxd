@@ -1,4 +1,5 @@
 from walltime.engine.cluster cimport Changes, Cluster
+from walltime.engine.brokering.joint_plan cimport JointPlan
 from walltime.engine.brokering.migration cimport Migration
 from walltime.engine.scheduling cimport Scheduling
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
@@ -24,6 +25,7 @@ cdef class Dispatch(Scheduling):
     cdef readonly bint shared
     cdef readonly object gate
     cdef readonly Migration migration
+    cdef readonly JointPlan joint
     cdef long long seed
     cdef Changes changes
     cdef readonly Py_ssize_t size

@@ -12,6 +12,7 @@ import cython
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
+from walltime.engine.brokering.joint_plan import JointPlan  # noqa: F401 - as in dispatch.pxd
 from walltime.engine.brokering.migration import Migration  # noqa: F401 - as in dispatch.pxd
 from walltime.engine.cluster import Changes, Cluster
 from walltime.engine.recorder import NOWHERE as _NOWHERE
@@ -81,10 +82,12 @@ class Dispatch(Scheduling):
     those behind one that stays are asked about. `shared`: the clusters' limits are the same counters, so that what
     happens in one may let a job start in another, and one job is sent at a time. `gate` tells each job's queue and the
     clusters that it is bound to, by its row; None where there is one queue and no job is bound. `migration` moves jobs
-    between clusters, where that is wanted.
+    between clusters, where that is wanted; `joint` plans them all together.
     """
 
-    def __init__(self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0, shared=False) -> None:
+    def __init__(
+        self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0, shared=False, joint=None
+    ) -> None:
         Scheduling.__init__(self)
         self.queues = list(queues)
         self.hold = hold
@@ -92,6 +95,7 @@ class Dispatch(Scheduling):
         self.shared = shared
         self.gate = gate
         self.migration = migration
+        self.joint = joint
         self.seed = seed
         self.size = 0
         self.longest = 0
@@ -124,6 +128,8 @@ class Dispatch(Scheduling):
                 prepared.append(line.broker)
         if self.migration is not None:
             self.migration.join(clusters, self.changes, self.options)
+        if self.joint is not None:
+            self.joint.join(clusters, self.changes, self.options)
         return 0
 
     # ---- in
@@ -228,10 +234,15 @@ class Dispatch(Scheduling):
                 self.ask_fresh(fresh, now)
         if self.migration is not None:
             self.migration.look(opened, now)
+        if self.joint is not None:
+            self.joint.came = self.joint.came or len(fresh) > 0
+            self.joint.look(now)
         return 0
 
     def restless(self):
         """Whether jobs should be asked about again once the passes of this instant are over."""
+        if self.joint is not None and self.joint.wants(self.changes.now):
+            return True
         return self.size > 0 and (len(self.closed) > 0 or len(self.changes.stirred) > 0)
 
     def ask_in_turn(self, now):

@@ -8,12 +8,12 @@ are made of it in `walltime.analysis.explain.explanation`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from walltime.core.time import NEVER
-from walltime.engine.recorder import NOWHERE
+from walltime.engine.watching.forecasts import find_ahead, find_domain, find_rank, foresee
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Engine, Observer, Source
@@ -22,8 +22,7 @@ from walltime.policy.views import find_ledger, find_quotas, judge
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
 
-MOST_PLANNED = 5_000
-"""Jobs before the watched one that a prediction plans at the most."""
+RUNNING = int(State.RUNNING)
 
 
 @dataclass
@@ -48,8 +47,7 @@ class Stay:
     cause: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Passed:
+class Passed(NamedTuple):
     """A job that started while the watched one waited, though it was behind it in the order, or submitted later."""
 
     job_id: int
@@ -109,6 +107,7 @@ class Watcher(Observer):
         self.samples: list[Sample] = []
         self.waiting = False
         self.open: Reason | None = None
+        self.same: tuple[Any, ...] = ()  # what makes a reason the one that is open
         self.due = -NEVER
         self.fitted = False  # whether it could have started when a backfill pass last took place
         self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
@@ -122,7 +121,7 @@ class Watcher(Observer):
         elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
             self.slot, self.seq = slot, int(jobs.seq[slot])
             self._follow(engine, before, after)
-        elif after == State.RUNNING and self.waiting:
+        elif after == RUNNING and self.waiting:
             self._see_start(engine, slot)
 
     def _follow(self, engine: Engine, before: int, after: int) -> None:
@@ -147,17 +146,17 @@ class Watcher(Observer):
             stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}
 
     def _see_start(self, engine: Engine, slot: int) -> None:
-        jobs = engine.jobs
+        jobs, cluster = engine.jobs, engine.jobs.cluster
         domain = self._domain(engine)
-        if domain is None or jobs.cluster[slot] != jobs.cluster[self.slot]:
+        if domain is None or cluster[slot] != cluster[self.slot]:
             return
-        if len(engine.clusters[int(jobs.cluster[slot])].domains) > 1 and jobs.domain[slot] != jobs.domain[self.slot]:
+        if len(engine.clusters[cluster[slot]].domains) > 1 and jobs.domain[slot] != jobs.domain[self.slot]:
             return
-        behind = self._rank(engine, self.slot) < self._rank(engine, slot)
-        later = (int(jobs.submit[slot]), int(jobs.seq[slot])) > (int(jobs.submit[self.slot]), self.seq)
+        behind = find_rank(jobs, domain.lines, self.slot) < find_rank(jobs, domain.lines, slot)
+        submit, mine = int(jobs.submit[slot]), int(jobs.submit[self.slot])
+        later = submit > mine or (submit == mine and int(jobs.seq[slot]) > self.seq)
         if behind or later:
-            fields = [int(getattr(jobs, name)[slot]) for name in ("job_id", "cores", "submit", "estimate")]
-            number, cores, submit, estimate = fields
+            number, cores, estimate = int(jobs.job_id[slot]), int(jobs.cores[slot]), int(jobs.estimate[slot])
             self.passed.append(Passed(number, int(engine.now), cores, submit, estimate, behind, later))
 
     def promised(self, engine: Engine, slot: int, time: int) -> None:
@@ -175,13 +174,17 @@ class Watcher(Observer):
         if not self.waiting:
             return
         kind, detail = self._ask(engine)
-        if self.open is not None and _sameness(self.open.kind, self.open.detail) != _sameness(kind, detail):
+        same = _sameness(kind, detail)
+        if self.open is not None and self.same != same:
             self._close(now)
         if self.open is None:
-            self.open = Reason(kind, now, now, detail)
+            self.open, self.same = Reason(kind, now, now, detail), same
         elif "free" in detail:
-            self.open.detail["most_free"] = max(self.open.detail["most_free"], detail["free"])
-            self.open.detail["free"] = min(self.open.detail["free"], detail["free"])
+            noted, free = self.open.detail, detail["free"]
+            if free > noted["most_free"]:
+                noted["most_free"] = free
+            elif free < noted["free"]:
+                noted["free"] = free
         if now >= self.due or now in self.times:
             self._sample(engine)
             self.due = now + self.step
@@ -201,11 +204,7 @@ class Watcher(Observer):
 
     def _domain(self, engine: Engine) -> Any:
         """Where the job waits; None before a broker has sent it anywhere."""
-        jobs = engine.jobs
-        if int(jobs.place[self.slot]) == -1 or int(jobs.cluster[self.slot]) == NOWHERE:
-            return None
-        cluster = engine.clusters[int(jobs.cluster[self.slot])]
-        return cluster.domains[int(jobs.domain[self.slot]) if len(cluster.domains) > 1 else 0]
+        return find_domain(engine, self.slot)
 
     def _home(self, engine: Engine) -> Any:
         """The domain of the job, whether it waits there or runs."""
@@ -214,6 +213,8 @@ class Watcher(Observer):
 
     def _machine(self, engine: Engine) -> Any:
         """What is shut now and then of the job's cluster; None where nothing is."""
+        if not engine.machines:
+            return None
         cluster = int(engine.jobs.cluster[self.slot])
         return next((machine for machine in engine.machines if machine.index == cluster), None)
 
@@ -239,12 +240,11 @@ class Watcher(Observer):
             return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
         if kind in ("resources", "reservation"):
             return self._find_obstacle(engine, domain, kind)
-        ahead = self._ahead(engine, domain)
+        ahead = find_ahead(engine, domain, self.slot)
         if hasattr(rhythm, "watched") and rhythm.depth > -2:
             return self._ask_rhythm(engine, rhythm)
         if len(ahead):
-            first = min(ahead, key=lambda slot: self._rank(engine, slot))
-            return "priority", {"who": int(jobs.job_id[first]), "ahead": len(ahead)}
+            return "priority", {"who": int(jobs.job_id[ahead[0]]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
 
     def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:
@@ -292,38 +292,12 @@ class Watcher(Observer):
 
     # ---- the order
 
-    def _rank(self, engine: Engine, slot: int) -> tuple[int, int, int]:
-        """What the job's place is decided by: tier, key, entry."""
-        jobs = engine.jobs
-        lines = self._lines(engine)
-        tier = 0 if lines is None else lines.lane_tier(int(jobs.lane[slot]))
-        return tier, int(jobs.key[slot]), int(jobs.seq[slot])
-
-    def _lines(self, engine: Engine) -> Any:
-        domain = self._domain(engine)
-        return None if domain is None else domain.lines
-
-    def _ahead(self, engine: Engine, domain: Any) -> list[int]:
-        """The jobs that wait before it, at a limit or not."""
-        jobs = engine.jobs
-        mine = jobs.state[: jobs.size] == State.WAITING
-        mine &= jobs.cluster[: jobs.size] == jobs.cluster[self.slot]
-        mine &= jobs.place[: jobs.size] != -1
-        if domain.lines is not None:
-            mine &= jobs.domain[: jobs.size] == jobs.domain[self.slot]
-        rank = self._rank(engine, self.slot)
-        if domain.lines is None:
-            key, seq = jobs.key[: jobs.size], jobs.seq[: jobs.size]
-            mine &= (key < rank[1]) | ((key == rank[1]) & (seq < rank[2]))
-            return [int(slot) for slot in np.flatnonzero(mine)]
-        return [int(slot) for slot in np.flatnonzero(mine) if self._rank(engine, int(slot)) < rank]
-
     def _sample(self, engine: Engine) -> None:
         domain = self._domain(engine)
         if domain is None:
             return
         jobs, now = engine.jobs, int(engine.now)
-        ahead = self._ahead(engine, domain)
+        ahead = find_ahead(engine, domain, self.slot)
         cluster = engine.clusters[int(jobs.cluster[self.slot])]
         order = cluster.orders[int(jobs.lane[self.slot]) if domain.lines is not None else 0]
         if now in self.times and order.periodic:  # what is asked for is that of this moment, not of the last pass
@@ -331,18 +305,6 @@ class Watcher(Observer):
         parts = {name: float(value) for name, value in order.parts(jobs, self.slot, now).items()}
         parked = 0 if domain.lines is None else int(domain.lines.parked)
         self.samples.append(Sample(now, len(ahead), int(domain.queue.size) + parked, parts))
-        start = self._plan(engine, domain, ahead)
+        start = foresee(engine, domain, self.slot, ahead)
         if start is not None and (not self.plans or self.plans[-1][1] != start):
             self.plans.append((now, start))
-
-    def _plan(self, engine: Engine, domain: Any, ahead: list[int]) -> int | None:
-        """When it would start if no more jobs came and estimates were true, as a broker would be told; jobs before it
-        that a limit refuses are left out. None with too many before it, or where it would not."""
-        if len(ahead) > MOST_PLANNED:
-            return None
-        cluster = engine.clusters[int(engine.jobs.cluster[self.slot])]
-        lines = domain.lines
-        before = [slot for slot in ahead if lines is None or lines.refuser(slot) < 0]
-        before.sort(key=lambda slot: self._rank(engine, slot))
-        start = cluster.predict_behind(self.slot, before, int(engine.now))
-        return None if start >= NEVER else int(start)

@@ -123,6 +123,41 @@ def find_analysed_sides(store: Store, text: str, analysis: str) -> list[Side]:
     return computed
 
 
+def read_groups(store: Store, side: Side, key: str) -> dict[Any, dict[str, dict[str, Any]]]:
+    """By seed, the figures of the groups in each run of a cell: what it kept of them, else those of its whole result.
+
+    Raises InputError where it kept neither.
+    """
+    from walltime.api import load
+    from walltime.experiments.grouping import find_kept, read_tables
+
+    digests = list(side.runs.values())
+    kept = find_kept(store, f"by_{key}.parquet")
+    if all(digest in kept for digest in digests):
+        tables = read_tables(store, digests, f"by_{key}")
+    elif find_kept(store, "result/summary.json").issuperset(digests):
+        tables = [load(store.results.place(digest) / "result").by(key) for digest in digests]
+    else:
+        what = f"its runs kept neither groups by {key} (`keep: {{groups: [{key}]}}`) nor whole results (`keep: tables`)"
+        raise InputError(what, value=side.label)
+    rows = [{str(row[key]): row for row in table.iter_rows(named=True) if row[key] is not None} for table in tables]
+    return dict(zip(side.runs, rows, strict=True))
+
+
+def judge_by(
+    store: Store, before: Side, after: Side, key: str
+) -> tuple[list[Verdict], tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
+    """The mean waits of groups of two cells, paired by seed; and the groups' figures of both, seed by seed."""
+    from walltime.experiments.answers.losers import judge_groups
+
+    old, new = read_groups(store, before, key), read_groups(store, after, key)
+    seeds = [seed for seed in old if seed in new]
+    if not seeds:
+        raise InputError("these cells have no seed in common", value=f"{before.label}, {after.label}")
+    tables = [old[seed] for seed in seeds], [new[seed] for seed in seeds]
+    return judge_groups((before.label, tables[0]), (after.label, tables[1]), key, "mean_wait"), tables
+
+
 def _strip(repetitions: Mapping[Any, Mapping[str, float]], prefix: str) -> dict[Any, dict[str, float]]:
     """The figures with this prefix, without it."""
     return {

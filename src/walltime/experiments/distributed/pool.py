@@ -102,15 +102,16 @@ class DaskPool:
             return []
         futures = {key: self._held[key][1] for key in keys}
         try:
-            made: dict[str, Outcome] = self._client.gather(futures, errors="skip")
+            made: dict[str, Outcome | None] = self._client.gather(futures, errors="skip")
         except Exception:
             if self._client.status == "running":
                 raise
             return []
-        for key, outcome in made.items():
+        kept = {key: outcome for key, outcome in made.items() if outcome is not None}  # None: lost on the way
+        for key, outcome in kept.items():
             del self._held[key]
             self._pace = outcome.wall if self._pace is None else 0.8 * self._pace + 0.2 * outcome.wall
-        return list(made.values())
+        return list(kept.values())
 
     def _fail(self, key: str) -> Outcome:
         """The outcome of a task that Dask gave up, or that could not even be begun there."""

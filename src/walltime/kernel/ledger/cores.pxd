@@ -16,6 +16,7 @@ cdef class Ledger(Bounds):
     cdef readonly long long longest
     cdef readonly long long closing
     cdef readonly Py_ssize_t pins
+    cdef readonly long long early  # jobs that have ended before they were expected to, where promises last
     cdef public Py_ssize_t domain
     cdef long long[::1] ranges
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
@@ -25,6 +26,7 @@ cdef class Ledger(Bounds):
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
     cpdef int give(self, Py_ssize_t slot) except -1
+    cpdef int give_node(self, Py_ssize_t slot, Py_ssize_t node) except -1
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
     cpdef long long best_gap(self, Py_ssize_t slot) except? -1
@@ -40,7 +42,6 @@ cdef class Ledger(Bounds):
     cdef Py_ssize_t promises(self) except? -1
     cdef Py_ssize_t due(self, long long[::1] slots) except -1
     cdef long long next_promise(self) except? -1
-    cpdef int set_capacity(self, long long cores) except -1
     cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1
     cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
@@ -68,7 +69,6 @@ cdef class CoreLedger(Ledger):
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
-    cpdef int set_capacity(self, long long cores) except -1
     cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1
     cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1

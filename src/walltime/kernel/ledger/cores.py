@@ -39,6 +39,7 @@ class Ledger(Bounds):
         self.longest = NEVER
         self.closing = NEVER  # how long until all of it is shut
         self.pins = 0  # pinned holds so far: from the first on `release_holds` looks at each
+        self.early = 0
         self.domain = -1  # the domain of the holds that `release_holds` drops; -1: all
 
     def focus(self, node_set, local):
@@ -96,6 +97,10 @@ class Ledger(Bounds):
     def give(self, slot):
         """The job gives its resources back, now."""
         raise NotImplementedError(f"{type(self).__name__}.give")
+
+    def give_node(self, slot, node):
+        """The running job gives back what it has on one of its nodes, now; it keeps another at least."""
+        raise NotImplementedError(f"{type(self).__name__}.give_node")
 
     def prolong(self, slot, until):
         """The running job's expected end moves to `until`."""
@@ -174,10 +179,6 @@ class Ledger(Bounds):
     def next_promise(self):
         """The first promise after this moment, or NEVER."""
         raise NotImplementedError(f"{type(self).__name__}.next_promise")
-
-    def set_capacity(self, cores):
-        """The machine has grown or shrunk (failures, repairs); `free` may become negative until jobs are ended."""
-        raise NotImplementedError(f"{type(self).__name__}.set_capacity")
 
     def set_time(self, now):
         """The clock moved; called before each pass."""
@@ -462,16 +463,6 @@ class CoreLedger(Ledger):
             ):
                 return False
         return True
-
-    def set_capacity(self, cores):
-        i: cython.Py_ssize_t
-        change: cython.longlong = cores - self.capacity
-        self.capacity = cores
-        self.free += change
-        for i in range(self.holds):
-            self.held_spare[i] += change
-        self.bound()
-        return 0
 
     def set_time(self, now):
         self.now = now

@@ -1,5 +1,6 @@
 from walltime.kernel.ledger.availability cimport Availability
 from walltime.kernel.ledger.inventory cimport Inventory
+from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.jobs cimport JobTable
 
 cdef class CountedHolds(Inventory):
@@ -22,3 +23,7 @@ cdef class CountedHolds(Inventory):
     cdef int note_try(self, Py_ssize_t h) except -1
     cdef int take_names_back(self) except -1
     cdef int keep_names(self) except -1
+    cdef bint counts_alone(self, long long[::1] slots, Py_ssize_t count) except? -1
+    cdef Availability counted_plan(self, Py_ssize_t slot)
+    cdef long long late_cores(self, Py_ssize_t slot) except? -1
+    cdef int name_all(self) except -1

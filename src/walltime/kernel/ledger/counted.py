@@ -16,6 +16,7 @@ from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.inventory import Inventory
+from walltime.kernel.ledger.running_profile import RunningProfile
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
@@ -250,3 +251,41 @@ class CountedHolds(Inventory):
             self.tries = 0
             self.version += 1
         return 0
+
+    # ---- for drafts of the plan
+
+    def counts_alone(self, slots, count):
+        """Whether these jobs, which have promises, and all holds there are, are numbers of cores of one node set."""
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.held_by(slots[0])
+        s: cython.Py_ssize_t
+        if self.named > 0 or self.over > 0 or h < 0:
+            return False
+        s = self.held_set[h]
+        for k in range(count):
+            h = self.held_by(slots[k])
+            if h < 0 or self.held_count[h] == 0 or self.held_set[h] != s or self.held_licences[h] >= 0:
+                return False
+        return self.apart(s)
+
+    def counted_plan(self, slot):
+        """The cores over time of the set on which the job has its promise."""
+        return self.plan_of(self.held_set[self.held_by(slot)])
+
+    def late_cores(self, slot):
+        """Cores of running jobs of that set that should have ended by now."""
+        s: cython.Py_ssize_t = self.held_set[self.held_by(slot)]
+        self.follow_ends(s)
+        ends: RunningProfile = self.ends[s]
+        return ends.released_by(self.now)
+
+    def name_all(self):
+        """Every hold names its nodes from now on."""
+        k: cython.Py_ssize_t
+        if self.counted == 0:
+            return 0
+        self.choose_none()
+        for k in range(self.holds):
+            self.chosen[self.by_start[k]] = self.held_count[self.by_start[k]] > 0
+        self.name_chosen(-1)
+        return self.keep_names()

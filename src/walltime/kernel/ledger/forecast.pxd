@@ -28,6 +28,7 @@ cdef class Forecast:
     cdef long long draft_floor
     cdef int started(self, Py_ssize_t slot) except -1
     cdef int stopped(self, Py_ssize_t slot) except -1
+    cdef int shrunk(self, Py_ssize_t slot, long long cores) except -1
     cdef int prolonged(self, Py_ssize_t slot) except -1
     cdef int joined(self, Py_ssize_t slot, bint last) except -1
     cdef bint holds_at(self, long long now) noexcept

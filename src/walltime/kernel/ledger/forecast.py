@@ -79,6 +79,13 @@ class Forecast:
         self.stale = True
         return 0
 
+    def shrunk(self, slot, cores):
+        """The running job has so many cores left."""
+        i: cython.Py_ssize_t = self.place_of[slot]
+        self.held[i] = min(self.held[i], cores)
+        self.stale = True
+        return 0
+
     def prolonged(self, slot):
         """The running job is expected to end at another time."""
         self.end[self.place_of[slot]] = self.jobs.at[slot].expected_end

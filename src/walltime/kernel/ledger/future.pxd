@@ -2,6 +2,7 @@ from walltime.kernel.ledger.availability cimport Availability
 from walltime.kernel.ledger.counted cimport CountedHolds
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.node_pool cimport NodePool
+from walltime.kernel.ledger.node_starts cimport RoomTimes
 from walltime.kernel.ledger.running_profile cimport RunningProfile
 
 cdef class Future(CountedHolds):
@@ -14,7 +15,13 @@ cdef class Future(CountedHolds):
     cdef long long step
     cdef long long reach
     cdef long long limit  # a time from here on is of no use
-    cdef long long[::1] cleared  # by node met: from when on it has room
+    cdef long long[::1] cleared  # by node: from when on it has room
+    cdef long long[::1] sure
+    cdef RoomTimes rooms
+    cdef Py_ssize_t known  # where the row of `rooms` begins that is used, or -1
+    cdef long long[::1] asked  # by node met
+    cdef long long[::1] offers_most
+    cdef long long[::1] offers_until
     # what `when_freed` has found last: for which job, for when, after which changes, and the nodes by time
     cdef Py_ssize_t planned_for
     cdef long long planned_at
@@ -22,23 +29,36 @@ cdef class Future(CountedHolds):
     cdef long long[::1] freed
     cdef long long[::1] freed_at
     cdef Py_ssize_t frees
+    # nodes that other parts of the job have while the next is given its own
+    cdef long long[::1] given
+    cdef long long giving
     cdef long long changes(self) noexcept
     cdef long long when_freed(self, Py_ssize_t slot, Py_ssize_t x) except? -1
+    cpdef long long best_gap(self, Py_ssize_t slot) except? -1
+    cdef long long gap_end(self, Py_ssize_t slot, long long start) except? -1
     cdef bint deserted(self, Py_ssize_t slot, Py_ssize_t x, long long time) except? -1
     cdef long long next_open(self, long long time, long long length) noexcept
     cdef long long when_counted(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -2
     cdef long long next_moment(self, Py_ssize_t s, long long time) except? -1
     cdef long long when_named(self, Py_ssize_t slot, long long after) except? -1
+    cdef long long when_parts(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
+    cdef long long when_nodes(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef long long when(self, Py_ssize_t slot, long long after) except? -1
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
     cdef bint suits(self, Py_ssize_t x, NodePool pool) except? -1
     cdef long long when_enough(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
-    cdef int select(self, Py_ssize_t s, Py_ssize_t at, Py_ssize_t want, long long after, long long limit) except -1
-    cdef int select_last(self, Py_ssize_t s, Py_ssize_t at, Py_ssize_t want, long long start) except -1
+    cdef long long when_each(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long time, long long length) except? -1
+    cdef bint has_own(self, Py_ssize_t i) noexcept
+    cdef long long guess(self, Py_ssize_t s, Py_ssize_t want, long long time) except? -1
+    cdef long long look_at(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long time, long long length, long long limit) noexcept
+    cdef int select_last(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long start, long long end) except -1
     cdef long long when_suits(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef long long when_rooms(self, Py_ssize_t x) except? -1
+    cdef long long when_rooms_last(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef int clear_rooms(self, Py_ssize_t x) except -1
     cdef int imagine(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long start, long long end) except -1
     cdef long long when_offered(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
+    cdef bint offered_beside(self, Py_ssize_t slot, Py_ssize_t x, long long time, long long length, long long want) except? -1
+    cdef int ask_offer(self, Py_ssize_t k, Py_ssize_t d, Py_ssize_t slot, long long time, long long length) noexcept
     cdef long long offered_now(self, Py_ssize_t slot, Py_ssize_t x) except? -1
     cdef long long forward(self, Py_ssize_t x, long long time) except? -1

@@ -11,6 +11,7 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.counted import CountedHolds
 from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.node_starts import RoomTimes
 from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -31,10 +32,18 @@ class Future(CountedHolds):
         self.step = 0
         self.reach = self.limit = NEVER
         self.cleared = integers(self.n)
+        self.sure = integers(self.n)
+        self.known = -1
+        self.rooms = RoomTimes(self.lines, self.n)
+        self.asked = integers(self.n)
+        self.offers_most = integers(self.n)
+        self.offers_until = integers(self.n)
         self.planned_for = self.planned_at = self.planned = -1
         self.freed = integers(self.n)
         self.freed_at = integers(self.n)
         self.frees = 0
+        self.given = integers(self.n)
+        self.giving = 1
 
     def suits(self, x, pool: NodePool):
         """Whether the request can be served from the pool as it stands."""
@@ -67,6 +76,41 @@ class Future(CountedHolds):
             if self.reach == NEVER or time + length <= self.reach:
                 return time
             self.reach = time + length if time < NEVER else NEVER
+
+    def best_gap(self, slot):
+        """A gap lasts as long as the job could stay there: up to the start of a hold, or for ever."""
+        start: cython.longlong = self.earliest(slot, self.now)
+        end: cython.longlong
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        least: cython.longlong = NEVER
+        best: cython.longlong = start
+        while start < NEVER:
+            end = self.gap_end(slot, start)
+            if end - start - length < least:
+                least = end - start - length
+                best = start
+            start = self.earliest(slot, end) if end < NEVER else NEVER
+        return best
+
+    def gap_end(self, slot, start):
+        """Until when the job, which fits there, could stay if it were longer: by bisection over the starts of holds."""
+        length: cython.longlong = self.jobs.at[slot].estimate
+        low: cython.Py_ssize_t = self.first_after(start + max(length, 1) - 1)
+        high: cython.Py_ssize_t = self.holds
+        middle: cython.Py_ssize_t
+        end: cython.longlong
+        while low < high:  # it can stay until the holds before `low` begin
+            middle = (low + high) >> 1
+            end = self.held_start[self.by_start[middle + 1]] if middle + 1 < self.holds else NEVER >> 1
+            self.jobs.at[slot].estimate = end - start
+            self.limit = start + 1
+            if self.earliest(slot, start) == start:
+                low = middle + 1
+            else:
+                high = middle
+        self.jobs.at[slot].estimate = length
+        self.limit = NEVER
+        return self.held_start[self.by_start[low]] if low < self.holds else NEVER
 
     def deserted(self, slot, x, time):
         """Whether, as far as is known, no job is on the set's nodes any more at that time, and nothing is kept there:
@@ -124,7 +168,7 @@ class Future(CountedHolds):
                 return time
         if self.counted == 0:
             return self.when_named(slot, after)
-        if self.nodes_of[x] > 0 and not self.lines.alone[self.demand_of[x]]:
+        if self.nodes_of[x] > 0 and not self.lines.alone[self.demand_of[x]] and self.parts_in[x] == 0:
             cores = self.nodes_of[x] * self.lines.each[self.demand_of[x] * self.lines.kinds]
         time = self.when_named(slot, after)
         while time < NEVER:
@@ -198,6 +242,29 @@ class Future(CountedHolds):
             return after
         if self.nodes_of[x] == 0:
             return self.when_offered(slot, x, after)
+        return self.when_nodes(slot, x, after) if self.parts_in[x] == 0 else self.when_parts(slot, x, after)
+
+    def when_parts(self, slot, x, after):
+        """The same for one whose nodes differ: a time at which each part has its nodes together with those before it.
+
+        What any of them has to wait for is tried next.
+        """
+        y: cython.Py_ssize_t
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        time: cython.longlong = after
+        next: cython.longlong
+        while time < NEVER:
+            next = self.when_licensed(slot, x, time, length)
+            for y in range(x + 1 + self.parts_in[x], x + 1 + 2 * self.parts_in[x]):
+                if next < NEVER:
+                    next = max(next, self.when_nodes(slot, y, next))
+            if next == time:
+                return time
+            time = next
+        return NEVER
+
+    def when_nodes(self, slot, x, after):
+        """The same for so many nodes that have as much each."""
         if self.place.plain:
             if (
                 (self.holds == 0 or self.holds_only(slot))
@@ -210,7 +277,7 @@ class Future(CountedHolds):
         alone: cython.bint = self.holds == 0 or self.holds_only(slot)
         if self.place.by_room and alone and after <= self.now and not self.licensed_of[x]:
             return self.when_rooms(x)
-        return self.when_suits(slot, x, after)
+        return self.when_rooms_last(slot, x, after) if self.place.by_room else self.when_suits(slot, x, after)
 
     def changes(self):
         """A number that is another one when something has started, ended or moved, or a hold has."""
@@ -273,63 +340,106 @@ class Future(CountedHolds):
         """
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        d: cython.Py_ssize_t = self.demand_of[x]
         s: cython.Py_ssize_t = self.set_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(self.demand_of[x])
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
+        later: cython.longlong = after if after > self.now else self.now + 1
         time: cython.longlong = after
-        licensed: cython.longlong
         next: cython.longlong
-        at = self.node_starts.times(d)
-        self.meet(slot, s, after, min(self.reach, self.limit + length) if self.limit < NEVER else self.reach)
-        for k in range(self.meets):
-            self.cleared[k] = -1
+        self.lines.leave_aside(slot)
+        self.known = -1
+        if self.named > self.few and after <= self.now:
+            self.known = self.rooms.times(self.demand_of[x], length)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                next = self.node_starts.time[at + i]
+                next = after if next < 0 else next if next > later else later
+                if self.known >= 0 and self.rooms.time[self.known + i] > next and not self.has_own(i):
+                    next = self.rooms.time[self.known + i]
+                self.cleared[i] = next
+                self.sure[i] = self.lines.kept.count[i] == 0
         while True:
-            for k in range(self.meets):
-                i = self.met[k]
-                self.former[k] = self.node_starts.time[at + i]
-                if self.cleared[k] < time:
-                    self.cleared[k] = self.lines.first_clear(i, d, slot, time, length, self.limit, self.former[k])
-                self.node_starts.time[at + i] = -1 if self.cleared[k] == time else self.cleared[k]
-            self.select(s, at, self.nodes_of[x], time, NEVER - 1)
-            next = NEVER
-            if self.smallest.count == self.nodes_of[x]:
-                next = self.node_starts.time[at + self.smallest.node[0]]
-                if 0 <= next <= self.now:
-                    next = self.now + 1
-                if next < time:
-                    next = time
-            for k in range(self.meets):
-                self.node_starts.time[at + self.met[k]] = self.former[k]
-            licensed = self.when_licensed(slot, x, time, length)
-            if licensed > next:
-                next = licensed
+            next = max(self.when_each(slot, x, at, time, length), self.when_licensed(slot, x, time, length))
             if next <= time or next == NEVER or self.holds == 0:  # without holds, no job that has room will lose it
                 return next
             time = next
 
-    def select(self, s, at, want, after, limit):
-        """Into `smallest` the nodes of the set with the first times from `after` on, none above `limit`."""
+    def has_own(self, i):
+        """Whether something is kept on the node for the job that is asked about."""
+        return self.lines.aside_mark[i] == self.lines.asides
+
+    def when_each(self, slot, x, at, time, length):
+        """The first time by which each of so many nodes has had room from `time` on.
+
+        `cleared` tells from when on a node has room, or, where that is not `sure`, that it has none before. It is no
+        sooner than the last of so many of these times: the nodes up to that one are looked at first, and after them
+        those that can still be among the first.
+        """
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         t: cython.longlong
-        worst: cython.longlong = limit + 1 if limit > self.now else 0  # now there is room at once, or none
-        later: cython.longlong = after if after > self.now else self.now + 1
-        times: cython.longlong[::1] = self.node_starts.time
+        turn: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        want: cython.longlong = self.nodes_of[x]
+        guess: cython.longlong = self.guess(s, want, time)
+        worst: cython.longlong = self.limit
+        if guess >= worst:
+            return NEVER
+        self.smallest.clear(want)
+        for turn in range(2):
+            for k in range(self.range_of[s], self.range_of[s + 1]):
+                for i in range(self.range_first[k], self.range_last[k]):
+                    t = max(self.cleared[i], time)
+                    if t >= worst or (t > guess) != turn:
+                        continue
+                    if not self.sure[i] or (t > self.cleared[i] and self.lines.kept.count[i] > 0):
+                        t = self.look_at(i, slot, x, at, time, length, worst)
+                        if turn == 0 and guess < t < NEVER:
+                            continue  # in the second turn
+                    if t < NEVER:
+                        self.smallest.put(cython.cast(cython.double, t), i)
+                        if self.smallest.count == want:
+                            worst = min(worst, max(self.cleared[self.smallest.node[0]], time))
+                            if worst <= guess:  # as good as can be
+                                return guess
+        return worst if self.smallest.count == want else NEVER
+
+    def guess(self, s, want, time):
+        """The last of so many of the first times in `cleared`, from `time` on; NEVER where there are fewer nodes."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        worst: cython.longlong = NEVER
         self.smallest.clear(want)
         for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(at + self.range_first[k], at + self.range_last[k]):
-                t = times[i]
+            for i in range(self.range_first[k], self.range_last[k]):
+                t = max(self.cleared[i], time)
                 if t < worst:
-                    self.smallest.put(cython.cast(cython.double, after if t < 0 else t if t > later else later), i - at)
+                    self.smallest.put(cython.cast(cython.double, t), i)
                     if self.smallest.count == want:
-                        worst = times[at + self.smallest.node[0]]
-                        if worst < 0:  # as good as can be
-                            return 0
-        return 0
+                        worst = max(self.cleared[self.smallest.node[0]], time)
+                        if worst == time:
+                            return time
+        return worst
 
-    def select_last(self, s, at, want, start):
-        """Into `smallest` the nodes of the set with the last times up to `start`; of equal ones the lowest numbers."""
+    def look_at(self, i, slot, x, at, time, length, limit):
+        """From when on the node has room, from `time` on and before `limit`, or NEVER; what is found out is noted."""
+        found: cython.longlong = max(self.cleared[i], time)
+        fresh: cython.bint = not self.sure[i] and self.cleared[i] == found  # it had no room up to here
+        d: cython.Py_ssize_t = self.demand_of[x]
+        found = self.lines.first_clear(i, d, slot, found, length, limit, self.node_starts.time[at + i])
+        self.sure[i] = found < NEVER
+        self.cleared[i] = min(found, limit)
+        if self.known >= 0 and fresh and not self.has_own(i):
+            self.rooms.time[self.known + i] = self.cleared[i]
+        return found
+
+    def select_last(self, slot, x, at, start, end):
+        """Into `smallest` the nodes with room from `start` to `end` that have the last times; of equal ones the lowest
+        numbers."""
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        want: cython.longlong = self.nodes_of[x]
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         t: cython.longlong
@@ -340,7 +450,11 @@ class Future(CountedHolds):
             for i in range(at + self.range_first[k], at + self.range_last[k]):
                 t = times[i]
                 t = self.now if t < 0 else t if t > later else later
-                if t <= start and (self.smallest.count < want or -t < self.smallest.worst):
+                if t > start or (self.smallest.count == want and -t >= self.smallest.worst):
+                    continue
+                if self.given[i - at] == self.giving:
+                    continue
+                if self.lines.kept.count[i - at] == 0 or self.lines.clear(i - at, d, slot, start, end):
                     self.smallest.put(cython.cast(cython.double, -t), i - at)
         return 0
 
@@ -375,6 +489,33 @@ class Future(CountedHolds):
         self.clear_rooms(x)
         return self.place.when(self.cleared, self.nodes_of[x])
 
+    def when_rooms_last(self, slot, x, after):
+        """The same beside holds: no sooner than if no node that gets room would lose it.
+
+        That time is tried next, until those that have room then suffice.
+        """
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        time: cython.longlong = after
+        next: cython.longlong
+        for i in range(self.n):
+            self.cleared[i] = -1 if self.member[s * self.n + i] else NEVER
+        while True:
+            for k in range(self.range_of[s], self.range_of[s + 1]):
+                for i in range(self.range_first[k], self.range_last[k]):
+                    if self.cleared[i] < time:
+                        self.cleared[i] = self.lines.first_clear(
+                            i, d, slot, time, length, self.limit, self.node_starts.time[at + i]
+                        )
+            next = max(self.place.when(self.cleared, self.nodes_of[x]), self.when_licensed(slot, x, time, length))
+            if next <= time or next == NEVER:
+                return next
+            time = next
+
     def clear_rooms(self, x):
         """Let `cleared` tell from when on each node has room."""
         k: cython.Py_ssize_t
@@ -404,14 +545,12 @@ class Future(CountedHolds):
         return 0
 
     def when_offered(self, slot, x, after):
-        """When enough cores are offered to a job that wants no certain nodes: a walk through the expected ends."""
-        h: cython.Py_ssize_t
+        """When enough cores are offered to a job that wants no certain nodes: a walk through the times at which more
+        may be offered."""
         k: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.set_of[x]
-        d: cython.Py_ssize_t = self.demand_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         have: cython.longlong = 0  # on nodes where nothing is kept for others
-        beside: cython.longlong
         next: cython.longlong
         time: cython.longlong = after
         self.follow(s)
@@ -420,33 +559,57 @@ class Future(CountedHolds):
         self.block = self.entry = 0
         self.step += 1
         self.meet(slot, s, after, self.reach)
+        for k in range(self.meets):
+            self.asked[k] = self.offers_until[k] = -1
         self.lines.blind = True
         have = self.offered_now(slot, x)
         self.lines.blind = False
-        while True:
+        while time < self.limit:
             if time > self.now:
                 self.lines.blind = True
                 have += self.forward(x, time)
                 self.lines.blind = False
             next = self.when_licensed(slot, x, time, length)
             if next == time:
-                beside = 0
-                for k in range(self.meets):
-                    if have + beside >= self.cores_of[x]:
-                        break
-                    beside += self.lines.offer(self.met[k], d, slot, time, time + length)
-                if have + beside >= self.cores_of[x]:
+                if self.offered_beside(slot, x, time, length, self.cores_of[x] - have):
                     return time
                 next = NEVER
                 if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
                     next = max(time + 1, self.walk.time[self.walk.order[self.block] * BLOCK + self.entry])
-                for k in range(self.holds):
-                    h = self.by_start[k]
-                    if time < self.held_end[h] < next and self.held_slot[h] != slot:
-                        next = self.held_end[h]
+                for k in range(self.meets):
+                    if self.offers_until[k] < next:
+                        next = self.offers_until[k]
             time = next
-            if time == NEVER:
-                return NEVER
+        return NEVER
+
+    def offered_beside(self, slot, x, time, length, want):
+        """Whether the nodes met offer so many cores from `time` on for so long.
+
+        `offers_most` is what a node offered when it was `asked`; up to `offers_until` it offers no more. So where even
+        that is too little, nothing is asked again.
+        """
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        sum: cython.longlong = 0
+        for k in range(self.meets):
+            if self.offers_until[k] <= time:
+                self.ask_offer(k, d, slot, time, length)
+            sum += self.offers_most[k]
+        for k in range(self.meets):
+            if sum < want:
+                return False
+            if self.asked[k] < time and self.offers_most[k] > 0:
+                sum -= self.offers_most[k]
+                self.ask_offer(k, d, slot, time, length)
+                sum += self.offers_most[k]
+        return sum >= want
+
+    def ask_offer(self, k, d, slot, time, length):
+        """Ask a node that was met."""
+        self.offers_most[k] = self.lines.offer_long(self.met[k], d, slot, time, time + length)
+        self.offers_until[k] = self.lines.until
+        self.asked[k] = time
+        return 0
 
     def offered_now(self, slot, x):
         """Cores that the nodes where nothing is kept for others offer at this moment."""

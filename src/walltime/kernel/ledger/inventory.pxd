@@ -36,6 +36,8 @@ cdef class Inventory(Ledger):
     cdef long long[::1] set_of
     cdef long long[::1] can
     cdef long long[::1] licensed_of
+    cdef long long[::1] parts_in  # of a request whose nodes differ: its parts, whose shapes follow; else 0
+    cdef dict parts_on  # by slot, of such jobs: its number in the order of entry, and what it wants of each node it has
     cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health
     cdef readonly Py_ssize_t unlike  # requests of which that is not true, or that want licences
     cdef long long[::1] licence_of
@@ -114,13 +116,15 @@ cdef class Inventory(Ledger):
     cdef long long stamp
     cdef long long[::1] met
     cdef Py_ssize_t meets
-    cdef long long[::1] former
 
     cpdef int share_licences(self, Inventory other) except -1
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
     cpdef Py_ssize_t intern_plain(self, long long cores, long long nodes, long long per_node, Py_ssize_t node_set) except -2
     cdef Py_ssize_t add_shape(self, object key, long long cores, long long nodes, Py_ssize_t d, Py_ssize_t node_set) except -1
+    cdef int add_parts(self, object request, bint alone, Py_ssize_t node_set) except -1
+    cdef Py_ssize_t demand_on(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t i, long long cores) except -1
+    cdef Py_ssize_t demand_kept(self, Py_ssize_t x, long long e) noexcept
     cpdef object count_nodes(self, object shapes)
     cdef int time_nodes(self) except -1
     cdef int find_edge(self) noexcept
@@ -133,7 +137,6 @@ cdef class Inventory(Ledger):
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef int set_time(self, long long now) except -1
     cdef bint is_pinned(self, Py_ssize_t h) noexcept
-    cpdef int set_capacity(self, long long cores) except -1
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
     cdef int tell_room(self, Py_ssize_t i) noexcept
     cdef int update(self, Py_ssize_t i) except -1

@@ -75,6 +75,8 @@ class Inventory(Ledger):
         self.can = integers(16)
         self.licensed_of = integers(16)
         self.any_of = integers(16)
+        self.parts_in = integers(16)
+        self.parts_on = {}
         self.licence_of = integers(16 * max(1, self.licences))
         self.sets = 0
         self.set_numbers = {}
@@ -132,7 +134,6 @@ class Inventory(Ledger):
         self.stamp = 0
         self.met = integers(self.n)
         self.meets = 0
-        self.former = integers(self.n)
         self.place.prepare(jobs, sizes, nodes.whole, nodes.seed)
         self.place.connect(np.zeros(self.n, np.int64) if switches is None else np.ascontiguousarray(switches, np.int64))
         self.place.survey(self)
@@ -211,7 +212,7 @@ class Inventory(Ledger):
         x: cython.Py_ssize_t
         alone = request.exclusive or self.whole
         licences = tuple(request.licences) if any(request.licences) else ()
-        key = (node_set, request.cores, request.nodes, tuple(request.each), alone, licences)
+        key = (node_set, request.cores, request.nodes, tuple(request.each), alone, licences, tuple(request.parts))
         if key in self.shape_numbers:
             return self.shape_numbers[key]
         if not 0 <= node_set < self.sets:
@@ -225,6 +226,12 @@ class Inventory(Ledger):
             if licences[k]:
                 self.licence_of[x * self.licences + k] = self.licensing.demand((licences[k],), False)
         self.can[x] = self.could(request, node_set)
+        if request.parts:
+            self.parts_in[x] = self.add_parts(request, alone, node_set)
+            if self.any_of[x] and not self.any_of[x + 1]:  # the largest part wants more than nodes
+                self.any_of[x] = 0
+                self.unlike += 1
+                self.time_nodes()
         return x
 
     def intern_plain(self, cores, nodes, per_node, node_set):
@@ -241,7 +248,7 @@ class Inventory(Ledger):
             each = (cores + nodes - 1) // nodes
             if self.whole and per_node > each:
                 each = per_node
-        key = (node_set, cores, nodes, (each, *self.nothing), self.whole, ())
+        key = (node_set, cores, nodes, (each, *self.nothing), self.whole, (), ())
         if key in self.shape_numbers:
             return self.shape_numbers[key]
         if cores > self.set_cores[node_set] or not self.place.plain:
@@ -266,11 +273,12 @@ class Inventory(Ledger):
             self.licensed_of = doubled(self.licensed_of)
             self.licence_of = doubled(self.licence_of)
             self.any_of = doubled(self.any_of)
+            self.parts_in = doubled(self.parts_in)
         self.cores_of[x] = cores
         self.nodes_of[x] = nodes
         self.demand_of[x] = d
         self.set_of[x] = node_set
-        self.licensed_of[x] = 0
+        self.licensed_of[x] = self.parts_in[x] = 0
         for k in range(self.licences):
             self.licence_of[x * self.licences + k] = -1
         if self.whole:
@@ -284,6 +292,53 @@ class Inventory(Ledger):
         self.shapes += 1
         return x
 
+    def add_parts(self, request, alone, node_set):
+        """The shapes that follow that of a request whose nodes differ, by the smallest of which it was taken: each part
+        by itself, the largest first, and each together with those before it. As a node that serves one part serves all
+        behind it, it can be served where each of the latter can. How many parts there are."""
+        total: cython.longlong = 0
+        sums = []
+        for nodes, each in request.parts:
+            d = self.lines.demand(tuple(each), alone)
+            total += nodes
+            sums.append((total, d))
+            self.add_shape((self.shapes,), nodes * each[0], nodes, d, node_set)
+        for nodes, d in sums:
+            self.add_shape((self.shapes,), nodes * self.lines.each[d * self.lines.kinds], nodes, d, node_set)
+        return len(sums)
+
+    def demand_on(self, slot, x, i, cores):
+        """What the job wants of a node that it has, with so many cores."""
+        z: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        if self.parts_in[x] == 0:
+            return self.demand_of[x]
+        seq, demands = self.parts_on.get(slot, (-1, {}))
+        if seq == self.jobs.at[slot].seq and i in demands:
+            return demands[i]
+        for z in range(x + 1, x + 1 + self.parts_in[x]):  # it ran before the simulation began
+            if self.lines.each[self.demand_of[z] * kinds] <= cores:
+                return self.demand_of[z]
+        return self.demand_of[x]
+
+    def demand_kept(self, x, e):
+        """What the request wants of the node of an entry of its hold."""
+        r: cython.Py_ssize_t
+        z: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        for z in range(x + 1, x + 1 + self.parts_in[x]):
+            d = self.demand_of[z]
+            least: cython.longlong = self.lines.each[d * kinds]
+            cores: cython.longlong = self.lines.kept_amounts[e * kinds]  # of a node that it has alone, all
+            if least == cores or (self.lines.alone[d] and least < cores):
+                for r in range(1, kinds):
+                    if self.lines.each[d * kinds + r] != self.lines.kept_amounts[e * kinds + r]:
+                        break
+                else:
+                    return d
+        return self.demand_of[x]
+
     def count_nodes(self, shapes):
         """How many nodes requests of these shapes want; 1 where they do not say (-1: no shape)."""
         i: cython.Py_ssize_t
@@ -294,6 +349,21 @@ class Inventory(Ledger):
                 found[i] = self.nodes_of[numbers[i]]
         return np.asarray(found)
 
+    def in_all(self, x: cython.Py_ssize_t, licences=()) -> dict:
+        """What a request of this shape asks for of each resource, on all its nodes; and of licences, by their names."""
+        k: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.lines.kinds
+        shapes = range(x + 1, x + 1 + self.parts_in[x]) if self.parts_in[x] > 0 else [x]
+        found = dict.fromkeys(self.resources, 0)
+        for z in shapes:
+            times = self.nodes_of[z] if self.nodes_of[z] > 0 else self.cores_of[z]
+            for k in range(kinds):
+                found[self.resources[k]] += times * self.lines.each[self.demand_of[z] * kinds + k]
+        for k in range(self.licences if self.licensed_of[x] else 0):
+            if self.licence_of[x * self.licences + k] >= 0:
+                found[licences[k]] = self.licensing.each[self.licence_of[x * self.licences + k]]
+        return {name: int(amount) for name, amount in found.items()}
+
     def could(self, request, node_set) -> bool:
         """Whether the request could be served by the set's nodes, empty and in full health."""
         if request.lacking:
@@ -302,12 +372,23 @@ class Inventory(Ledger):
             return False
         if request.nodes > 0 and not self.place.plain:
             return self.could_suit(request, node_set)
+        wanted: cython.longlong = 0
+        for nodes, each in request.parts:
+            wanted += nodes
+            if self.count_fitting(each, node_set) < wanted:
+                return False
         rows, counts = self.models[node_set]
         have: cython.longlong = 0
         for row, count in zip(rows, counts, strict=True):
             times = min(amount // need for amount, need in zip(row, request.each, strict=True) if need > 0)
             have += count * (times if request.nodes == 0 else times > 0)
         return have >= (request.nodes or request.cores)
+
+    def count_fitting(self, each, node_set) -> int:
+        """How many nodes of the set have so much, empty."""
+        rows, counts = self.models[node_set]
+        fitting = [all(has >= need for has, need in zip(row, each, strict=True)) for row in rows]
+        return sum(count for count, fits in zip(counts, fitting, strict=True) if fits)
 
     def could_suit(self, request, node_set) -> bool:
         """The same where the placement cares which nodes they are."""
@@ -391,31 +472,6 @@ class Inventory(Ledger):
         for r in range(kinds):
             self.rough.set(i, r, self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r])
         return 0
-
-    def set_capacity(self, cores):
-        """Cores go and come back on the highest-numbered nodes first."""
-        i: cython.Py_ssize_t
-        kinds: cython.Py_ssize_t = self.lines.kinds
-        change: cython.longlong = cores - self.capacity
-        step: cython.longlong
-        at: cython.Py_ssize_t
-        self.time_nodes()
-        for i in range(self.n - 1, -1, -1) if change < 0 else range(self.n):
-            at = i * kinds
-            step = change
-            if step < -self.lines.cap[at]:
-                step = -self.lines.cap[at]
-            if step > self.lines.full[at] - self.lines.cap[at]:
-                step = self.lines.full[at] - self.lines.cap[at]
-            if step != 0:
-                self.lines.cap[at] += step
-                change -= step
-                self.update(i)
-        if change != 0:
-            raise EngineError(f"{cores} cores, where the nodes have {self.size}")
-        self.capacity = cores
-        self.version += 1
-        return self.bound()
 
     def drain(self, nodes, empty) -> None:
         """Nothing new starts on the nodes any more (or again); what runs there stays."""

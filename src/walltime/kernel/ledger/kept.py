@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.blocks import Blocks
 
 TIME = cython.declare(cython.Py_ssize_t, 0)  # a step: when it begins,
 EDGES = cython.declare(cython.Py_ssize_t, 1)  # how many entries begin or end there,
@@ -14,7 +14,7 @@ AMOUNTS = cython.declare(cython.Py_ssize_t, 3)  # and how much of each resource 
 
 @cython.final
 @cython.cclass
-class KeptSteps:
+class KeptSteps(Blocks):
     """A block of steps for each node, in order of time; before the first of them nothing is kept.
 
     A step is there as long as an entry begins or ends at it. So a question that leaves one entry aside finds a step
@@ -22,14 +22,8 @@ class KeptSteps:
     """
 
     def __init__(self, nodes, kinds) -> None:
+        super().__init__(nodes, AMOUNTS + kinds, 256)
         self.kinds = kinds
-        self.width = AMOUNTS + self.kinds
-        self.base = integers(nodes, -1)
-        self.count = integers(nodes)
-        self.room = integers(nodes)
-        self.steps = integers(256 * self.width)
-        self.end = 0
-        self.spare = integers(64, -1)
 
     def add(self, i, start, end, amounts, at):
         """So much is kept from `start` to `end`: the amounts from place `at` on."""
@@ -42,7 +36,7 @@ class KeptSteps:
     def remove(self, i, start, end, amounts, at):
         """An entry that was added is there no more."""
         p: cython.Py_ssize_t = self.base[i] + EDGES
-        if self.count[i] == 2 and self.steps[p] == self.steps[p + self.width] == 1:  # the only one
+        if self.count[i] == 2 and self.rows[p] == self.rows[p + self.width] == 1:  # the only one
             self.count[i] = 0
             return 0
         first: cython.Py_ssize_t = self.find(i, start)
@@ -59,7 +53,7 @@ class KeptSteps:
         base: cython.Py_ssize_t = self.base[i]
         while low < high:
             middle = (low + high) >> 1
-            if self.steps[base + middle * self.width] <= time:
+            if self.rows[base + middle * self.width] <= time:
                 low = middle + 1
             else:
                 high = middle
@@ -71,23 +65,23 @@ class KeptSteps:
         """Nothing else is kept on the node: a step where it begins, and one where it ends."""
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        self.steps[p + TIME] = start
-        self.steps[p + w + TIME] = end
-        self.steps[p + EDGES] = self.steps[p + w + EDGES] = 1
-        self.steps[p + THERE] = 1
-        self.steps[p + w + THERE] = 0
+        self.rows[p + TIME] = start
+        self.rows[p + w + TIME] = end
+        self.rows[p + EDGES] = self.rows[p + w + EDGES] = 1
+        self.rows[p + THERE] = 1
+        self.rows[p + w + THERE] = 0
         for r in range(self.kinds):
-            self.steps[p + AMOUNTS + r] = amounts[at + r]
-            self.steps[p + w + AMOUNTS + r] = 0
+            self.rows[p + AMOUNTS + r] = amounts[at + r]
+            self.rows[p + w + AMOUNTS + r] = 0
         self.count[i] = 2
         return 0
 
     def change(self, p, last, sign, amounts, at):
         r: cython.Py_ssize_t
         while p < last:
-            self.steps[p + THERE] += sign
+            self.rows[p + THERE] += sign
             for r in range(self.kinds):
-                self.steps[p + AMOUNTS + r] += sign * amounts[at + r]
+                self.rows[p + AMOUNTS + r] += sign * amounts[at + r]
             p += self.width
         return 0
 
@@ -98,8 +92,8 @@ class KeptSteps:
         before: cython.Py_ssize_t = self.find(i, time)
         p: cython.Py_ssize_t
         q: cython.Py_ssize_t
-        if before >= 0 and self.steps[before] == time:
-            self.steps[before + EDGES] += 1
+        if before >= 0 and self.rows[before] == time:
+            self.rows[before + EDGES] += 1
             return 0
         if self.count[i] == self.room[i]:
             self.widen(i)
@@ -108,11 +102,11 @@ class KeptSteps:
         q = self.base[i] + self.count[i] * w
         while q > p:
             q -= 1
-            self.steps[q + w] = self.steps[q]
-        self.steps[p + TIME] = time
-        self.steps[p + EDGES] = 1
+            self.rows[q + w] = self.rows[q]
+        self.rows[p + TIME] = time
+        self.rows[p + EDGES] = 1
         for r in range(THERE, w):
-            self.steps[p + r] = self.steps[before + r] if before >= 0 else 0
+            self.rows[p + r] = self.rows[before + r] if before >= 0 else 0
         self.count[i] += 1
         return 0
 
@@ -120,36 +114,10 @@ class KeptSteps:
         """One entry fewer begins or ends at the step; without any it is like the one before."""
         w: cython.Py_ssize_t = self.width
         last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * w
-        self.steps[p + EDGES] -= 1
-        if self.steps[p + EDGES] == 0:
+        self.rows[p + EDGES] -= 1
+        if self.rows[p + EDGES] == 0:
             while p < last:
-                self.steps[p] = self.steps[p + w]
+                self.rows[p] = self.rows[p + w]
                 p += 1
             self.count[i] -= 1
-        return 0
-
-    def widen(self, i):
-        """Room for twice as many steps: a block of a power of two, a spare one where there is one."""
-        k: cython.Py_ssize_t = 0
-        old: cython.Py_ssize_t = self.base[i]
-        size: cython.Py_ssize_t = self.room[i] * 2 if self.room[i] > 0 else 4
-        new: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        while (1 << k) < size:
-            k += 1
-        if self.spare[k] >= 0:
-            new = self.spare[k]
-            self.spare[k] = self.steps[new]
-        else:
-            while self.end + size * self.width > len(self.steps):
-                self.steps = doubled(self.steps)
-            new = self.end
-            self.end += size * self.width
-        if old >= 0:
-            for p in range(self.count[i] * self.width):
-                self.steps[new + p] = self.steps[old + p]
-            self.steps[old] = self.spare[k - 1]
-            self.spare[k - 1] = old
-        self.base[i] = new
-        self.room[i] = size
         return 0

@@ -4,7 +4,7 @@ cdef extern from *:
 
 cdef class RoughRoom:
     cdef readonly Py_ssize_t kinds
-    cdef Py_ssize_t words
+    cdef readonly Py_ssize_t words
     cdef long long[::1] limits  # by resource, rising
     cdef long long[::1] reached  # by node and resource: how many of the limits it reaches
     cdef long long[::1] bits
@@ -13,8 +13,8 @@ cdef class RoughRoom:
     cdef Py_ssize_t asked
 
     cpdef int set(self, Py_ssize_t i, Py_ssize_t r, long long free) noexcept
-    cdef int ask(self, long long[::1] each, Py_ssize_t at, Py_ssize_t first) noexcept
-    cdef long long among(self, Py_ssize_t w) noexcept
+    cpdef int ask(self, long long[::1] each, Py_ssize_t at, Py_ssize_t first) noexcept
+    cpdef long long among(self, Py_ssize_t w) noexcept
 
 cdef class NodePool:
     cdef readonly Py_ssize_t size

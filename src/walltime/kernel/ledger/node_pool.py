@@ -93,12 +93,6 @@ class RoughRoom:
             word &= self.bits[self.rows[k] + w]
         return word
 
-    def nodes_for(self, each) -> list:
-        """All that may have room for the amounts: for checks and for a person."""
-        self.ask(np.ascontiguousarray(each, np.int64), 0, 0)
-        words = [int(self.among(w)) for w in range(self.words)]
-        return [32 * w + i for w, word in enumerate(words) for i in range(32) if word >> i & 1]
-
 
 @cython.final
 @cython.cclass

@@ -14,7 +14,10 @@ cdef class NodeSpace:
 
     cdef int clear(self, long long begin, long long close) except -1
     cdef long long end(self, Py_ssize_t k) noexcept
-    cdef long long span(self, long long[::1] nodes, long long start, long long end, long long[::1] out) except *
+    cdef Py_ssize_t find(self, long long time) noexcept
+    cdef long long span(
+        self, long long[::1] nodes, long long start, long long end, long long[::1] out, Py_ssize_t least
+    ) except *
     cdef bint lets_in(self, Py_ssize_t k, long long[::1] nodes, long long[::1] out) noexcept
     cdef bint overlaps(self, long long[::1] nodes, long long start, long long end) noexcept
     cdef int reserve(self, long long[::1] nodes, long long start, long long end) except -1

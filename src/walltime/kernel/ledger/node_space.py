@@ -55,9 +55,23 @@ class NodeSpace:
     def end(self, k):
         return self.begin[k + 1] if k + 1 < self.count else self.close
 
-    def span(self, nodes, start, end, out):
+    def find(self, time):
+        """The first interval that ends behind that time; as many as there are where none does."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.count
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) // 2
+            if self.begin[middle] > time:
+                high = middle
+            else:
+                low = middle + 1
+        return self.count if time >= self.close else max(low - 1, 0)
+
+    def span(self, nodes, start, end, out, least):
         """`out` are those of the nodes that are kept for no job in any interval from `start` on that begins at or
-        before `end`. The next time worth trying: the end of the first interval behind which there are others, or -1.
+        before `end`; where they are fewer than `least`, some more may be among them, but not as many as that.
+        The next time worth trying: the end of the first interval behind which there are others, or -1.
         """
         k: cython.Py_ssize_t
         w: cython.Py_ssize_t
@@ -65,9 +79,9 @@ class NodeSpace:
         later: cython.longlong = NONE
         for w in range(self.words):
             out[w] = nodes[w]
-        for k in range(self.count):
-            if self.end(k) <= start:
-                continue
+        for k in range(self.find(start), self.count):
+            if later >= 0 and least > 0 and count_nodes(out) < least:
+                break
             if later < 0 and k + 1 < self.count and self.lets_in(k, nodes, out):
                 later = self.begin[k + 1]
             if self.begin[k] > end:

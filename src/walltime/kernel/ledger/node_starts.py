@@ -8,6 +8,8 @@ import numpy as np
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.timelines import Timelines
 
+EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
+
 
 @cython.final
 @cython.cclass
@@ -73,9 +75,41 @@ class Smallest:
         return 0
 
 
+@cython.cclass
+class NodeTimes:
+    """A time for every node in each of some rows, in `time`: for the demands that were asked about lately."""
+
+    def __init__(self, lines: Timelines, nodes, most) -> None:
+        self.lines = lines
+        self.n = nodes
+        self.most = most
+        self.kept = 0
+        self.time = integers(8 * self.n)
+        self.demand = integers(self.most, -1)
+        self.read = integers(self.most)
+        self.asked = integers(self.most)
+        self.clock = 0
+
+    def claim(self):
+        """A row: a new one, or that which was not asked for for longest, with its demand."""
+        row: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        if self.kept < self.most:
+            row = self.kept
+            self.kept += 1
+            if self.kept * self.n > len(self.time):
+                self.time = doubled(self.time)
+        else:
+            for k in range(1, self.most):
+                if self.asked[k] < self.asked[row]:
+                    row = k
+        self.read[row] = -1
+        return row
+
+
 @cython.final
 @cython.cclass
-class NodeStarts:
+class NodeStarts(NodeTimes):
     """`Timelines.first_time` of every node, for the demands that were asked about lately.
 
     Each of these has a row of `time`. Nodes that change are written into a log; a row that is asked for again is made
@@ -83,17 +117,9 @@ class NodeStarts:
     """
 
     def __init__(self, lines: Timelines, nodes) -> None:
-        self.lines = lines
-        self.n = nodes
-        self.most = max(8, min(1024, (1 << 23) // max(1, nodes)))
-        self.kept = 0
+        super().__init__(lines, nodes, max(8, min(1024, (1 << 23) // max(1, nodes))))
         self.computed = 0
-        self.time = integers(8 * self.n)
         self.place = integers(16, -1)
-        self.demand = integers(self.most, -1)
-        self.read = integers(self.most)
-        self.asked = integers(self.most)
-        self.clock = 0
         size = 64
         while size < self.n:
             size *= 2
@@ -134,21 +160,75 @@ class NodeStarts:
         return at
 
     def fresh(self, d):
-        """A row for the demand: a new one, or that of the one not asked about for longest."""
-        row: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        if self.kept < self.most:
-            row = self.kept
-            self.kept += 1
-            if self.kept * self.n > len(self.time):
-                self.time = doubled(self.time)
-        else:
-            row = 0
-            for k in range(1, self.most):
-                if self.asked[k] < self.asked[row]:
-                    row = k
+        """A row for the demand."""
+        row: cython.Py_ssize_t = self.claim()
+        if self.demand[row] >= 0:
             self.place[self.demand[row]] = -1
         self.place[d] = row
         self.demand[row] = d
-        self.read[row] = -1
+        return row
+
+
+@cython.final
+@cython.cclass
+class RoomTimes(NodeTimes):
+    """Before when no node has room for a demand for so long, beside all that is kept: as far as looks have found out.
+
+    What is added makes it no sooner. So a row of `time` stays true but for nodes that were eased since it was read
+    last: of these nothing is known, nor of a job's own nodes, where its own hold does not count.
+    """
+
+    def __init__(self, lines: Timelines, nodes) -> None:
+        super().__init__(lines, nodes, max(8, min(512, (1 << 20) // max(1, nodes))))
+        self.rows = {}
+        self.length = integers(self.most)
+
+    def times(self, d, length):
+        """Where in `time` the row begins."""
+        row: cython.Py_ssize_t
+        found = self.rows.get((d, length))
+        row = self.fresh(d, length) if found is None else found
+        self.clock += 1
+        self.asked[row] = self.clock
+        self.refresh(row)
+        return row * self.n
+
+    def refresh(self, row):
+        """Forget what is no longer true."""
+        p: cython.longlong
+        at: cython.Py_ssize_t = row * self.n
+        if not self.is_near(row):
+            self.begin(row)
+        for p in range(self.read[row], self.lines.eases):
+            self.time[at + self.lines.eased[p & (EASED - 1)]] = 0
+        self.read[row] = self.lines.eases
+        return 0
+
+    def is_near(self, row):
+        """Whether few nodes were eased since."""
+        return self.read[row] >= 0 and self.lines.eases - self.read[row] <= min(self.n, EASED)
+
+    def begin(self, row):
+        """Take over what is known of the same demand for less time: there is no room for longer then either."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        best: cython.Py_ssize_t = -1
+        for k in range(self.kept):
+            if k == row or self.demand[k] != self.demand[row] or not self.is_near(k):
+                continue
+            if self.length[k] <= self.length[row] and (best < 0 or self.length[k] > self.length[best]):
+                best = k
+        for i in range(self.n):
+            self.time[row * self.n + i] = self.time[best * self.n + i] if best >= 0 else 0
+        self.read[row] = self.read[best] if best >= 0 else self.lines.eases
+        return 0
+
+    def fresh(self, d, length):
+        """A row for the demand and the length of time."""
+        row: cython.Py_ssize_t = self.claim()
+        if self.demand[row] >= 0:
+            del self.rows[self.demand[row], self.length[row]]
+        self.rows[d, length] = row
+        self.demand[row] = d
+        self.length[row] = length
         return row

@@ -8,7 +8,6 @@ cdef class PlanLedger(Ledger):
     cdef readonly Availability plan
     cdef dict promised
     cdef readonly long long moves
-    cdef readonly long long early
     cdef readonly Offers offers
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
@@ -21,7 +20,6 @@ cdef class PlanLedger(Ledger):
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
-    cpdef int set_capacity(self, long long cores) except -1
     cpdef int shut(self, Py_ssize_t blocker, object nodes, long long until) except -1
     cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1

@@ -27,7 +27,6 @@ class PlanLedger(Ledger):
         self.plan = Availability(capacity)
         self.promised = {}
         self.moves = 0  # promises that have moved forward so far
-        self.early = 0  # jobs that have ended before they were expected to
         self.offers = None  # until a policy wants to know which promises can move
 
     def possible(self, slot):
@@ -228,15 +227,6 @@ class PlanLedger(Ledger):
 
     def next_promise(self):
         return self.offers.next_promise(self.now)
-
-    def set_capacity(self, cores):
-        change: cython.longlong = cores - self.capacity
-        self.capacity = cores
-        self.free += change
-        self.extra = self.free
-        if change < 0:
-            return self.plan.add(self.now, NEVER, change)
-        return self.free_up(self.now, NEVER, change)
 
     def set_time(self, now):
         self.now = now

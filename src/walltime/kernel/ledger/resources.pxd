@@ -10,6 +10,7 @@ cdef class ResourceLedger(Future):
     cdef long long[::1] wanted  # of each resource, while nodes are ranked
     cdef readonly bint restricted
     cdef long long[::1] usable
+    cdef Py_ssize_t placed  # the shape of the part that is given its nodes, or -1
     cdef int restrict(self, long long[::1] nodes) except -1
     cdef int confine(self, object nodes) except -1
     cdef int lift(self) except -1
@@ -20,6 +21,7 @@ cdef class ResourceLedger(Future):
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1
     cpdef int give(self, Py_ssize_t slot) except -1
+    cpdef int give_node(self, Py_ssize_t slot, Py_ssize_t node) except -1
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int loosen(self, Py_ssize_t slot) except -1
@@ -28,6 +30,8 @@ cdef class ResourceLedger(Future):
     cpdef int release_holds(self) except -1
     cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
     cdef bint fits_named(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint fits_nodes(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
+    cdef bint fits_parts(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef bint fits_simply(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cpdef int focus_parts(self, Py_ssize_t node_set) except -1
     cdef bint holds_once(self) noexcept
@@ -37,6 +41,8 @@ cdef class ResourceLedger(Future):
     cdef bint fits_fully(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
     cdef int narrow(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
     cdef int choose_narrowed(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except -1
+    cdef int choose_parts(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except -1
+    cdef bint pick_parts(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef bint is_choosy(self, Py_ssize_t x) noexcept
     cdef bint choose_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef bint find_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1
@@ -44,6 +50,7 @@ cdef class ResourceLedger(Future):
     cdef bint rank_clear(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef int rank_level(self, Py_ssize_t slot, Py_ssize_t d, NodePool pool, long long level, long long until) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
+    cdef int pick(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef bint divide(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except? -1
     cdef int weigh(self, Py_ssize_t d) noexcept
     cdef int choose_by_leftover(self, Py_ssize_t x, NodePool pool) except -1
@@ -56,9 +63,13 @@ cdef class ResourceLedger(Future):
     cdef int put_licences(self, Py_ssize_t slot, Py_ssize_t x) except -1
     cdef int settle(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef int name_nodes(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int name_parts(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef bint holds_only(self, Py_ssize_t slot) except? -1
     cdef int find_rooms(self, Py_ssize_t x, long long start) except -1
     cdef int find_freed(self, Py_ssize_t x) except -1
+    cdef int keep_named(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int keep_licences(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int drop_hold(self, Py_ssize_t h) except -1
     cdef int renew(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int bar_again(self, Py_ssize_t h, long long e, long long sign) noexcept
     cdef int name_found(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
@@ -68,6 +79,7 @@ cdef class ResourceLedger(Future):
     cdef bint is_late(self, Py_ssize_t s) except? -1
     cdef int hold_again(self, Py_ssize_t slot, long long start) except -1
     cdef bint spares_looks(self, Py_ssize_t x, Py_ssize_t h) noexcept
+    cdef bint ranks_by_end(self, Py_ssize_t x) noexcept
     cdef long long worst_of(self, Py_ssize_t h, Py_ssize_t x) except? -2
     cdef int enter_hold(self, Py_ssize_t h) except -1
     cdef int forget_hold(self, Py_ssize_t h) except -1

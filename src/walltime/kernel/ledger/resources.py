@@ -1,9 +1,10 @@
 """What is free on which node, now and later, where nodes have several resources and jobs may use some of the nodes.
 
-A shaped job wants so many distinct nodes, and the same of each; a shapeless one wants cores anywhere, each with its
-part of the rest. Both want licences, or none. A reservation is a number of cores where any serve; else it names its
-nodes when it is made, and is feasible in every resource there. A question about the future costs the nodes that have
-changed since it was asked last, a look at each node of the set, and the nodes on which something is kept.
+A shaped job wants so many distinct nodes, and the same of each, or has several such parts; a shapeless one wants cores
+anywhere, each with its part of the rest. All want licences, or none. A reservation is a number of cores where any
+serve; else it names its nodes when it is made, and is feasible in every resource there. A question about the future
+costs the nodes that have changed since it was asked last, a look at each node of the set, and the nodes on which
+something is kept.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class ResourceLedger(Future):
         self.wanted = integers(self.lines.kinds)
         self.restricted = False
         self.usable = integers(1)
+        self.placed = -1
 
     # ---- now
 
@@ -76,11 +78,16 @@ class ResourceLedger(Future):
         return self.member[self.set_of[self.jobs.at[slot].shape] * self.n + i] == 1
 
     def wants(self, slot) -> tuple:
-        """How many nodes the job asks for, 0 for cores anywhere, and what it wants on each, or with each core."""
+        """How many nodes the job asks for, 0 for cores anywhere, and what it wants on each, or with each core.
+
+        Of one whose nodes differ, that of the part which is being placed; before that, the least.
+        """
         job: cython.Py_ssize_t = slot
         x: cython.Py_ssize_t = self.jobs.at[job].shape
         if not 0 <= x < self.shapes:
             raise EngineError(f"job {self.jobs.at[job].job_id} has no shape: {x}")
+        if self.parts_in[x] > 0 and self.placed >= 0:
+            x = self.placed
         return int(self.nodes_of[x]), self.lines.wanted(self.demand_of[x])
 
     def mask_of(self, slot) -> np.ndarray:
@@ -139,10 +146,24 @@ class ResourceLedger(Future):
 
     def fits_named(self, slot, x, pool: NodePool, end):
         """Whether the nodes and licences are there beside the named holds."""
-        d: cython.Py_ssize_t = self.demand_of[x]
-        nodes: cython.longlong = self.nodes_of[x]
         if not self.licensed(slot, x, self.now, end):
             return False
+        return self.fits_nodes(slot, x, pool, end) if self.parts_in[x] == 0 else self.fits_parts(slot, x, pool, end)
+
+    def fits_parts(self, slot, x, pool: NodePool, end):
+        """Whether each part has its nodes together with those before it."""
+        y: cython.Py_ssize_t
+        for y in range(x + 1 + self.parts_in[x], x + 1 + 2 * self.parts_in[x]):
+            if not pool.enough(self.lines.each[self.demand_of[y] * self.lines.kinds], self.nodes_of[y]):
+                return False
+            if not self.fits_nodes(slot, y, pool, end):
+                return False
+        return True
+
+    def fits_nodes(self, slot, x, pool: NodePool, end):
+        """Whether the nodes are there, or the cores of one that wants no certain nodes."""
+        d: cython.Py_ssize_t = self.demand_of[x]
+        nodes: cython.longlong = self.nodes_of[x]
         if nodes > 0 and not self.place.plain:
             mark: cython.Py_ssize_t = pool.assumed
             self.narrow(slot, x, pool, end)
@@ -346,7 +367,9 @@ class ResourceLedger(Future):
             self.keep_names()
         if self.holds > 0:
             self.unhold(slot)
-        if not (self.is_choosy(x) and self.choose_clear(slot, x, pool, until)):
+        if self.parts_in[x] > 0:
+            self.choose_parts(slot, x, pool, until)
+        elif not (self.is_choosy(x) and self.choose_clear(slot, x, pool, until)):
             self.choose_narrowed(slot, x, pool, until)
         self.settle(slot, x, pool)
         self.jobs.at[slot].holding = 1
@@ -369,6 +392,55 @@ class ResourceLedger(Future):
             return self.choose(slot, x, pool)
         finally:
             pool.undo(0)
+
+    def choose_parts(self, slot, x, pool: NodePool, until):
+        """The parts of one whose nodes differ, the largest first: each is placed on nodes that those before it left."""
+        if self.pick_parts(slot, x, pool, until):
+            return self.divide(slot, x, pool)
+        self.lines.blind = self.licensing.blind = True  # as above
+        try:
+            if not self.pick_parts(slot, x, pool, until):
+                raise EngineError(f"job {self.jobs.at[slot].job_id} takes nodes where it does not fit")
+        finally:
+            self.lines.blind = self.licensing.blind = False
+        return self.divide(slot, x, pool)
+
+    def pick_parts(self, slot, x, pool: NodePool, until):
+        """Put the nodes of all parts, with their cores; whether there are enough."""
+        z: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        least: cython.longlong
+        if not self.licensed(slot, x, self.now, until):
+            return False
+        demands: dict = {}
+        self.parts_on[slot] = self.jobs.at[slot].seq, demands
+        try:
+            for z in range(x + 1, x + 1 + self.parts_in[x]):
+                least = self.lines.each[self.demand_of[z] * self.lines.kinds]
+                self.placed = z
+                self.narrow(slot, z, pool, until)
+                for k in range(n):
+                    pool.assume(self.before_node[k], 0)
+                if not pool.enough(least, self.nodes_of[z]):
+                    return False
+                self.pick(slot, z, pool)
+                pool.undo(0)
+                if pool.chosen != self.nodes_of[z]:
+                    raise EngineError(f"job {self.jobs.at[slot].job_id} is given {pool.chosen} nodes for a part of it")
+                for k in range(pool.chosen):
+                    self.before_node[n] = pool.node[k]
+                    self.before_cores[n] = least
+                    demands[pool.node[k]] = self.demand_of[z]
+                    n += 1
+        finally:
+            pool.undo(0)
+            self.placed = -1
+        pool.clear()
+        for k in range(n):
+            pool.put(self.before_node[k], self.before_cores[k])
+        pool.fix()
+        return True
 
     def is_choosy(self, x):
         """Whether nodes are to be looked at one by one, as more than cores decides, in an order that is known."""
@@ -462,6 +534,11 @@ class ResourceLedger(Future):
         return 0
 
     def choose(self, slot, x, pool: NodePool):
+        """Ask the placement, and divide the cores."""
+        self.pick(slot, x, pool)
+        return self.divide(slot, x, pool)
+
+    def pick(self, slot, x, pool: NodePool):
         """Ask the placement."""
         nodes: cython.longlong = self.nodes_of[x]
         d: cython.Py_ssize_t = self.demand_of[x]
@@ -474,7 +551,7 @@ class ResourceLedger(Future):
             self.choose_by_leftover(x, pool)
         else:
             self.place.pick(pool, nodes, self.lines.each[d * self.lines.kinds], slot)
-        return self.divide(slot, x, pool)
+        return 0
 
     def divide(self, slot, x, pool: NodePool):
         """Divide the job's cores over the chosen nodes in order of their numbers."""
@@ -555,7 +632,7 @@ class ResourceLedger(Future):
 
     def put(self, slot, x, i, cores):
         """The job is on the node, with so many cores."""
-        d: cython.Py_ssize_t = self.demand_of[x]
+        d: cython.Py_ssize_t = self.demand_on(slot, x, i, cores)
         if not self.timed:
             self.lines.used[i * self.lines.kinds] += cores
             return self.update(i)
@@ -587,6 +664,7 @@ class ResourceLedger(Future):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = self.jobs.at[slot].expected_end
         first: cython.Py_ssize_t = self.shares.first[slot]
+        self.early += end > self.now and self.jobs.at[slot].seq >= 0
         self.enroll(slot, end, False)
         for k in range(first, first + self.shares.length[slot]):
             i = self.shares.at[k] >> 24
@@ -601,6 +679,22 @@ class ResourceLedger(Future):
                     self.licensing.stop(k, slot, end)
         self.shares.release(slot)
         self.jobs.at[slot].holding = 0
+        return self.bound()
+
+    def give_node(self, slot, node):
+        i: cython.Py_ssize_t = node
+        end: cython.longlong = self.jobs.at[slot].expected_end
+        cores: cython.longlong
+        self.enroll(slot, end, False)
+        cores = self.shares.remove(slot, i)
+        if cores < 0:
+            raise EngineError(f"job {self.jobs.at[slot].job_id} gives back node {i}, which it has not")
+        if self.timed:
+            self.lines.stop(i, slot, end)
+        else:
+            self.lines.used[i * self.lines.kinds] -= cores
+        self.update(i)
+        self.enroll(slot, end, True)
         return self.bound()
 
     def prolong(self, slot, until):
@@ -625,8 +719,6 @@ class ResourceLedger(Future):
     # ---- holds
 
     def hold(self, slot, start):
-        k: cython.Py_ssize_t
-        d: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         h: cython.Py_ssize_t
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
@@ -648,21 +740,31 @@ class ResourceLedger(Future):
             self.counted_in[self.set_of[x]] += 1
             self.plan_hold(h, -1)
         else:
-            self.named += 1
-            if self.nodes_of[x] > 0:
-                self.name_nodes(slot, x, start, end)
-            else:
-                self.name_cores(slot, x, start, end)
-        if self.licensed_of[x]:
-            for k in range(self.licences):
-                d = self.licence_of[x * self.licences + k]
-                if d >= 0:
-                    self.held_licences[h] = self.licensing.keep(
-                        self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
-                    )
+            self.keep_named(slot, x, start, end)
+        self.keep_licences(slot, x, start, end)
         self.enter_hold(h)
         self.version += 1
         return self.bound()
+
+    def keep_named(self, slot, x, start, end):
+        """The hold that is being made names its nodes."""
+        self.named += 1
+        if self.nodes_of[x] > 0:
+            return self.name_nodes(slot, x, start, end)
+        return self.name_cores(slot, x, start, end)
+
+    def keep_licences(self, slot, x, start, end):
+        """It keeps the licences of the request."""
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.made
+        for k in range(self.licences if self.licensed_of[x] else 0):
+            d = self.licence_of[x * self.licences + k]
+            if d >= 0:
+                self.held_licences[h] = self.licensing.keep(
+                    self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
+                )
+        return 0
 
     def advance(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
@@ -712,7 +814,7 @@ class ResourceLedger(Future):
                 return False
             if self.lines.first_clear(i, d, slot, self.now, length, start, first) < start:
                 return False
-            rather: cython.bint = first >= self.held_worst[h] if self.nodes_of[x] > 0 else i < self.held_worst[h]
+            rather: cython.bint = first >= self.held_worst[h] if self.ranks_by_end(x) else i < self.held_worst[h]
             if rather and first <= start and self.lines.clear(i, d, slot, start, start + length):
                 return False
         self.held_looked[h] = self.lines.eases
@@ -763,22 +865,28 @@ class ResourceLedger(Future):
             self.held_count[h] == 0
             and self.counted == 0
             and self.pins == 0
-            and self.place.plain
+            and (self.place.plain or self.place.by_room)
             and not self.licensed_of[x]
             and not self.any_of[x]
+            and self.parts_in[x] == 0
         )
 
+    def ranks_by_end(self, x):
+        """Whether a hold keeps the nodes that are free last; else those with the lowest numbers."""
+        return self.nodes_of[x] > 0 and self.place.plain
+
     def worst_of(self, h, x):
-        """Of the hold's nodes that which it would give up first: of a shaped job the first to be free, and when that
-        is; of another the one with the highest number."""
+        """Of the hold's nodes that which it would give up first: the first to be free, and when that is; or the one
+        with the highest number."""
         at: cython.Py_ssize_t
         i: cython.Py_ssize_t
         e: cython.longlong = self.held_first[h]
-        worst: cython.longlong = NEVER if self.nodes_of[x] > 0 else -1
+        by_end: cython.bint = self.ranks_by_end(x)
+        worst: cython.longlong = NEVER if by_end else -1
         at = self.node_starts.times(self.demand_of[x])
         while e >= 0:
             i = self.lines.kept_node[e]
-            worst = min(worst, self.node_starts.time[at + i]) if self.nodes_of[x] > 0 else max(worst, i)
+            worst = min(worst, self.node_starts.time[at + i]) if by_end else max(worst, i)
             e = self.lines.kept_next[e]
         return worst
 
@@ -835,11 +943,11 @@ class ResourceLedger(Future):
     def name_nodes(self, slot, x, start, end):
         """A shaped job keeps those of the nodes that have room throughout that have it last, holds left aside."""
         k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         d: cython.Py_ssize_t = self.demand_of[x]
         least: cython.longlong = self.lines.each[d * self.lines.kinds]
         pool: NodePool = self.pools[self.set_of[x]]
-        at: cython.Py_ssize_t
+        if self.parts_in[x] > 0:
+            return self.name_parts(slot, x, start, end)
         if not self.place.plain:
             if self.place.by_room and self.holds == 0:
                 return self.name_found(slot, x, start, end)
@@ -854,18 +962,24 @@ class ResourceLedger(Future):
             return 0
         if self.planned_for == slot and self.planned_at == start and self.planned == self.changes():
             return self.name_found(slot, x, start, end)
-        at = self.node_starts.times(d)
-        self.meet(slot, self.set_of[x], start, end)
-        for k in range(self.meets):
-            i = self.met[k]
-            self.former[k] = self.node_starts.time[at + i]
-            if self.former[k] <= start and not self.lines.clear(i, d, slot, start, end):
-                self.node_starts.time[at + i] = NEVER
-        self.select_last(self.set_of[x], at, self.nodes_of[x], start)
-        for k in range(self.meets):
-            self.node_starts.time[at + self.met[k]] = self.former[k]
+        self.select_last(slot, x, self.node_starts.times(d), start, end)
         for k in range(self.smallest.count):
             self.keep(slot, d, self.smallest.node[k], start, end, least, 1)
+        return 0
+
+    def name_parts(self, slot, x, start, end):
+        """The same part by part, the largest first, each of the nodes that those before it left."""
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        z: cython.Py_ssize_t
+        self.giving += 1
+        for z in range(x + 1, x + 1 + self.parts_in[x]):
+            d = self.demand_of[z]
+            self.select_last(slot, z, self.node_starts.times(d), start, end)
+            for k in range(self.smallest.count):
+                self.given[self.smallest.node[k]] = self.giving
+                self.keep(slot, d, self.smallest.node[k], start, end, self.lines.each[d * self.lines.kinds], 1)
+        self.giving += 1
         return 0
 
     def name_found(self, slot, x, start, end):
@@ -936,7 +1050,7 @@ class ResourceLedger(Future):
             return False
         if self.held_shape[h] != x or self.jobs.at[slot].choice >= 0 or self.licensed_of[x] or self.any_of[x]:
             return False
-        if self.nodes_of[x] == 0 or not self.lines.simple[self.demand_of[x]]:
+        if self.parts_in[x] > 0 or self.nodes_of[x] == 0 or not self.lines.simple[self.demand_of[x]]:
             return False
         return self.place.plain or self.place.by_room
 
@@ -1030,10 +1144,14 @@ class ResourceLedger(Future):
 
     def unhold(self, slot):
         h: cython.Py_ssize_t = self.held_by(slot)
-        k: cython.Py_ssize_t
         if h < 0:
             return 0
-        k = self.first_after(self.held_start[h]) - 1
+        self.drop_hold(h)
+        return self.bound()
+
+    def drop_hold(self, h):
+        """The hold is there no more; the bounds do not know yet."""
+        k: cython.Py_ssize_t = self.first_after(self.held_start[h]) - 1
         while self.by_start[k] != h:
             k -= 1
         self.holds -= 1
@@ -1042,7 +1160,7 @@ class ResourceLedger(Future):
             k += 1
         self.forget_hold(h)
         self.version += 1
-        return self.bound()
+        return 0
 
     def forget_hold(self, h):
         """Nothing is kept for it any more."""
@@ -1149,6 +1267,7 @@ class ResourceLedger(Future):
             self.put(slot, x, i, cores)
         self.put_licences(slot, x)
         self.jobs.at[slot].holding = 1
+        self.early -= self.jobs.at[slot].expected_end > self.now and self.jobs.at[slot].seq >= 0
         self.enroll(slot, self.jobs.at[slot].expected_end, True)
         return self.bound()
 
@@ -1176,9 +1295,10 @@ class ResourceLedger(Future):
     def has_nodes(self, job, x, where, end):
         """Whether the named holds leave it what it has there."""
         i: cython.Py_ssize_t
-        d: cython.Py_ssize_t = self.demand_of[x]
+        d: cython.Py_ssize_t
         for node, cores in where:
             i = node
+            d = self.demand_on(job, x, i, cores)
             if self.nodes_of[x] > 0 or self.lines.alone[d]:
                 if not self.lines.clear(i, d, job, self.now, end) and not self.has_cores(i, d, job, cores, end):
                     return False

@@ -58,6 +58,19 @@ class Shares:
         self.length[slot] = 0
         return 0
 
+    def remove(self, slot, node):
+        """The job has left the node; the cores that it had there, -1 where it was not there."""
+        k: cython.Py_ssize_t
+        cores: cython.longlong = -1
+        for k in range(self.first[slot], self.first[slot] + self.length[slot]):
+            if cores >= 0:
+                self.at[k - 1] = self.at[k]
+            elif self.at[k] >> 24 == node:
+                cores = self.at[k] & CORES
+        if cores >= 0:
+            self.length[slot] -= 1
+        return cores
+
     def first_of(self, slot):
         """Where the job's shares begin; as `last_of` where it has none."""
         return self.first[slot] if slot < len(self.first) else 0

@@ -1,6 +1,7 @@
+from walltime.kernel.blocks cimport Blocks
 from walltime.kernel.ledger.kept cimport KeptSteps
 
-cdef class Timelines:
+cdef class Timelines(Blocks):
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t kinds
     cdef long long now
@@ -14,14 +15,6 @@ cdef class Timelines:
     cdef long long[::1] alone
     cdef long long[::1] bare
     cdef long long[::1] simple
-    # running jobs: a block for each node, in order of expected ends
-    cdef Py_ssize_t width
-    cdef long long[::1] count
-    cdef long long[::1] room
-    cdef long long[::1] base
-    cdef long long[::1] tasks
-    cdef Py_ssize_t end
-    cdef long long[::1] spare
     # what is kept for which job: entries in a list for each hold and a list for each node
     cdef bint blind
     cdef long long[::1] kept_on
@@ -54,13 +47,13 @@ cdef class Timelines:
     cdef Py_ssize_t following
     cdef Py_ssize_t last_step
     cdef long long own
+    cdef long long until  # what `offer_long` has found
 
     cpdef Py_ssize_t demand(self, tuple each, bint alone) except -1
     cdef int start(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long cores, Py_ssize_t d, long long times) except -1
     cdef int stop(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
     cdef int move(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long until) except -1
     cdef Py_ssize_t find(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
-    cdef int widen(self, Py_ssize_t i) except -1
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
     cdef int shift(self, long long e, long long start, long long end) except -1
     cdef int forget(self, long long e, long long stop=*) noexcept
@@ -80,6 +73,8 @@ cdef class Timelines:
     cdef long long offer_at(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long time) noexcept
     cdef bint clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
     cdef long long offer(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
+    cdef long long offer_long(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long start, long long end) noexcept
+    cdef long long next_rise(self) noexcept
     cdef long long left_at(self, Py_ssize_t i, long long time) noexcept
     cdef long long kept_at(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept

@@ -8,6 +8,7 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.blocks import Blocks
 from walltime.kernel.ledger.kept import KeptSteps
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -22,7 +23,7 @@ NO_SLOT = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
 @cython.final
 @cython.cclass
-class Timelines:
+class Timelines(Blocks):
     """Nodes with so much of each kind of resource (kind 0 are cores), their running jobs by expected end, their holds.
 
     A *demand* is what one node must have: an amount of each kind, perhaps on a node where nothing else is (`alone`).
@@ -36,6 +37,7 @@ class Timelines:
     def __init__(self, capacity) -> None:
         table = np.ascontiguousarray(capacity, np.int64)
         self.n, self.kinds = table.shape
+        super().__init__(self.n, AMOUNTS + self.kinds, 1024)  # a row for each running job, in order of expected ends
         self.now = 0
         self.full = table.reshape(-1).copy()
         self.cap = table.reshape(-1).copy()
@@ -46,13 +48,6 @@ class Timelines:
         self.alone = integers(16)
         self.bare = integers(16)
         self.simple = integers(16)
-        self.width = AMOUNTS + self.kinds
-        self.count = integers(self.n)
-        self.room = integers(self.n)
-        self.base = integers(self.n, -1)
-        self.tasks = integers(1024 * self.width)
-        self.end = 0
-        self.spare = integers(64, -1)
         self.blind = False
         self.kept_on = integers(self.n, -1)
         self.kept_by = integers(64)
@@ -77,6 +72,7 @@ class Timelines:
         self.there = 0
         self.task = self.last_task = self.step = self.following = self.last_step = 0
         self.own = -1
+        self.until = 0
         self.demand((1,) + (0,) * (self.kinds - 1), False)  # number 0: a core
 
     def demand(self, each, alone):
@@ -124,7 +120,7 @@ class Timelines:
         k: cython.Py_ssize_t = self.kinds
         if self.count[i] == self.room[i]:
             self.widen(i)
-        tasks: cython.longlong[::1] = self.tasks
+        tasks: cython.longlong[::1] = self.rows
         stop: cython.Py_ssize_t = self.base[i]
         p: cython.Py_ssize_t = stop + self.count[i] * w
         while p > stop and tasks[p - w] > end:
@@ -146,7 +142,7 @@ class Timelines:
         p: cython.Py_ssize_t = self.find(i, slot, end)
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        tasks: cython.longlong[::1] = self.tasks
+        tasks: cython.longlong[::1] = self.rows
         last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * w
         for r in range(self.kinds):
             self.used[i * self.kinds + r] -= tasks[p + AMOUNTS + r]
@@ -162,7 +158,7 @@ class Timelines:
         p: cython.Py_ssize_t = self.find(i, slot, end)
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        tasks: cython.longlong[::1] = self.tasks
+        tasks: cython.longlong[::1] = self.rows
         first: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = first + (self.count[i] - 1) * w
         tasks[p] = until
@@ -185,12 +181,12 @@ class Timelines:
         mid: cython.Py_ssize_t
         while low < high:
             mid = (low + high) >> 1
-            if self.tasks[base + mid * w] < end:
+            if self.rows[base + mid * w] < end:
                 low = mid + 1
             else:
                 high = mid
-        while low < self.count[i] and self.tasks[base + low * w] == end:
-            if self.tasks[base + low * w + SLOT] == slot:
+        while low < self.count[i] and self.rows[base + low * w] == end:
+            if self.rows[base + low * w + SLOT] == slot:
                 return base + low * w
             low += 1
         raise EngineError(f"no job {slot} on node {i} that is to end at {end}")
@@ -201,34 +197,8 @@ class Timelines:
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t = i
         for k in range(self.count[node]):
-            out.append(self.tasks[self.base[node] + k * self.width + SLOT])
+            out.append(self.rows[self.base[node] + k * self.width + SLOT])
         return out
-
-    def widen(self, i):
-        """Room for twice as many jobs on the node: a block of a power of two, a spare one where there is one."""
-        k: cython.Py_ssize_t = 0
-        old: cython.Py_ssize_t = self.base[i]
-        size: cython.Py_ssize_t = self.room[i] * 2 if self.room[i] > 0 else 4
-        new: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        while (1 << k) < size:
-            k += 1
-        if self.spare[k] >= 0:
-            new = self.spare[k]
-            self.spare[k] = self.tasks[new]
-        else:
-            while self.end + size * self.width > len(self.tasks):
-                self.tasks = doubled(self.tasks)
-            new = self.end
-            self.end += size * self.width
-        if old >= 0:
-            for p in range(self.count[i] * self.width):
-                self.tasks[new + p] = self.tasks[old + p]
-            self.tasks[old] = self.spare[k - 1]
-            self.spare[k - 1] = old
-        self.base[i] = new
-        self.room[i] = size
-        return 0
 
     # ---- holds
 
@@ -360,21 +330,21 @@ class Timelines:
         """The jobs whose ends are expected by that time run no more."""
         r: cython.Py_ssize_t
         if time > self.now:
-            while self.task < self.last_task and self.tasks[self.task] <= time:
+            while self.task < self.last_task and self.rows[self.task] <= time:
                 for r in range(self.kinds):
-                    self.sum[r] -= self.tasks[self.task + AMOUNTS + r]
+                    self.sum[r] -= self.rows[self.task + AMOUNTS + r]
                 self.there -= 1
                 self.task += self.width
         return 0
 
     def next_step(self):
         """When the next step of what is kept begins, or NEVER."""
-        return self.kept.steps[self.following] if self.following < self.last_step else NEVER
+        return self.kept.rows[self.following] if self.following < self.last_step else NEVER
 
     def go_on(self, time):
         """Go on to that time, at most to the next step."""
         self.release(time)
-        if self.following < self.last_step and self.kept.steps[self.following] == time:
+        if self.following < self.last_step and self.kept.rows[self.following] == time:
             self.step = self.following
             self.following += self.kept.width
         return 0
@@ -387,7 +357,7 @@ class Timelines:
         """What is left of a resource where we stand."""
         left: cython.longlong = self.cap[i * self.kinds + r] - self.sum[r]
         if self.step >= 0:
-            left -= self.kept.steps[self.step + KEPT + r]
+            left -= self.kept.rows[self.step + KEPT + r]
             if own:
                 left += self.kept_amounts[self.own * self.kinds + r]
         return left
@@ -400,7 +370,7 @@ class Timelines:
         if self.alone[d]:
             there: cython.longlong = self.there - own
             if self.step >= 0:
-                there += self.kept.steps[self.step + THERE]
+                there += self.kept.rows[self.step + THERE]
             return there == 0 and self.large(i, d)
         for r in range(self.kinds):
             need = self.each[d * self.kinds + r]
@@ -431,7 +401,7 @@ class Timelines:
         if self.alone[d]:
             there: cython.longlong = self.there - own
             if self.step >= 0:
-                there += self.kept.steps[self.step + THERE]
+                there += self.kept.rows[self.step + THERE]
             if there > 0:
                 return 0
         for r in range(self.kinds):
@@ -480,6 +450,47 @@ class Timelines:
             time = self.next_step()
         return least
 
+    def offer_long(self, i, d, slot, start, end):
+        """As `offer`; and `until` says up to when no start is offered more.
+
+        It is not offered more than at any time of its window: so not before something ends behind the last time with
+        the least.
+        """
+        time: cython.longlong
+        times: cython.longlong
+        least: cython.longlong
+        self.stand(i, slot, start)
+        least = self.has_times(i, d, start)
+        self.until = self.next_rise()
+        time = self.next_step()
+        while time < end and least > 0:
+            self.go_on(time)
+            times = self.has_times(i, d, time)
+            if times <= least:
+                least = times
+                self.until = self.next_rise()
+            time = self.next_step()
+        return least
+
+    def next_rise(self):
+        """A time up to which, from where we stand, nothing ends: neither a job nor what is kept."""
+        r: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.kept.width
+        p: cython.Py_ssize_t = self.step
+        next: cython.Py_ssize_t = self.following
+        found: cython.longlong = NEVER
+        if self.task < self.last_task:
+            found = max(self.rows[self.task], self.now + 1)
+        while next < self.last_step and self.kept.rows[next] < found:
+            if self.own >= 0 and self.kept.rows[next] == self.kept_start[self.own]:
+                return self.kept.rows[next]  # what begins there does not count, and hides what ends
+            for r in range(THERE, w if p >= 0 else 0):
+                if self.kept.rows[next + r] < self.kept.rows[p + r]:
+                    return self.kept.rows[next]
+            p = next
+            next += w
+        return found
+
     def keeps(self, i, slot, start, end):
         """Whether something is kept on the node for others than this job between `start` and `end`."""
         p: cython.Py_ssize_t
@@ -496,9 +507,9 @@ class Timelines:
         p = self.kept.find(i, start)
         if p < 0:
             p = self.kept.base[i]
-        while p < last and self.kept.steps[p] < end:
-            there = self.kept.steps[p + THERE]
-            if own >= 0 and self.kept_start[own] <= self.kept.steps[p] < self.kept_end[own]:
+        while p < last and self.kept.rows[p] < end:
+            there = self.kept.rows[p + THERE]
+            if own >= 0 and self.kept_start[own] <= self.kept.rows[p] < self.kept_end[own]:
                 there -= 1
             if there > 0:
                 return True
@@ -511,8 +522,8 @@ class Timelines:
         p: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = p + self.count[i] * self.width
         left: cython.longlong = self.cap[i * k] - self.used[i * k]
-        while p < last and self.tasks[p] <= time and time > self.now:
-            left += self.tasks[p + AMOUNTS]
+        while p < last and self.rows[p] <= time and time > self.now:
+            left += self.rows[p + AMOUNTS]
             p += self.width
         return left
 
@@ -534,7 +545,7 @@ class Timelines:
         if not self.large(i, d):
             return NEVER
         if self.alone[d]:
-            return self.tasks[last - self.width] if self.count[i] > 0 else -1
+            return self.rows[last - self.width] if self.count[i] > 0 else -1
         for r in range(k):
             need = self.each[d * k + r]
             self.sum[r] = need - (self.cap[i * k + r] - self.used[i * k + r]) if need > 0 else 0
@@ -545,11 +556,11 @@ class Timelines:
         while p < last:
             for r in range(k):
                 if self.sum[r] > 0:
-                    self.sum[r] -= self.tasks[p + AMOUNTS + r]
+                    self.sum[r] -= self.rows[p + AMOUNTS + r]
                     if self.sum[r] <= 0:
                         missing -= 1
             if missing == 0:
-                return self.tasks[p]
+                return self.rows[p]
             p += self.width
         return NEVER
 
@@ -573,7 +584,7 @@ class Timelines:
                 if next >= start + length:
                     return start
             elif self.task < self.last_task:
-                next = min(next, max(self.tasks[self.task], self.now + 1))
+                next = min(next, max(self.rows[self.task], self.now + 1))
             if next >= limit and (start < 0 or next == NEVER):
                 return start if start >= 0 else NEVER
             self.go_on(next)
@@ -588,11 +599,11 @@ class Timelines:
         p: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = p + self.count[i] * self.width
         e: cython.longlong = self.kept_on[i]
-        while p < last and self.tasks[p] <= time:
+        while p < last and self.rows[p] <= time:
             p += self.width
         if p < last:
-            found = self.tasks[p]
-        if time <= self.now and self.count[i] > 0 and self.tasks[self.base[i]] <= self.now:
+            found = self.rows[p]
+        if time <= self.now and self.count[i] > 0 and self.rows[self.base[i]] <= self.now:
             found = self.now + 1
         while e >= 0:
             if time < self.kept_end[e] < found and self.kept_by[e] != slot:

@@ -33,6 +33,7 @@ cdef class LinesQueue(Queue):
     cdef readonly Ledger ledger
     cdef readonly Quotas quotas
     cdef readonly Choices choices
+    cdef public bint parks
     cdef readonly Py_ssize_t parked
     cdef readonly list lines
     cdef list tiers

@@ -87,7 +87,8 @@ class LinesQueue(Queue):
     which is looked at again only when the counter has gone down. So what waits at a limit costs nothing, and `head`,
     `next`, `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those that
     have been promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the
-    closed ones. Jobs with a choice of queues are never parked: they are asked about each time.
+    closed ones. Jobs with a choice of queues are never parked: they are asked about each time. Where the lines do not
+    `park`, none is, and `head` and `next` tell all jobs: those who look at them ask about limits themselves.
     """
 
     def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
@@ -95,6 +96,7 @@ class LinesQueue(Queue):
         self.ledger = ledger
         self.quotas = quotas
         self.choices = choices
+        self.parks = True
         self.parked = 0
         self.lines = []
         self.tiers = []
@@ -137,7 +139,7 @@ class LinesQueue(Queue):
     # ---- in and out
 
     def push(self, slot):
-        counter: cython.Py_ssize_t = self.refuser(slot) if self.jobs.at[slot].choice < 0 else -1
+        counter: cython.Py_ssize_t = self.refuser(slot) if self.parks and self.jobs.at[slot].choice < 0 else -1
         line: Line = self.lane_line[self.jobs.at[slot].lane]
         if counter >= 0:
             line = self.limit_line(line.lane, counter)
@@ -228,7 +230,7 @@ class LinesQueue(Queue):
     def park(self, slot, counter):
         """The job was found to be refused: it waits at the counter."""
         line: Line = self.lines[self.jobs.at[slot].line]
-        if line.counter == counter or self.jobs.at[slot].choice >= 0:
+        if line.counter == counter or self.jobs.at[slot].choice >= 0 or not self.parks:
             return 0
         self.remove(slot)
         return self.stand(slot, self.limit_line(line.lane, counter))
@@ -318,6 +320,9 @@ class LinesQueue(Queue):
         """Time has gone by: limits on work may have room again without anything having happened; whether one had."""
         line: Line
         opened: cython.bint = False
+        if not self.parks and self.quotas is not None and self.opening <= self.quotas.now:
+            self.opening = NEVER
+            return True
         if self.parked > 0 and self.quotas.timed:
             for line in list(self.limit_lines.values()):
                 if not line.open and line.queue.size > 0 and not self.shut(line):
@@ -326,7 +331,7 @@ class LinesQueue(Queue):
 
     def waits_for_time(self):
         """Whether a job may wait at a limit that the passing of time moves."""
-        return self.parked > 0 and self.quotas.timed
+        return (self.parked > 0 or not self.parks) and self.quotas is not None and self.quotas.timed
 
     def next_opening(self):
         """When time alone will let in a job that waits at a limit on work, looked at before or not; NEVER where none
@@ -389,14 +394,14 @@ class LinesQueue(Queue):
             slot = line.queue.next(after)
         else:
             slot = line.queue.behind(after)
-        while slot >= 0:
+        while slot >= 0 and self.parks:
             counter = self.refuser(slot)
             if counter < 0 or self.jobs.at[slot].promise >= 0:
                 return slot
             next = line.queue.next(slot)
             self.park(slot, counter)
             slot = next
-        return -1
+        return slot
 
     def first_fitting(self, line: Line, after):
         """The same among those that pass the ledger's bounds for the line's nodes."""
@@ -485,11 +490,13 @@ class LinesQueue(Queue):
         return 0
 
     def ahead(self, slot):
-        """Jobs that are passed over count too."""
+        """Jobs that are passed over count too, those at a limit do not."""
         passing: cython.bint = self.passing
         first: cython.Py_ssize_t
         self.passing = False
         first = self.first(-1, False)
+        while first >= 0 and not self.parks and self.refuser(first) >= 0 and self.precedes(first, slot):
+            first = self.first(first, False)
         self.passing = passing
         return first >= 0 and self.precedes(first, slot)
 

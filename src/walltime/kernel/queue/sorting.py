@@ -39,8 +39,8 @@ class Sorter:
     of one key have changed places with each other, as the jobs of users do under fair share, only the groups are
     sorted, and each is copied once. Else the runs are merged, that is the stretches that are in order already, in time
     proportional to n times the logarithm of their number; or, where they are too many for that, all are first dealt
-    out by the digits of their keys. `moves` counts the entries that have been written: never more than n times the
-    logarithm of n.
+    out by the digits of their keys. Where the keys are in order, only runs of one key are merged. `moves` counts the
+    entries that have been written: never more than n times the logarithm of n.
 
     The arrays are kept between uses: fresh memory for each would cost as much as the sorting.
     """
@@ -79,12 +79,31 @@ class Sorter:
             count = self.find_runs(n, True)
             if FEW * count <= n:
                 self.move_stretches(count)
+                return self.merge_alike(n)
             count = self.find_runs(n, False)
         elif self.deal(n, count):
-            count = self.find_runs(n, False)
+            return self.merge_alike(n)
         while count > 1:
-            count = self.merge_pairs(count)
+            count = self.merge_pairs(count, False)
         return True
+
+    def merge_alike(self, n):
+        """The keys are in order: put the ties of each key in order too. That takes as many rounds as the runs of one
+        key do, which are few, where the runs of all keys are many."""
+        count: cython.Py_ssize_t = self.find_runs(n, True)
+        while self.count_alike(count) > 0:
+            count = self.merge_pairs(count, True)
+        return True
+
+    def count_alike(self, count):
+        """How many runs have the key of the run before them."""
+        keys: cython.longlong[::1] = self.keys
+        runs: cython.longlong[::1] = self.runs
+        r: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 0
+        for r in range(1, count):
+            found += keys[runs[r]] == keys[runs[r - 1]]
+        return found
 
     def find_runs(self, n, same):
         """Note where runs begin, those of one key each where `same`, and where the last one ends; how many.
@@ -187,8 +206,8 @@ class Sorter:
         self.moves += n
         return self.turn()
 
-    def merge_pairs(self, count):
-        """Merge each run with its neighbour; how many there are then."""
+    def merge_pairs(self, count, alike):
+        """Merge each run with its neighbour, where `alike` only those of the same key; how many there are then."""
         keys: cython.longlong[::1] = self.keys
         ties: cython.longlong[::1] = self.ties
         items: cython.longlong[::1] = self.items
@@ -198,15 +217,18 @@ class Sorter:
         runs: cython.longlong[::1] = self.runs
         r: cython.Py_ssize_t = 0
         left: cython.Py_ssize_t = 0
+        taken: cython.Py_ssize_t
         n: cython.Py_ssize_t = runs[count]
         while r < count:
-            if r + 1 < count:
+            taken = 1
+            if r + 1 < count and (not alike or keys[runs[r]] == keys[runs[r + 1]]):
+                taken = 2
                 merge(keys, ties, items, new_keys, new_ties, new_items, runs[r], runs[r + 1], runs[r + 2])
             else:
-                copy(keys, ties, items, new_keys, new_ties, new_items, runs[r], n, runs[r])
+                copy(keys, ties, items, new_keys, new_ties, new_items, runs[r], runs[r + 1], runs[r])
             runs[left] = runs[r]
             left += 1
-            r += 2
+            r += taken
         runs[left] = n
         self.moves += n
         self.turn()

@@ -3,7 +3,8 @@ from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport CAPACITY, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy, require_open
 
 cdef class Conservative(Policy):
-    cdef long long woken
+    cdef long long asked
+    cdef long long next
     cdef readonly Candidates candidates
     cdef Ledger ledger
     cdef readonly Py_ssize_t many

@@ -42,7 +42,8 @@ class Conservative(Policy):
         order = find_order(candidates)
         self.candidates = None if order is None else Candidates(order)
         self.rule = InOrder(_NEVER, self.candidates)
-        self.woken = -1  # for when the next pass has been asked for
+        self.asked = -1  # for when the next pass has been asked for
+        self.next = NEVER  # the next promise, at which something is to be done
         self.many = MANY
         self.ledger = None
         self.able = self.tracks = False
@@ -84,7 +85,7 @@ class Conservative(Policy):
 
     def woken_in_vain(self, p: Pass):
         """Whether the pass was asked for a promise that has moved since."""
-        return p.causes == TIMER and p.now != self.woken and (p.lines is None or p.now != p.lines.opening)
+        return p.causes == TIMER and p.now != self.next and (p.lines is None or p.now != p.lines.opening)
 
     def place(self, p: Pass, waiting):
         """Promise a start to the jobs that have just come, or that a limit has let in again."""
@@ -216,9 +217,10 @@ class Conservative(Policy):
 
     def ask_for(self, p: Pass, next):
         """Ask for a pass at the next promise."""
-        if next < NEVER and (self.woken <= p.now or next < self.woken):
+        self.next = next
+        if next < NEVER and (self.asked <= p.now or next < self.asked):
             p.wake(next)
-            self.woken = next
+            self.asked = next
         return 0
 
     def take_back(self, p: Pass, waiting):

@@ -1,5 +1,7 @@
 from walltime.kernel.draft cimport Draft
-from walltime.kernel.ledger.plan cimport PlanLedger
+from walltime.kernel.draft_cores cimport CoreDraft
+from walltime.kernel.draft_nodes cimport NodeDraft
+from walltime.kernel.queue.waiting cimport Queue
 from walltime.policies.backfill.conservative cimport Conservative
 from walltime.policy.api cimport ARRIVAL, Pass
 from walltime.policy.optimise cimport Optimiser, People
@@ -8,8 +10,10 @@ cdef class Plan(Conservative):
     cdef readonly str build
     cdef bint best
     cdef readonly Optimiser optimiser
-    cdef Draft draft
-    cdef People people
+    cdef CoreDraft counted
+    cdef NodeDraft named
+    cdef readonly People people
+    cdef Queue queue
     cdef long long due
     cdef long long asked
     cdef long long early
@@ -18,8 +22,8 @@ cdef class Plan(Conservative):
     cdef int put(self, Pass p, Py_ssize_t slot) except -1
     cdef int replan(self, Pass p, long long[::1] waiting) except -1
     cdef int improve(self, Pass p) except -1
-    cdef int start(self, Pass p, Py_ssize_t slot) except -1
-    cdef bint is_time(self, Pass p, PlanLedger ledger) except? -1
-    cdef int optimise(self, Pass p, PlanLedger ledger) except -1
+    cdef bint is_time(self, Pass p) except? -1
+    cdef int changed_from_outside(self) except -1
+    cdef int optimise(self, Pass p) except -1
     cdef Py_ssize_t collect(self, Pass p) except -1
     cdef Py_ssize_t nearest(self, Pass p, Py_ssize_t count) except -1

@@ -12,7 +12,9 @@ from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.draft import Draft
-from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.draft_cores import CoreDraft
+from walltime.kernel.draft_nodes import NodeDraft
+from walltime.kernel.queue.waiting import Queue  # noqa: F401 - as in plan.pxd
 from walltime.policies.backfill.conservative import Conservative
 from walltime.policy.api import Cause, InOrder, Pass
 from walltime.policy.optimise import Optimiser, People, Random
@@ -60,8 +62,9 @@ class Plan(Conservative):
             self.rule = InOrder(_NEVER, self.candidates, lasting="optimise")
         elif self.best:
             self.rule = InOrder(_NEVER, self.candidates, lasting="build: best-gap")
-        self.draft = Draft()
-        self.people = People()
+        self.counted, self.named = CoreDraft(), NodeDraft()
+        self.people = None if self.optimiser is None else People()
+        self.queue = None
         self.due = self.asked = self.early = 0
         self.slots = integers(64)
 
@@ -72,6 +75,7 @@ class Plan(Conservative):
     def watch(self, p: Pass):
         """A job that is not in its earliest gap can move though nothing has become free: no ledger can tell."""
         Conservative.watch(self, p)
+        self.queue = p.raw_queue
         self.able = self.able and not self.best
         return 0
 
@@ -102,24 +106,11 @@ class Plan(Conservative):
 
     # ---- improving it
 
-    def start(self, p: Pass, slot):
-        user: cython.longlong = p.jobs.at[slot].user
-        wait: cython.longlong = p.now - p.jobs.at[slot].eligible
-        decided: cython.Py_ssize_t = p.decided
-        Conservative.start(self, p, slot)
-        if self.optimiser is not None and p.decided > decided:
-            self.people.started(user, wait, p.jobs.at[slot].cores, max(p.jobs.at[slot].estimate, 1))
-        return 0
-
     def improve(self, p: Pass):
-        ledger: PlanLedger
         if self.optimiser is None or p.amid or p.raw_queue.size == 0:
             return 0
-        if not isinstance(p.raw_ledger, PlanLedger):
-            raise p.violation(-1, "optimise is for a plain number of cores")
-        ledger = p.raw_ledger
-        if self.is_time(p, ledger):
-            self.optimise(p, ledger)
+        if self.is_time(p):
+            self.optimise(p)
         if self.optimiser.every < NEVER:
             if p.now >= self.due:
                 self.due = p.now + self.optimiser.every
@@ -128,26 +119,39 @@ class Plan(Conservative):
                 self.asked = self.due
         return 0
 
-    def is_time(self, p: Pass, ledger: PlanLedger):
+    def is_time(self, p: Pass):
         """Whether the plan is to be improved in this pass."""
-        ended: cython.bint = ledger.early > self.early
-        self.early = ledger.early
+        ended: cython.bint = p.raw_ledger.early > self.early
+        self.early = p.raw_ledger.early
         if self.optimiser.on_arrivals and p.causes & ARRIVAL:
             return True
         return (self.optimiser.on_ends and ended) or (self.optimiser.every < NEVER and p.now >= self.due)
 
-    def optimise(self, p: Pass, ledger: PlanLedger):
+    def changed_from_outside(self):
+        """Promises were changed by what plans several clusters together: not every job is in its earliest gap."""
+        if self.tracks:
+            self.ledger.track(self.queue)
+        return 0
+
+    def optimise(self, p: Pass):
         """Have the optimiser change the promises of the jobs that are its business."""
+        changed: cython.Py_ssize_t
         count: cython.Py_ssize_t = self.collect(p)
-        p.open_draft(self.draft, self.slots, count)
+        draft: Draft = self.counted
+        if count == 0:
+            return 0
+        if not self.counted.serves(p.raw_ledger, self.slots, count):
+            draft = self.named
+        p.open_draft(draft, self.slots, count)
         try:
-            self.optimiser.improve(self.draft, self.people)
+            self.optimiser.improve(draft, self.people)
+            changed = p.adopt(draft)
         except PolicyError as error:
             raise p.violation(-1, str(error)) from error
         finally:
-            self.draft.close()
-        if p.adopt(self.draft) > 0 and self.tracks:
-            ledger.track(p.raw_queue)  # all that is free is offered to all: not every job is in its earliest gap
+            draft.close()
+        if changed > 0 and self.tracks:
+            p.raw_ledger.track(p.raw_queue)  # all that is free is offered to all: not every job is in its earliest gap
         return 0
 
     def collect(self, p: Pass):

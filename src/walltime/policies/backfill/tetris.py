@@ -20,7 +20,7 @@ from walltime.scenario.values import read_size
 
 UNLIMITED = cython.declare(cython.longlong, 1 << 60)  # an amount that is not counted, as in cluster.nodes
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores, as in Shares
-NEAR = cython.declare(cython.double, 1e-9)  # rounding errors in a share of users
+NEAR = cython.declare(cython.double, 1e-9)  # rounding errors in a share of users, and between equal directions
 
 if not cython.compiled:
     from math import ceil, sqrt
@@ -282,7 +282,7 @@ class Tetris(Policy):
             if k < 0:
                 continue
             like = self.cosine(p, ledger, self.line[k], i)
-            if like > most:
+            if like > most + NEAR:
                 most = like
                 best = k
             many -= 1

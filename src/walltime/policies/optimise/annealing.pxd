@@ -8,9 +8,7 @@ cdef class Annealing(Search):
     cdef double cooling
     cdef double height
     cdef double lowest
-    cdef long long[::1] best
     cdef int begin(self, Draft draft) except -1
     cdef int step(self, Draft draft) except -1
     cdef int finish(self, Draft draft) except -1
     cdef double rise(self) noexcept
-    cdef int remember(self, Draft draft) except -1

@@ -10,7 +10,6 @@ import math
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.arrays import integers
 from walltime.kernel.draft import Draft
 from walltime.policies.optimise.search import Search
 
@@ -23,6 +22,8 @@ class Annealing(Search):
 
     T falls from `temperature` to `final` by the same factor at each evaluation; the best plan on the way is the result.
     """
+
+    usual = (("gap", 1), ("swap", 4), ("sequence", 1))
 
     def __init__(
         self,
@@ -37,9 +38,7 @@ class Annealing(Search):
         temperature=0.05,
         final=0.0001,
     ) -> None:
-        Search.__init__(
-            self, objectives, operators or {"gap": 1, "swap": 4, "sequence": 1}, accept, rounds, every, on, reach, most
-        )
+        Search.__init__(self, objectives, operators, accept, rounds, every, on, reach, most)
         for name, value in (("temperature", temperature), ("final", final)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
                 raise InputError(f"{name} takes a number above 0", value=value)
@@ -47,21 +46,12 @@ class Annealing(Search):
             raise InputError("annealing weighs what is worse: accept takes weighted alone", value=accept)
         self.temperature = temperature
         self.final = min(final, temperature)
-        self.best = integers(64)
 
     def begin(self, draft: Draft):
         self.warmth = self.temperature
         self.cooling = math.pow(self.final / self.temperature, 1.0 / max(self.left, 1))
         self.height = self.lowest = 0.0
-        if len(self.best) < draft.size:
-            self.best = integers(2 * draft.size)
-        return self.remember(draft)
-
-    def remember(self, draft: Draft):
-        i: cython.Py_ssize_t
-        for i in range(draft.size):
-            self.best[i] = draft.start[i]
-        return 0
+        return draft.remember()
 
     def rise(self):
         """By how much the weighted logarithms of the objectives rise."""
@@ -85,17 +75,10 @@ class Annealing(Search):
         self.height += rise
         if self.height < self.lowest:
             self.lowest = self.height
-            self.remember(draft)
+            draft.remember()
         return 0
 
     def finish(self, draft: Draft):
         """Go to the best plan."""
-        i: cython.Py_ssize_t
-        for i in range(draft.size):
-            if draft.start[i] != self.best[i]:
-                draft.lift(i)
-        for i in range(draft.size):
-            if draft.start[i] < 0:
-                draft.lay(i, self.best[i])
-        draft.keep()
+        draft.recall()
         return self.measure(draft, self.current)

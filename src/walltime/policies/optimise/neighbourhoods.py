@@ -40,7 +40,8 @@ class Neighbourhoods(Search):
         if isinstance(together, bool) or not isinstance(together, int) or not 2 <= together <= 7:
             raise InputError("together takes 2 to 7 jobs: all of their orders are tried", value=together)
         self.together = together
-        self.chosen, self.found = integers(8), integers(8)
+        self.chosen, self.found, self.order = integers(8), integers(8), integers(8)
+        self.depth = 0
         self.lowest = 0.0
         self.improved = False
 
@@ -54,7 +55,7 @@ class Neighbourhoods(Search):
         self.arrange(draft)
         if self.improved:
             for k in range(count):
-                draft.lay(self.chosen[k], self.found[k])
+                draft.settle(self.found[k], draft.now)  # in the order in which they found these places
             self.left += 1  # it has been counted
             self.evaluations -= 1
             self.evaluate(draft)
@@ -90,7 +91,10 @@ class Neighbourhoods(Search):
                 self.evaluations += 1
                 continue
             draft.lay(i, start)
+            self.order[self.depth] = i
+            self.depth += 1
             self.arrange(draft)
+            self.depth -= 1
             draft.remove(i)
         return 0 if rest or self.left <= 0 else self.judge(draft)
 
@@ -103,7 +107,6 @@ class Neighbourhoods(Search):
         if better:
             self.improved = True
             self.lowest = self.score()
-            for k in range(self.together):
-                if self.chosen[k] >= 0:
-                    self.found[k] = draft.start[self.chosen[k]]
+            for k in range(self.depth):
+                self.found[k] = self.order[k]
         return self.back(draft)

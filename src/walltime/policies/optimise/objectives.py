@@ -123,7 +123,7 @@ class Utilization(Sum):
     def begin(self, draft: Draft):
         Sum.begin(self, draft)
         # What is free in the plan, and the jobs of the draft, are together what these have for themselves.
-        self.idle = draft.plan.area(draft.now, draft.now + self.window) * MICRO + self.total
+        self.idle = draft.free_area(draft.now, draft.now + self.window) * MICRO + self.total
         return 0
 
     def value(self, draft: Draft):

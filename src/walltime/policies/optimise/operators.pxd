@@ -13,6 +13,9 @@ cdef class Swap(Operator):
 cdef class Sequence(Operator):
     cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
 
+cdef class OtherCluster(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
 cdef class SameUser(Operator):
     cdef long long[::1] found
     cpdef apply(self, Draft draft, Random random, Py_ssize_t job)

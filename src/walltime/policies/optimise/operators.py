@@ -14,8 +14,7 @@ class Earliest(Operator):
     """The job goes to the earliest gap that has room for it."""
 
     def apply(self, draft: Draft, random: Random, job):
-        draft.lift(job)
-        draft.settle(job, draft.now)
+        draft.shift(job, draft.now)
 
 
 @cython.cclass
@@ -25,9 +24,8 @@ class Gap(Operator):
     def apply(self, draft: Draft, random: Random, job):
         after: cython.longlong
         last: cython.longlong = draft.last_start()
-        draft.lift(job)
         after = draft.now + cython.cast(cython.longlong, random.uniform() * (last - draft.now))
-        draft.settle(job, after)
+        draft.shift(job, after)
 
 
 @cython.cclass
@@ -62,6 +60,19 @@ class Sequence(Operator):
         source = job  # a place in the sequence, as good a draw as a job
         target = random.below(draft.size - 1)
         draft.move_in_sequence(source, target + (target >= source))
+
+
+@cython.cclass
+class OtherCluster(Operator):
+    """The job goes to the earliest gap of another cluster that can take it, which is drawn; where there is none, of its
+    own."""
+
+    def apply(self, draft: Draft, random: Random, job):
+        others: cython.Py_ssize_t = draft.other_places(job)
+        draft.lift(job)
+        if others > 0:
+            draft.move_to(job, random.below(others))
+        draft.settle(job, draft.now)
 
 
 @cython.cclass

@@ -17,7 +17,6 @@ cdef class Search(Optimiser):
     cdef readonly long long accepted
     cdef Py_ssize_t left
     cpdef improve(self, Draft draft, People people)
-    cdef int give_back(self, Draft draft) except -1
     cdef int measure(self, Draft draft, double[::1] into) except -1
     cdef int begin(self, Draft draft) except -1
     cdef int step(self, Draft draft) except -1

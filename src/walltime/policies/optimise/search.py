@@ -49,8 +49,11 @@ class Search(Optimiser):
 
     `rounds` is the budget of one call; None is four times the jobs of the plan. A change is kept where the sum of the
     objectives' relative changes, each with its weight, is above 0 (`accept: weighted`), or where no objective is worse
-    and one is better (`pareto`). At the end all jobs move forward as far as they can.
+    and one is better (`pareto`). At the end all jobs move forward as far as they can. Left out, `operators` are the
+    `usual` ones of the class.
     """
+
+    usual = (("gap", 1), ("swap", 1))
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class Search(Optimiser):
         self.pareto = accept == "pareto"
         self.rounds = rounds
         self.names, self.objectives, self.weight = find_parts("objective", objectives or ALEA, "objectives")
-        _, self.operators, chances = find_parts("operator", operators, "operators")
+        _, self.operators, chances = find_parts("operator", operators or dict(type(self).usual), "operators")
         self.chance = np.cumsum(chances) / chances.sum()
         self.count = len(self.objectives)
         self.current, self.tried, self.given = (doubles(self.count) for _ in range(3))
@@ -95,14 +98,7 @@ class Search(Optimiser):
         self.compress(draft)
         self.measure(draft, self.current)
         if self.worse_than_given():
-            self.give_back(draft)
-
-    def give_back(self, draft: Draft):
-        """All jobs as they were given."""
-        i: cython.Py_ssize_t
-        for i in range(draft.size):
-            draft.start[i] = draft.first[i]
-        return 0
+            draft.give_back()
 
     def measure(self, draft: Draft, into):
         """The objectives by a look at all jobs."""
@@ -267,33 +263,9 @@ class Search(Optimiser):
 class RandomSearch(Search):
     """A job that is drawn goes to a random place in the sequence; all behind it are placed again."""
 
-    def __init__(
-        self,
-        objectives=None,
-        operators=None,
-        accept="weighted",
-        rounds=None,
-        every=300,
-        on=("ends",),
-        reach=172800,
-        most=2.0,
-    ) -> None:
-        Search.__init__(self, objectives, operators or {"sequence": 1}, accept, rounds, every, on, reach, most)
+    usual = (("sequence", 1),)
 
 
 @cython.cclass
 class GapSearch(Search):
     """A job that is drawn goes to a gap, or changes places with another one."""
-
-    def __init__(
-        self,
-        objectives=None,
-        operators=None,
-        accept="weighted",
-        rounds=None,
-        every=300,
-        on=("ends",),
-        reach=172800,
-        most=2.0,
-    ) -> None:
-        Search.__init__(self, objectives, operators or {"gap": 1, "swap": 1}, accept, rounds, every, on, reach, most)

@@ -29,7 +29,7 @@ class Tabu(Search):
         most=2.0,
         memory=10,
     ) -> None:
-        Search.__init__(self, objectives, operators or {"gap": 1, "swap": 1}, accept, rounds, every, on, reach, most)
+        Search.__init__(self, objectives, operators, accept, rounds, every, on, reach, most)
         if isinstance(memory, bool) or not isinstance(memory, int) or not 0 <= memory <= 1 << 20:
             raise InputError("memory takes a number of jobs", value=memory)
         self.memory = memory

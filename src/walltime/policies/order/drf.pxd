@@ -2,6 +2,11 @@ from walltime.kernel.jobs cimport JobTable, require_job, require_jobs
 from walltime.policy.api cimport Order, float_key
 
 cdef class DominantShare(Order):
+    cdef tuple names
+    cdef Py_ssize_t kinds
+    cdef dict ledgers  # as in Surroundings
+    cdef tuple licences
+    cdef dict wanted  # by cluster and shape: what jobs of this shape ask for of what has a name of its own
     cdef double[::1] total
     cdef long long[::1] held
     cdef long long[::1] grows
@@ -9,6 +14,7 @@ cdef class DominantShare(Order):
     cdef Py_ssize_t users
     cdef bint made
     cpdef attach(self, object surroundings)
+    cdef list named(self, JobTable jobs, Py_ssize_t slot)
     cdef int require_made(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef Py_ssize_t place_of(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int add(self, JobTable jobs, Py_ssize_t slot, long long cores, long long sign) except -1

@@ -152,6 +152,10 @@ class StaticFactors:
         yield "site", partial(self._value, self.site), 1.0
         yield "nice", partial(self._value, self.nice), -1.0
 
+    def uses(self, quantity: str) -> bool:
+        """Whether a formula names that quantity."""
+        return any(isinstance(one, Expression) and quantity in one.names for one in (self.site, self.nice))
+
     def sum(self, jobs: JobTable, slot: int) -> float:
         """What these factors add to the priority of the job."""
         total = 0.0

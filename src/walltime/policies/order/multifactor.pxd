@@ -14,6 +14,7 @@ cdef class Multifactor(Order):
     cdef long long time
     cdef long long renewals
     cdef long long[::1] leaf
+    cdef long long[::1] since
     cdef double[::1] base
     cdef long long now
     cpdef attach(self, object surroundings)
@@ -25,5 +26,7 @@ cdef class Multifactor(Order):
     cpdef stopped(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict history(self)
-    cdef long long priority(self, JobTable jobs, Py_ssize_t slot) noexcept
-    cdef double age(self, JobTable jobs, Py_ssize_t slot) noexcept
+    cdef long long priority(self, Py_ssize_t slot) noexcept
+    cdef long long begin(self, JobTable jobs, Py_ssize_t slot) noexcept
+
+cdef double find_age(long long age, long long most) noexcept

@@ -54,7 +54,9 @@ class Multifactor(Order):
         self.static = StaticFactors(self.weights, favor_small, relative_to_time, qos, tres, site, nice)
         self.max_age, self.accrue_always = self.static.read_age(max_age, accrue_always)
         self.leaf = integers(64)
+        self.since = integers(64)  # from when on a job's age counts
         self.base = doubles(64)
+        self.remembers = not self.static.uses("estimate")
 
     def attach(self, surroundings):
         self.now = 0
@@ -87,24 +89,27 @@ class Multifactor(Order):
             raise PolicyError("multifactor: it was never made")
         while slot >= len(self.base):
             self.leaf = doubled(self.leaf)
+            self.since = doubled(self.since)
             self.base = lengthened(self.base)
         self.base[slot] = self.static.sum(jobs, slot)
+        self.since[slot] = self.begin(jobs, slot)
         if self.share is not None:
             self.leaf[slot] = self.share.who(jobs, slot, self.now)
-        return -self.priority(jobs, slot)
+        return -self.priority(slot)
 
     def keys(self, jobs: JobTable, slots, now, keys):
         require_jobs(jobs, slots, keys)
         i: cython.Py_ssize_t
+        room: cython.Py_ssize_t = len(self.base)
         for i in range(len(slots)):
-            if slots[i] >= len(self.base) or (self.share is not None and self.share.tree is None):
+            if slots[i] >= room or (self.share is not None and self.share.tree is None):
                 raise PolicyError("multifactor: attach and key come before keys")
-            keys[i] = -self.priority(jobs, slots[i])
+            keys[i] = -self.priority(slots[i])
         return 0
 
-    def priority(self, jobs: JobTable, slot):
-        """The priority at the last renewal."""
-        value: cython.double = self.age_weight * self.age(jobs, slot)
+    def priority(self, slot):
+        """The priority at the last renewal, of a job whose key was asked for."""
+        value: cython.double = self.age_weight * find_age(self.time - self.since[slot], self.max_age)
         if self.share is not None:
             value += self.share_weight * self.share.tree.factor[self.leaf[slot]]
         value += self.base[slot]
@@ -112,14 +117,9 @@ class Multifactor(Order):
             return 1
         return cython.cast(cython.longlong, value if value < MOST else MOST)
 
-    def age(self, jobs: JobTable, slot):
-        """The age factor at the last renewal."""
-        since: cython.longlong = jobs.at[slot].submit if self.accrue_always else jobs.at[slot].eligible
-        if self.time <= since:
-            return 0.0
-        if self.time - since >= self.max_age:
-            return 1.0
-        return cython.cast(cython.double, self.time - since) / cython.cast(cython.double, self.max_age)
+    def begin(self, jobs: JobTable, slot):
+        """From when on the job's age counts; that stays as it is while it waits."""
+        return jobs.at[slot].submit if self.accrue_always else jobs.at[slot].eligible
 
     def started(self, jobs: JobTable, slot, now, cores):
         return 0 if self.share is None else self.share.started(jobs, slot, now, cores)
@@ -129,7 +129,7 @@ class Multifactor(Order):
 
     def factors(self, jobs: JobTable, slot):
         """Every factor and its weight, as {name: (factor, weight)}, at the last renewal; like Slurm's `sprio`."""
-        found = {"age": (self.age(jobs, slot), self.age_weight)}
+        found = {"age": (find_age(self.time - self.begin(jobs, slot), self.max_age), self.age_weight)}
         if self.share is not None:
             self.share.renew(self.share.time)  # where nothing has been calculated yet
             found["fairshare"] = (
@@ -156,3 +156,12 @@ class Multifactor(Order):
 
     def history(self):
         return {} if self.share is None else self.share.history()
+
+
+def find_age(age, most):
+    """The age factor of a job that has waited so long (microseconds)."""
+    if age <= 0:
+        return 0.0
+    if age >= most:
+        return 1.0
+    return cython.cast(cython.double, age) / cython.cast(cython.double, most)

@@ -25,9 +25,36 @@ class Consecutive(Place):
         self.runs = 0
 
     def pick(self, pool: NodePool, nodes, least, slot):
+        self.find_runs(pool, max(least, 1), True)
+        return self.take(pool, nodes)
+
+    def pick_marked(self, pool: NodePool, nodes, marked):
+        """As `pick`, of the nodes of a set: words of 32 nodes."""
+        w: cython.Py_ssize_t
+        bit: cython.Py_ssize_t
+        open: cython.bint = False
+        self.clear_runs(pool.size)
+        for w in range(len(marked)):
+            if marked[w] == 0:
+                open = False
+                continue
+            for bit in range(32):
+                if not marked[w] >> bit & 1:
+                    open = False
+                    continue
+                if not open:
+                    open = True
+                    self.first[self.runs] = 32 * w + bit
+                    self.room[self.runs] = 0
+                    self.runs += 1
+                self.last[self.runs - 1] = 32 * w + bit + 1
+                self.room[self.runs - 1] += 1
+        return self.take(pool, nodes)
+
+    def take(self, pool: NodePool, nodes):
+        """`pool.put` that many nodes of the best runs."""
         r: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        self.find_runs(pool, max(least, 1), True)
         while pool.chosen < nodes:
             r = self.best(nodes - pool.chosen)
             if r < 0:
@@ -63,11 +90,7 @@ class Consecutive(Place):
         """Nodes with at least so many free cores in runs; `room` of a run is its nodes, or its free cores."""
         i: cython.Py_ssize_t
         open: cython.bint = False
-        if len(self.first) <= pool.size // 2:
-            self.first = integers(pool.size // 2 + 1)
-            self.last = integers(pool.size // 2 + 1)
-            self.room = integers(pool.size // 2 + 1)
-        self.runs = 0
+        self.clear_runs(pool.size)
         for i in range(pool.size):
             if pool.value[i] < least:
                 open = False
@@ -79,6 +102,15 @@ class Consecutive(Place):
                 self.runs += 1
             self.last[self.runs - 1] = i + 1
             self.room[self.runs - 1] += 1 if nodes else pool.value[i]
+        return 0
+
+    def clear_runs(self, nodes):
+        """No run yet, of so many nodes."""
+        if len(self.first) <= nodes // 2:
+            self.first = integers(nodes // 2 + 1)
+            self.last = integers(nodes // 2 + 1)
+            self.room = integers(nodes // 2 + 1)
+        self.runs = 0
         return 0
 
     def best(self, want):

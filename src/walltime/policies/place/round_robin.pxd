@@ -4,6 +4,7 @@ from walltime.kernel.ledger.node_pool cimport NodePool
 
 cdef class RoundRobin(Place):
     cdef Py_ssize_t following
+    cdef bint whole
     cdef long long[::1] got
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1

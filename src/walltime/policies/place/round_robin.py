@@ -13,7 +13,8 @@ from walltime.kernel.ledger.place import Place
 @cython.cclass
 class RoundRobin(Place):
     """The tasks on the nodes in the order of their numbers, one each, behind the node that got the last one; full nodes
-    are passed over, and how loaded the others are is not looked at. This is what PVM does.
+    are passed over, and how loaded the others are is not looked at. This is what PVM does. Nodes that are given as a
+    whole are filled one after the other instead: a job takes no more of them than it needs.
     """
 
     def __init__(self) -> None:
@@ -23,6 +24,7 @@ class RoundRobin(Place):
 
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         self.got = integers(len(sizes))
+        self.whole = whole
         return 0
 
     def pick(self, pool: NodePool, nodes, least, slot):
@@ -46,8 +48,8 @@ class RoundRobin(Place):
             if self.got[i] < pool.value[i]:
                 if self.got[i] == 0:
                     pool.put(i, 0)
-                self.got[i] += 1
-                cores -= 1
+                self.got[i] += min(pool.value[i], cores) if self.whole else 1
+                cores -= self.got[i] if self.whole else 1
                 self.following = i + 1 if i + 1 < pool.size else 0
             i += 1
         for k in range(pool.chosen):

@@ -1,7 +1,7 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.slurm_cycle cimport Cycle, Partitions
-from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
+from walltime.policy.api cimport ESTIMATE, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
 
 cdef class Slurm(Rhythm):
     # parameters, in microseconds
@@ -12,6 +12,7 @@ cdef class Slurm(Rhythm):
     cdef long long partition_job_depth
     cdef long long sched_max_job_start
     cdef bint defer
+    cdef bint assoc_limit_stop
     cdef long long bf_interval
     cdef readonly long long depth
     # since when
@@ -22,9 +23,10 @@ cdef class Slurm(Rhythm):
     cdef public Py_ssize_t watched
     cdef readonly long long seen
     cdef readonly long long planned
-    cdef int missed
+    cdef long long news
     cdef int pending
     cdef bint cut
+    cdef bint stirred
     # the passes
     cdef Partitions parts
     cdef Cycle cycle
@@ -34,8 +36,12 @@ cdef class Slurm(Rhythm):
     cdef long long[::1] open
     cdef long long[::1] clear
     cdef Py_ssize_t begun
+    cdef long long rejected
 
     cdef int kinds(self, long long now, int causes) noexcept
+    cdef long long cycled(self, long long now) noexcept
+    cdef bint is_missed(self, long long now, int causes) noexcept
+    cdef int note(self, long long now) noexcept
     cdef long long called(self, long long now) noexcept
     cdef bint is_at_once(self, long long now, int happened) noexcept
     cdef bint is_queued(self, long long now, int happened) noexcept

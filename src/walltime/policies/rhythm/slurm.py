@@ -43,12 +43,12 @@ NUMBERS = {
     "bf_job_part_count_reserve": (0, "jobs, 0 for any number"),
     "bf_min_age_reserve": (0, "seconds"),
     "bf_min_prio_reserve": (0, "a priority"),
+    "bf_max_job_array_resv": (1, "jobs"),
 }
 """The parameters that are whole numbers: the least, and of what."""
 
 if not cython.compiled:
-    ARRIVAL, ESTIMATE, ORDER = Cause.ARRIVAL, Cause.ESTIMATE, Cause.ORDER
-    RELEASE, TIMER = Cause.RELEASE, Cause.TIMER
+    ESTIMATE, RELEASE, TIMER = Cause.ESTIMATE, Cause.RELEASE, Cause.TIMER
 
 
 @cython.cclass
@@ -61,10 +61,14 @@ class Slurm(Rhythm):
     nodes, or where it has waited for less than `bf_min_age_reserve` seconds or has a priority below
     `bf_min_prio_reserve`. On a job's end it comes at once; on submissions and all else at the next whole second, at
     least `batch_sched_delay` seconds after the last of these; every `sched_interval` seconds it looks at all jobs,
-    else at the first `default_queue_depth`.
+    else at the first `default_queue_depth`. A job at a limit is passed over, or, with `assoc_limit_stop`, stops its
+    queue, too, unless the limit is on the number of jobs. An array is looked at until one of its tasks does not start.
 
     The **backfill cycle** is in `slurm_cycle`. It comes at a whole second, at least `bf_interval` seconds after the
-    last one, once something has happened since then, or where the order of the jobs changes with time. For how many
+    last one, once there has been news at its instant or since then, or where the order of the jobs changes with time.
+    News is all that happens to jobs and nodes, a main pass that met a job of a stopped queue, one that waits for
+    licences, or one with fewer nodes left than it wants, and what a cycle finds by `Cycle.stirred`. Where no job waits
+    then, it finds nothing, and the next counts from it. For how many
     jobs of a queue it keeps nodes says `bf_job_part_count_reserve`, or, where that is not given, the scheduler's
     `backfill` part: `conservative` for all, `depth` for so many, `easy` for one; with `none` there is no cycle.
 
@@ -94,6 +98,8 @@ class Slurm(Rhythm):
         bf_job_part_count_reserve=0,
         bf_min_age_reserve=0,
         bf_min_prio_reserve=0,
+        bf_max_job_array_resv=20,
+        assoc_limit_stop=False,
     ) -> None:
         Rhythm.__init__(self)
         given = dict(locals())
@@ -101,9 +107,9 @@ class Slurm(Rhythm):
             check_number(name, given[name], least, unit)
         if sched_interval != -1:
             check_number("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
-        for name in ("defer", "bf_continue"):
+        for name in ("defer", "bf_continue", "assoc_limit_stop"):
             check_flag(name, given[name])
-        self.forgets = self.replans = True
+        self.forgets = self.replans = self.asks_limits = True
         self.sched_interval = sched_interval * SECOND if sched_interval > 0 else -1
         self.sched_min_interval = sched_min_interval
         self.batch_sched_delay = batch_sched_delay * SECOND
@@ -111,6 +117,8 @@ class Slurm(Rhythm):
         self.partition_job_depth = partition_job_depth
         self.sched_max_job_start = sched_max_job_start
         self.defer = defer
+        self.assoc_limit_stop = assoc_limit_stop
+        self.rejected = -1  # the array of which a task has not started in this pass
         self.bf_interval = bf_interval * SECOND
         self.cycle = Cycle(given)
         self.parts = None
@@ -118,10 +126,11 @@ class Slurm(Rhythm):
         self.depth = NO_BACKFILL
         self.last_main = self.last_called = self.last_backfill = -NEVER
         self.last_full = -1
-        self.missed = 0  # what has happened since the last backfill cycle,
-        self.pending = 0  # and since the last main pass
-        self.cut = False  # whether that has left out jobs for their number
+        self.news = NEVER  # the first time at which something has happened since the last backfill cycle
+        self.pending = 0  # what has happened since the last main pass
+        self.cut = False  # whether that has left out jobs: for their number, or in a stopped queue
         self.begun = 0
+        self.stirred = False  # whether it was news for the backfill cycle
         self.watched = self.seen = self.planned = -1  # as in `Periodic`
 
     def attach(self, policy: Policy, ageing, lanes=None):
@@ -149,6 +158,9 @@ class Slurm(Rhythm):
     def set_partitions(self, masks):
         self.masks = masks
 
+    def set_arrays(self, arrays):
+        self.cycle.arrays = arrays
+
     # ---- when
 
     def queued(self, happened):
@@ -168,9 +180,34 @@ class Slurm(Rhythm):
                 kinds |= FULL
             elif self.is_at_once(now, happened) or self.is_queued(now, happened):
                 kinds |= MAIN
-        if self.depth != NO_BACKFILL and now % SECOND == 0 and (self.missed or causes & ~TIMER or self.ageing):
-            kinds |= BACKFILL if now >= self.last_backfill + self.bf_interval else 0
+        if self.depth != NO_BACKFILL and now % SECOND == 0 and self.is_missed(now, causes):
+            kinds |= BACKFILL if now >= self.cycled(now) + self.bf_interval else 0
         return kinds
+
+    def cycled(self, now):
+        """When the last cycle took place before `now`, also one that found no job waiting."""
+        time: cython.longlong
+        if self.news >= NEVER:
+            return self.last_backfill
+        time = (max(self.news, self.last_backfill + self.bf_interval) + SECOND - 1) // SECOND * SECOND
+        return time if time < now else self.last_backfill
+
+    def is_missed(self, now, causes):
+        """Whether something has happened since that cycle, or the order changes with time."""
+        return causes & ~TIMER or self.ageing or (self.news < NEVER and self.cycled(now) == self.last_backfill)
+
+    def note(self, now):
+        """Something has happened."""
+        last: cython.longlong = self.cycled(now)
+        if last != self.last_backfill:
+            self.last_backfill = last
+            self.news = NEVER
+        self.news = min(self.news, now)
+        return 0
+
+    def idle(self, now, causes):
+        if causes & ~TIMER:
+            self.note(now)
 
     def is_at_once(self, now, happened):
         """Whether a job has ended, and the pause since the last pass of this kind is over."""
@@ -198,17 +235,22 @@ class Slurm(Rhythm):
             soon = self.last_main + self.sched_min_interval
             if happened & RELEASE and not self.defer and now < soon < time:
                 time = soon
-        if self.depth != NO_BACKFILL and (self.missed or causes & ~TIMER or self.ageing):
-            soon = max(now + 1, self.last_backfill + self.bf_interval)
+        if causes & ~TIMER:
+            self.note(now)
+        if self.depth != NO_BACKFILL and self.is_missed(now, causes):
+            soon = max(now + 1, self.cycled(now) + self.bf_interval)
             time = min(time, (soon + SECOND - 1) // SECOND * SECOND)
         return time
 
     def schedule(self, p: Pass):
         self.require_attached()
         kinds: cython.int = self.kinds(require_open(p).now, p.causes)
-        self.missed |= p.causes & ~TIMER
+        if p.causes & ~TIMER:
+            self.note(p.now)
         self.pending |= p.causes & ~TIMER
         self.settle(p)
+        self.begun = 0
+        self.stirred = False
         if kinds & FULL:
             self.last_full = self.last_called = p.now
             self.run_main(p, True)
@@ -221,9 +263,8 @@ class Slurm(Rhythm):
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
-            self.missed = 0
-            if self.cycle.run(p, self.parts) > 0:
-                self.missed = ORDER  # then others are among the first now
+            self.cycle.run(p, self.parts)
+            self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
             self.seen = self.cycle.seen
         return 0
 
@@ -245,10 +286,9 @@ class Slurm(Rhythm):
         """Start what fits in order; a queue stops at its first job that does not, and its nodes are left out."""
         slot: cython.Py_ssize_t
         tested: cython.longlong = 0
-        decided: cython.Py_ssize_t = p.decided
         self.pending = 0
         self.cut = False
-        self.begun = 0
+        self.rejected = -1
         p.release()
         self.stopped[:] = 0
         self.looked[:] = 0
@@ -262,9 +302,10 @@ class Slurm(Rhythm):
             tested += self.try_main(p, slot)
             slot = p.raw_queue.behind(slot)
         self.parts.ledger.lift()
-        self.cut |= slot >= 0
-        if p.decided > decided:
-            self.missed |= ORDER
+        self.cut |= self.stirred or slot >= 0
+        self.stirred |= self.begun > 0
+        if self.stirred:
+            self.note(p.now)
         return 0
 
     def try_main(self, p: Pass, slot):
@@ -275,6 +316,10 @@ class Slurm(Rhythm):
         first: cython.Py_ssize_t = 0
         last: cython.Py_ssize_t = 1
         choice: cython.longlong = p.jobs.at[slot].choice
+        array: cython.longlong = self.cycle.array_of(p, slot)
+        if array >= 0 and array == self.rejected:
+            return 0
+        self.rejected = array
         if choice >= 0:
             first, last = p.lines.choices.first[choice], p.lines.choices.first[choice + 1]
         for k in range(first, last):
@@ -287,7 +332,10 @@ class Slurm(Rhythm):
                     self.cut = True
                     continue
             tested += 1
-            if not self.stopped[queue] and self.try_here(p, slot):
+            if self.stopped[queue]:
+                self.stirred = True
+            elif self.try_here(p, slot):
+                self.rejected = -1
                 return tested
         return tested
 
@@ -299,21 +347,27 @@ class Slurm(Rhythm):
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
         if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+            if self.assoc_limit_stop and not p.quotas.full(slot) and not self.spares(p, slot):
+                self.stop(queue)
             return False
         if ledger.fits(slot):
             p.start_here(slot)
             self.begun += 1
             return True
         if not ledger.licensed(slot, x, p.now, end):
+            self.stirred = True
             return False
         least: cython.Py_ssize_t = max(ledger.nodes_of[x], 1)
         nodes: cython.longlong[::1] = self.parts.nodes[queue]
-        self.parts.space.span(nodes, p.now, end, self.clear)
+        self.parts.space.span(nodes, p.now, end, self.clear, 0)
         if self.parts.reserved and count_nodes(self.clear) < least:
             return False
         for w in range(len(self.clear)):
             self.clear[w] = nodes[w] & self.open[w]
-        if count_nodes(self.clear) < least or (self.parts.holds_idle(x, self.clear) and not self.spares(p, slot)):
+        if count_nodes(self.clear) < least:
+            self.stirred = True
+            self.stop(queue)
+        elif self.parts.holds_idle(x, self.clear) and not self.spares(p, slot):
             self.stop(queue)
         return False
 

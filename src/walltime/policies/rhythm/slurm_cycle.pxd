@@ -27,6 +27,9 @@ cdef class Cycle:
     cdef public long long places
     cdef readonly long long min_age
     cdef readonly long long min_prio
+    cdef readonly long long per_array
+    cdef readonly bint plans_limited
+    cdef public object arrays
     # one cycle
     cdef public Py_ssize_t watched
     cdef readonly long long seen
@@ -34,15 +37,26 @@ cdef class Cycle:
     cdef WillRun willrun
     cdef dict counts
     cdef dict planned
+    cdef dict tasks
+    cdef bint kept
     cdef long long[::1] usable
     cdef long long tested
     cdef long long started
+    cdef readonly bint stirred
+    cdef bint kept_idle
 
-    cdef long long run(self, Pass p, Partitions parts) except *
+    cdef dict bounds
+    cdef long long bounded
+
+    cdef int run(self, Pass p, Partitions parts) except -1
+    cdef Py_ssize_t array_of(self, Pass p, Py_ssize_t slot) except? -1
     cdef int consider(self, Pass p, Py_ssize_t slot) except -1
+    cdef int try_queues(self, Pass p, Py_ssize_t slot) except -1
     cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
-    cdef bint place(self, Pass p, Py_ssize_t slot, bint now_only) except? -1
+    cdef bint place(self, Pass p, Py_ssize_t slot, bint now_only, bint refused) except? -1
+    cdef long long bound(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t queue, long long[::1] nodes) except *
     cdef bint start(self, Pass p, Py_ssize_t slot) except? -1
+    cdef bint has_idle(self, long long[::1] nodes) noexcept
     cdef bint keep(self, Pass p, Py_ssize_t slot, long long time) except? -1
     cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
     cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

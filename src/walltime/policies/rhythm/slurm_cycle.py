@@ -13,6 +13,7 @@ from walltime.policy.api import Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
+AT_A_LIMIT = cython.declare(cython.longlong, 500 * _SECOND)  # from now: when a job at a limit might start
 
 
 @cython.final
@@ -98,7 +99,13 @@ class Cycle:
     Only tried for now, and given no place: jobs with a priority below `bf_min_prio_reserve`, those that have waited
     for less than `bf_min_age_reserve`, and those of a queue that has `bf_job_part_count_reserve` places already. At
     most `bf_max_job_test` jobs are tried, and `bf_max_job_start` started; of a user, a queue, a user in a queue, an
-    account's user at most `bf_max_job_user`, `_part`, `_user_part`, `_assoc` are looked at (0: any number).
+    account's user at most `bf_max_job_user`, `_part`, `_user_part`, `_assoc` are looked at (0: any number). Of an array
+    at most `bf_max_job_array_resv` tasks get a place, and no more are looked at once one has got none. A job at a
+    limit is passed over; with `assoc_limit_stop` it gets a place: where it could start now but for the limit, when
+    the next one of the plan ends, or in 500 s.
+
+    `stirred` tells whether the cycle itself was news for the next one: a job has started, one was planned later than
+    its nodes have room for it, or idle nodes are marked as planned, in this cycle or the one before.
     """
 
     def __init__(self, given) -> None:
@@ -114,15 +121,22 @@ class Cycle:
         self.places = given["bf_job_part_count_reserve"]
         self.min_age = given["bf_min_age_reserve"] * SECOND
         self.min_prio = given["bf_min_prio_reserve"]
+        self.per_array = given["bf_max_job_array_resv"]
+        self.plans_limited = given["assoc_limit_stop"]
+        self.arrays = None
         self.parts = None
         self.willrun = None
         self.counts = {}  # jobs looked at, by what limits them
         self.planned = {}  # places given, by queue
+        self.tasks = {}  # and by array; one of which a task got none is full
         self.tested = self.started = 0
+        self.stirred = self.kept_idle = False
         self.watched = self.seen = -1
+        self.bounds = {}  # by request and queue: when there may be room, by what runs
+        self.bounded = -1  # what ran when they were found
 
     def run(self, p: Pass, parts: Partitions):
-        """The cycle; how many jobs it has started."""
+        """The cycle."""
         slot: cython.Py_ssize_t
         close: cython.longlong = p.now + self.window
         if self.willrun is None:
@@ -132,16 +146,43 @@ class Cycle:
         p.release()
         self.counts.clear()
         self.planned.clear()
+        self.tasks.clear()
         self.tested = self.started = 0
+        self.stirred = self.kept_idle
+        self.kept_idle = False
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
         slot = p.raw_queue.head()
         while slot >= 0 and self.tested < self.tests and (self.starts == 0 or self.started < self.starts):
             self.consider(p, slot)
             slot = p.raw_queue.behind(slot)
         parts.ledger.lift()
-        return self.started
+        self.stirred |= self.kept_idle or self.started > 0
+        return 0
+
+    def array_of(self, p: Pass, slot):
+        """The array of which the job is a task, by number; -1: of none."""
+        row: cython.longlong = p.jobs.at[slot].row
+        return self.arrays[row] if self.arrays is not None and 0 <= row < len(self.arrays) else -1
 
     def consider(self, p: Pass, slot):
+        """Try the job, unless so many tasks of its array have a place already."""
+        array: cython.longlong = self.array_of(p, slot)
+        places: cython.longlong
+        started: cython.longlong = self.started
+        if array < 0:
+            return self.try_queues(p, slot)
+        places = self.tasks.get(array, 0)
+        if places >= self.per_array:
+            return 0
+        self.kept = False
+        self.try_queues(p, slot)
+        if self.kept:
+            self.tasks[array] = places + 1
+        elif self.started == started:
+            self.tasks[array] = self.per_array
+        return 0
+
+    def try_queues(self, p: Pass, slot):
         """Try the job in its queue, or in one after the other of several."""
         k: cython.Py_ssize_t
         choice: cython.longlong = p.jobs.at[slot].choice
@@ -162,41 +203,50 @@ class Cycle:
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
         now_only: cython.bint
-        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+        refused: cython.bint = p.quotas is not None and p.quotas.refuser(slot) >= 0
+        if refused and not self.plans_limited:
             return False
         now_only = self.now_only(p, slot, queue)
         if self.too_many(p, slot, queue):
             return False
         if not ledger.licensed(slot, p.jobs.at[slot].shape, p.now, end):
             return False
-        return self.place(p, slot, now_only)
+        return self.place(p, slot, now_only, refused)
 
-    def place(self, p: Pass, slot, now_only):
+    def place(self, p: Pass, slot, now_only, refused):
         """Time after time: from `start` on the nodes that are kept for no job, and when they have room."""
         ledger: ResourceLedger = self.parts.ledger
         length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
         least: cython.Py_ssize_t = max(ledger.nodes_of[p.jobs.at[slot].shape], 1)
-        nodes: cython.longlong[::1] = self.parts.nodes[self.parts.partition(p.jobs.at[slot].queue)]
+        queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
+        nodes: cython.longlong[::1] = self.parts.nodes[queue]
+        bound: cython.longlong = -1
         counted: cython.bint = False
         start: cython.longlong = p.now
         later: cython.longlong
         time: cython.longlong
         while True:
-            later = self.parts.space.span(nodes, start, start + length, self.usable)
+            later = self.parts.space.span(nodes, start, start + length, self.usable, least)
             time = NEVER
             if count_nodes(self.usable) >= least:
                 if not counted:
                     self.tested += 1
                     counted = True
-                time = self.willrun.when(slot, self.usable, now_only)
+                    bound = self.bound(slot, p.jobs.at[slot].shape, queue, nodes)
+                if now_only or later < 0 or bound <= later:
+                    time = self.willrun.when(slot, self.usable, now_only)
             if time >= NEVER:
                 if later < 0 or now_only:
                     return False
                 start = later
                 continue
-            time = max(time, start)
-            if time <= p.now:
+            if time < start:
+                time = start
+                self.stirred = True
+            if time <= p.now and not refused:
                 return self.start(p, slot)
+            if time <= p.now:
+                time = later if later >= 0 else p.now + AT_A_LIMIT
             if now_only:
                 return False
             if later >= 0 and time > later:
@@ -207,6 +257,19 @@ class Cycle:
             if self.keep(p, slot, time):
                 return False
             start = time
+
+    def bound(self, slot, x, queue, nodes):
+        """No start before this time has room on nodes of the queue, whichever are kept for others; by what runs."""
+        written: cython.longlong = self.parts.ledger.node_starts.written
+        if self.bounded != written:
+            self.bounded = written
+            self.bounds.clear()
+        key = (x, queue)
+        found = self.bounds.get(key)
+        if found is None:
+            found = self.willrun.bound(slot, nodes)
+            self.bounds[key] = found
+        return found
 
     def start(self, p: Pass, slot):
         """Start the job on the usable nodes; where it does not fit there beside reservations, it waits."""
@@ -219,15 +282,26 @@ class Cycle:
         ledger.lift()
         return fits
 
+    def has_idle(self, nodes):
+        """Whether no job runs on one of these nodes."""
+        i: cython.Py_ssize_t = 0
+        ledger: ResourceLedger = self.parts.ledger
+        while i < ledger.n and not (has_node(nodes, i) and ledger.lines.used[i * ledger.lines.kinds] == 0):
+            i += 1
+        return i < ledger.n
+
     def keep(self, p: Pass, slot, time):
         """Keep whole nodes for the job from `time` on; False where some are kept for another job."""
         start: cython.longlong = time - time % self.resolution
         end: cython.longlong = time + max(p.jobs.at[slot].estimate, 1)
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end -= end % self.resolution
+        self.willrun.choose()
         if self.parts.space.overlaps(self.willrun.nodes, time, end):  # what is planned ends at no time between
             return False
         self.planned[queue] = self.planned.get(queue, 0) + 1
+        self.kept = True
+        self.kept_idle = self.kept_idle or self.has_idle(self.willrun.nodes)
         self.parts.space.reserve(self.willrun.nodes, start, max(end, start + self.resolution))
         p.expect(slot, time)
         return True

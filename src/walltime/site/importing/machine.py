@@ -34,6 +34,7 @@ class Unit:
     line: Line
     weight: int = 1
     switch: str | None = None
+    threads: int = 1
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -81,6 +82,7 @@ def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, 
         line,
         int(words.get("weight", 1)),
         switch,
+        node.threads if node.cpus == node.sockets * node.cores * node.threads else 1,  # else CPUs are whole cores
     )
 
 
@@ -96,8 +98,6 @@ def _tell_words(line: Line, words: Mapping[str, str], findings: Findings) -> Non
             )
             verdict = states.get(state) or (EXACTLY if state in ("ALLOCATED", "MIXED", "COMPLETING") else NEARLY)
             findings.tell(spell(keyword), line.name, verdict, "" if verdict == EXACTLY else how)
-        elif word == "threadspercore" and words[word] == "1":
-            findings.tell(spell(keyword), line.name, EXACTLY)
         else:
             findings.tell(spell(keyword), line.name)
 
@@ -119,6 +119,19 @@ def write_nodes(units: list[Unit]) -> list[Said]:
         group |= {"features": list(first.features)} if first.features else {}
         groups.append(Said(group, place(first.line)))
     return groups
+
+
+def write_threads(units: list[Unit], findings: Findings) -> dict[str, Any]:
+    """How many threads are a core: what a job has of a node are whole cores."""
+    found = sorted({unit.threads for unit in units})
+    if found == [1]:
+        return {}
+    threads = next(count for count in reversed(found) if all(unit.cores % count == 0 for unit in units))
+    if len(found) > 1 or threads != found[-1]:
+        how = f"a job has whole cores of {threads} threads on all nodes alike"
+        findings.tell("NodeName.ThreadsPerCore", "", NEARLY, how)
+    line = next(unit.line for unit in units if unit.threads > 1)
+    return {"threads_per_core": Said(threads, f"{place(line)} ThreadsPerCore")} if threads > 1 else {}
 
 
 def write_licences(settings: Settings, findings: Findings) -> dict[str, Any]:

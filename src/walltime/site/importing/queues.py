@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from walltime.cluster.hostlist import compress, split
@@ -14,7 +15,7 @@ from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.machine import Unit
 from walltime.site.importing.people import caps_of_partition
-from walltime.site.importing.values import ENDLESS, read_time, spell, write_time
+from walltime.site.importing.values import ENDLESS, Settings, read_time, spell, write_time
 from walltime.site.importing.written import DEFAULT, Said, place
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import find_members
@@ -31,8 +32,8 @@ CLOSED = {"NO", "NONE", "UNLIMITED", "0", "ALL", "N/A"}
 class Queues:
     """Reads partitions, one after the other."""
 
-    def __init__(self, given: Given, units: list[Unit], whole: bool, findings: Findings) -> None:
-        self.given, self.units, self.whole, self.findings = given, units, whole, findings
+    def __init__(self, given: Given, units: list[Unit], whole: bool, lln: bool, findings: Findings) -> None:
+        self.given, self.units, self.whole, self.lln, self.findings = given, units, whole, lln, findings
         self.there = {unit.name for unit in units}
         self.described = find_members(given.conf, "ALL", next(given.conf.of_kind("nodename")))
         self.tiers = {_tier(words) for _, words in given.conf.resolve("partitionname")}
@@ -162,7 +163,8 @@ class Queues:
             told.tell("PartitionName.PreemptMode", name, NOT, "its jobs may be preempted by those of higher tiers")
         for word in ("lln", "exclusiveuser", "maxcpuspernode"):
             if words.get(word, "NO").upper() not in CLOSED:
-                told.tell(spell(f"PartitionName.{word}"), name)
+                exact = (EXACTLY, "") if word == "lln" and self.lln else ()
+                told.tell(spell(f"PartitionName.{word}"), name, *exact)
         for word, value in words.items():
             if word not in _HANDLED and value.upper() not in CLOSED:
                 told.tell(spell(f"PartitionName.{word}"), name)
@@ -173,6 +175,18 @@ class Queues:
     def _preempt(self) -> str:
         setting = self.given.conf.settings.get("PreemptType")
         return setting[0] if setting is not None else ""
+
+
+def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:
+    """Where it says that jobs go to the least loaded nodes of all partitions; empty where they do not."""
+    if whole or "tree" in settings.get("TopologyPlugin"):
+        return ""
+    if "CR_LLN" in (word.upper() for word in settings.words("SelectTypeParameters")):
+        return settings.source("SelectTypeParameters")
+    told = [(line, words.get("lln", "NO").upper()) for line, words in given.conf.resolve("partitionname")]
+    if told and all(value == "YES" for _, value in told):
+        return f"{Path(told[0][0].file).name}:{told[0][0].number} LLN=YES of all partitions"
+    return ""
 
 
 def is_exclusive(given: Given) -> bool:

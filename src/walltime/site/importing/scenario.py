@@ -13,11 +13,11 @@ from walltime.core.reading import boundary
 from walltime.site.associations import Associations
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
-from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes
+from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
 from walltime.site.importing.outages import write_failures, write_windows
 from walltime.site.importing.people import write_accounts, write_limits
 from walltime.site.importing.priority import write_order
-from walltime.site.importing.queues import Queues, is_exclusive
+from walltime.site.importing.queues import Queues, find_least_loaded, is_exclusive
 from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
 from walltime.site.importing.values import Settings
 from walltime.site.importing.written import Said, plain, write
@@ -104,15 +104,17 @@ def _write_workload(given: Given, folder: str | Path) -> Any:
 def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings: Findings) -> dict[str, Any]:
     people = _without_partitions(given)
     whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
-    _tell_selection(settings, findings)
+    lln = find_least_loaded(given, settings, whole)
+    _tell_selection(settings, findings, lln)
     named = given.conf.settings.get("ClusterName")
     cluster: dict[str, Any] = {}
     if named is not None:
         cluster["name"] = Said(named[0].lower(), settings.source("ClusterName"))
     cluster["nodes"] = write_nodes(units)
     cluster["sharing"] = Said("whole" if whole else "shared", settings.source("SelectType"))
+    cluster |= write_threads(units, findings)
     cluster |= write_licences(settings, findings)
-    queues = Queues(given, units, whole, findings)
+    queues = Queues(given, units, whole, bool(lln), findings)
     cluster["queues"] = queues.write()
     accounts, qualities = (
         Path(given.files.get(kind, given.files.get(MANAGER, "")) or "the log").name for kind in (DUMP, QOS)
@@ -126,7 +128,10 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
         cluster["reservations"] = windows
     if failures := write_failures(given.events, there, findings):
         cluster["failures"] = failures
-    if settings.given("JobRequeue"):
+    if settings.get("JobRequeue") == "1":
+        how = "a job that is put back waits again at once; a controller lets it pause for two minutes (cred_expire)"
+        findings.tell("JobRequeue", "" if settings.given("JobRequeue") else "not given", NEARLY, how)
+    elif settings.given("JobRequeue"):
         findings.tell("JobRequeue")
     cluster["interrupted"] = Said(
         "requeue" if settings.get("JobRequeue") == "1" else "fail", settings.source("JobRequeue")
@@ -136,6 +141,8 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
     scheduler |= write_rhythm(settings, findings)
     if "tree" in settings.get("TopologyPlugin"):
         scheduler["place"] = Said("topology", settings.source("TopologyPlugin"))
+    elif lln:
+        scheduler["place"] = Said("worst-fit", lln)
     cluster["scheduler"] = scheduler | preempt
     return cluster
 
@@ -152,17 +159,17 @@ def _without_partitions(given: Given) -> Associations | None:
     return replace(people, qualities=kept)
 
 
-def _tell_selection(settings: Settings, findings: Findings) -> None:
+def _tell_selection(settings: Settings, findings: Findings, lln: str) -> None:
     if settings.given("SelectType"):
         findings.tell("SelectType")
     how = {
-        "CR_LLN": "nodes are chosen in one way",
-        "CR_PACK_NODES": "nodes are chosen in one way",
-        "CR_ONE_TASK_PER_CORE": "a thread is a core of its own",
+        "CR_ONE_TASK_PER_CORE": "CPUs are as the log has them, which does not tell tasks",
         "CR_CORE_DEFAULT_DIST_BLOCK": "cores of a node are alike",
         "CR_SOCKET": "single cores are given out, not sockets",
         "CR_SOCKET_MEMORY": "single cores are given out, not sockets",
     }
+    if not lln:
+        how["CR_LLN"] = "whole nodes, or those of a switch, are chosen in their order"
     for word in settings.words("SelectTypeParameters"):
         reason = how.get(word.upper())
         findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))

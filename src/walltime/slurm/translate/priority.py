@@ -34,13 +34,13 @@ PERIODIC = {
 """Parameters of the rhythm `periodic`; they have the controller's own names and units."""
 MAIN = {
     *("sched_interval", "sched_min_interval", "batch_sched_delay", "default_queue_depth", "partition_job_depth"),
-    *("sched_max_job_start", "defer"),
+    *("sched_max_job_start", "defer", "assoc_limit_stop"),
 }
 """Of the rhythm `slurm`, those of the main pass, which there is without a backfill scheduler, too."""
 SLURM = MAIN | {
     *("bf_interval", "bf_window", "bf_window_linear", "bf_resolution", "bf_continue", "bf_max_job_test"),
     *("bf_max_job_start", "bf_max_job_user", "bf_max_job_part", "bf_max_job_user_part", "bf_max_job_assoc"),
-    *("bf_job_part_count_reserve", "bf_min_age_reserve", "bf_min_prio_reserve"),
+    *("bf_job_part_count_reserve", "bf_min_age_reserve", "bf_min_prio_reserve", "bf_max_job_array_resv"),
 }
 """All of its parameters."""
 RHYTHMS = {"instant": set[str](), "periodic": PERIODIC, "slurm": SLURM}

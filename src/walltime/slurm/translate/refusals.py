@@ -16,6 +16,8 @@ LARGEST_POOL = 10_000
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
 TOPOLOGY = Part(name="topology")
+LEAST_LOADED = Part(name="worst-fit")
+"""Slurm's CR_LLN."""
 _CAPS = "running_jobs running_cores running_gpus running_memory running_core_minutes submitted_jobs"
 _DRAW = "distribution mean shape sigma"
 HONOURED = {
@@ -24,8 +26,8 @@ HONOURED = {
     "users": "mode session_gap campaign overlap waits think hours population files reactions",
     "execution": "model overrun",
     "cancellations": "share after distribution spread running",
-    "clusters": "name cores nodes sharing licences queues routes accounts limits scheduler shares reservations "
-    "failures interrupted",
+    "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts limits scheduler shares "
+    "reservations failures interrupted",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
     "clusters.queues": f"{_CAPS} priority nodes order default_time max_time min_cores max_cores users groups accounts "
@@ -63,6 +65,8 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "broker", f"{scenario.broker.name}: not in a controller"
     if scenario.dependencies != type(scenario.dependencies)():
         yield "dependencies", "the controller has rules of its own (slurm.settings.DependencyParameters)"
+    if scenario.record.plans:
+        yield "record.plans", "the controller does not tell what it plans"
     if scenario.start is not None:
         yield "start", "the controller begins with an empty system"
     if scenario.deadlines != "keep":
@@ -88,7 +92,7 @@ def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.backfill", "of its parameters only depth"
     if scheduler.estimate.name != "request":
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
-    if scheduler.place is not None and scheduler.place != TOPOLOGY:
+    if scheduler.place is not None and scheduler.place not in (TOPOLOGY, LEAST_LOADED, Part(name="consecutive")):
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
     yield from preemption.find_problems(cluster, told)
     yield from _find_in_queues(cluster)

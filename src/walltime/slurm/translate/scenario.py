@@ -20,7 +20,7 @@ from walltime.slurm.translate import preemption
 from walltime.slurm.translate.outages import find_guests, spell
 from walltime.slurm.translate.priority import is_weighted, write_main, write_order, write_rhythm
 from walltime.slurm.translate.quotas import Quotas, has_quotas, name_quality
-from walltime.slurm.translate.refusals import RESERVATIONS, TOPOLOGY
+from walltime.slurm.translate.refusals import LEAST_LOADED, RESERVATIONS, TOPOLOGY
 from walltime.slurm.translate.submission import MEGABYTE, People
 
 PARTITION = "batch"
@@ -42,7 +42,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     linear = cluster.sharing == "whole" or pool
     extend = scenario.execution.overrun == "extend"
     settings = (
-        *_write_selection(linear, _counts_memory(cluster)),
+        *_write_selection(linear, _counts_memory(cluster), cluster.scheduler.place == LEAST_LOADED),
         *_write_scheduler(cluster, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")),
         *(["AccountingStorageEnforce=associations,limits,qos"] if quotas is not None else []),
         *(
@@ -189,7 +189,8 @@ def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
             node = Node(
                 next(names),
                 group.cores,
-                cores=group.cores,
+                cores=group.cores // cluster.threads_per_core,
+                threads=cluster.threads_per_core,
                 memory=1 if group.memory is None else max(1, group.memory // MEGABYTE),
                 features=",".join(group.features) if group.features else None,
                 gres=tuple(
@@ -202,10 +203,11 @@ def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def _write_selection(linear: bool, memory: bool) -> list[str]:
+def _write_selection(linear: bool, memory: bool, least_loaded: bool) -> list[str]:
     if linear:
         return ["SelectType=select/linear", *(["SelectTypeParameters=CR_Memory"] if memory else [])]
-    return ["SelectType=select/cons_tres", f"SelectTypeParameters=CR_Core{'_Memory' if memory else ''}"]
+    words = f"CR_Core{'_Memory' if memory else ''}{',CR_LLN' if least_loaded else ''}"
+    return ["SelectType=select/cons_tres", f"SelectTypeParameters={words}"]
 
 
 def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
@@ -231,7 +233,7 @@ def write_nodes(nodes: tuple[Node, ...]) -> list[str]:
         first = alike[0]
         words = [
             f"NodeName={compress([node.name for node in alike])} NodeAddr=127.0.0.1 CPUs={first.cpus} Boards=1",
-            f"SocketsPerBoard=1 CoresPerSocket={first.cores} ThreadsPerCore=1 RealMemory={first.memory}",
+            f"SocketsPerBoard=1 CoresPerSocket={first.cores} ThreadsPerCore={first.threads} RealMemory={first.memory}",
         ]
         words += [f"Features={first.features}"] if first.features else []
         words += [f"Gres={','.join(f'{one.name}:{one.count}' for one in first.gres)}"] if first.gres else []

@@ -14,7 +14,8 @@ AleaNG's (what its generator writes): `8 301 normal:excl:4x16`
 In both, requested memory is that of each node: in bytes in the first dialect, in KB in the second. Of the properties
 only those that name a cluster (`cl_zewura`, `^cl_zewura` for any other) mean something in the first dialect, as in
 Alea: nothing tells which nodes have the others. They are counted by name in the notes, as `unused_properties`; so are
-specifications whose processors are not the job's (`other_cores`), or not spread evenly (`uneven_nodes`).
+specifications whose processors are not the job's (`other_cores`), which are spread evenly over their nodes. Nodes that
+differ (`1:ppn=8+1:ppn=1`) are the column `parts`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ _PROCESSORS = re.compile(r"\{[\d,.-]*\}")
 _CORES = re.compile(r"ppn=(\d+)(?:\.\d+)?(.*)")
 _SHAPE = re.compile(r"(\d+)x(\d+)")
 _MOST = 1 << 31
+_EMPTY = {"nodes": MISSING, "constraint": MISSING, "parts": MISSING, "gpus": 0, "exclusive": 0}
 _EPOCHS = 1_000_000_000  # seconds: later than this, a trace without a header counts from 1970
 
 
@@ -55,7 +57,7 @@ class Request:
     cores: int = 0
     constraint: str | None = None
     exclusive: bool = False
-    even: bool = True
+    parts: str | None = None
     unused: tuple[str, ...] = ()
 
 
@@ -70,7 +72,7 @@ class Columns:
         self.file = file
         self.epochs = False
         self._names = names
-        self._codes: dict[str, dict[str, int]] = {"queue": {}, "constraint": {}}
+        self._codes: dict[str, dict[str, int]] = {"queue": {}, "constraint": {}, "parts": {}}
         self._dialect: str | None = None
 
     def add(self, columns: dict[str, Any], notes: dict[str, Any], extras: list[Extra]) -> None:
@@ -99,7 +101,7 @@ class Columns:
             columns["queue"] = batch.queue
         notes["extra_columns"] = 0
         notes["unused_properties"] = dict(batch.unused)
-        notes["other_cores"], notes["uneven_nodes"] = batch.other_cores, batch.uneven
+        notes["other_cores"] = batch.other_cores
 
     def name(self, labels: dict[str, list[str]]) -> dict[str, list[str]]:
         """The labels of SWF's own columns with their names for numbers, and those of the extra columns."""
@@ -117,7 +119,8 @@ class Columns:
         else:
             request = parse_shape(fields[2])
             batch.gpus[row] = max(int(fields[0]), 0)
-        batch.put(row, request)
+        if batch.put(row, request):
+            batch.parts[row] = self._code("parts", request.parts)
         batch.constraint[row] = self._code("constraint", request.constraint)
 
     def _code(self, column: str, name: str | None) -> int:
@@ -132,7 +135,6 @@ class _Batch:
     columns: dict[str, Any]
     unused: Counter[str] = field(default_factory=Counter)
     other_cores: int = 0
-    uneven: int = 0
 
     def __post_init__(self) -> None:
         self.size = len(self.columns["submit"])
@@ -141,16 +143,18 @@ class _Batch:
         self.exclusive = np.zeros(self.size, np.int64)
         self.queue = np.full(self.size, MISSING, np.int32)
         self.constraint = np.full(self.size, MISSING, np.int32)
+        self.parts = np.full(self.size, MISSING, np.int32)
 
-    def put(self, row: int, request: Request) -> None:
-        """The shape of one job; a specification never gives it more nodes than it has cores."""
+    def put(self, row: int, request: Request) -> bool:
+        """The shape of one job; a specification never gives it more nodes than it has cores. Whether it tells all of
+        its cores."""
         cores = int(self.columns["cores"][row])
         if request.nodes:
             self.nodes[row] = min(request.nodes, cores)
             self.other_cores += request.cores != cores
-            self.uneven += not request.even
         self.exclusive[row] = request.exclusive
         self.unused.update(request.unused)
+        return request.cores == cores
 
     def finish(self, unit: int) -> dict[str, Any]:
         """The columns that have a value, with the memory of each node and of the whole job from the memory column.
@@ -158,7 +162,7 @@ class _Batch:
         SWF's reader took the number for KB of each processor; here it is `unit` bytes of each node.
         """
         made: dict[str, Any] = {}
-        for name, empty in (("nodes", MISSING), ("constraint", MISSING), ("gpus", 0), ("exclusive", 0)):
+        for name, empty in _EMPTY.items():
             values = getattr(self, name)
             if bool((values != empty).any()):
                 made[name] = values
@@ -194,9 +198,9 @@ def parse_nodes(text: str) -> Request:
             raise ValueError("a node specification without nodes or without processors, or with too many")
         counts.append((nodes, cores))
     nodes, cores = sum(n for n, _ in counts), sum(n * c for n, c in counts)
-    sizes = [c for n, c in counts for _ in range(min(n, 2))]
     constraint = "&".join(wanted) or None
-    return Request(nodes, cores, constraint, "excl" in flags, max(sizes) - min(sizes) <= 1, tuple(unused))
+    parts = "+".join(f"{n}x{c}" for n, c in counts) if len({c for _, c in counts}) > 1 else None
+    return Request(nodes, cores, constraint, "excl" in flags, parts, tuple(unused))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,8 +1,8 @@
 """DSLab's native workloads: a YAML or JSON list of executions, and a list of the collections that they belong to.
 
-An execution has `submit_time`, `resources` (nodes_count, cpu_per_node, memory_per_node), a `profile` (a name, or type
-and args), and may have `id`, `name`, `schedule_after`, `wall_time_limit`, `priority`, `collection_id` and
-`execution_index`.
+An execution has `submit_time`, `resources` (nodes_count, cpu_per_node, memory_per_node; the latter two may be lists,
+with an amount for each node), a `profile` (a name, or type and args), and may have `id`, `name`, `schedule_after`,
+`wall_time_limit`, `priority`, `collection_id` and `execution_index`.
 A collection has `id`, `user`, `priority` and `time`: its executions have its user, its priority where they have none of
 their own, and are not submitted before it. Amounts of memory are whatever the hosts' are.
 """
@@ -54,7 +54,7 @@ def read_dslab(path: str | Path, collections: str | Path | None = None) -> Workl
         "priority",
     )
     columns: dict[str, Any] = {name: np.array([row[name] for row in rows], np.int64) for name in numbers}
-    columns["cores"] = columns["nodes"] * columns["cores_per_node"]
+    columns["cores"] = np.array([row["cores"] for row in rows], np.int64)
     for name in ("begin", "memory_per_node"):
         if np.all(columns[name] == MISSING):
             del columns[name]
@@ -63,7 +63,7 @@ def read_dslab(path: str | Path, collections: str | Path | None = None) -> Workl
     if any(row["name"] for row in rows):
         columns["name"] = [row["name"] for row in rows]
     labels: dict[str, list[str]] = {}
-    for name in ("profile", "user", "array"):
+    for name in ("profile", "user", "array", "parts"):
         codes, names = encode_labels([row[name] for row in rows])
         if names:
             columns[name], labels[name] = codes, names
@@ -168,18 +168,34 @@ def _read_execution(item: _Item, collections: Mapping[int, dict[str, Any]]) -> d
     }
 
 
-def _read_resources(item: _Item, given: Any) -> dict[str, int]:
+def _read_resources(item: _Item, given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise item.wrong(("resources",), "resources is a mapping", given)
     for key in given:
         if key not in _RESOURCES:
             raise item.wrong(("resources", key), "resources have no such key", key, _RESOURCES)
-    memory = given.get("memory_per_node")
-    return {
-        "nodes": item.whole(("resources", "nodes_count"), given.get("nodes_count", 1), 1),
-        "cores_per_node": item.whole(("resources", "cpu_per_node"), given.get("cpu_per_node", 1), 1),
-        "memory_per_node": MISSING if memory is None else item.whole(("resources", "memory_per_node"), memory),
-    }
+    nodes = item.whole(("resources", "nodes_count"), given.get("nodes_count", 1), 1)
+    cores = _read_each(item, "cpu_per_node", given.get("cpu_per_node", 1), nodes, 1)
+    memory = _read_each(item, "memory_per_node", given.get("memory_per_node"), nodes, 0)
+    found: dict[str, Any] = {"nodes": nodes, "cores": cores[0] * nodes, "cores_per_node": cores[0], "parts": None}
+    found["memory_per_node"] = memory[0] if memory else MISSING
+    if len(cores) > 1 or len(memory) > 1:
+        memory = memory or [MISSING]
+        each = list(zip(cores * (nodes // len(cores)), memory * (nodes // len(memory)), strict=True))
+        found |= {"cores": sum(core for core, _ in each), "cores_per_node": MISSING, "memory_per_node": MISSING}
+        found["parts"] = "+".join(f"1x{core}" + f",memory={own}" * (own >= 0) for core, own in each)
+    return found
+
+
+def _read_each(item: _Item, key: str, given: Any, nodes: int, least: int) -> list[int]:
+    """An amount for every node, or one for each in a list; nothing where it is not told."""
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        return [item.whole(("resources", key), given, least)]
+    if len(given) != nodes:
+        raise item.wrong(("resources", key), f"{key} is a number, or a list with one for each of {nodes} nodes", given)
+    return [item.whole(("resources", key), amount, least) for amount in given]
 
 
 def _read_profile(item: _Item, given: Any) -> tuple[str, int]:

@@ -27,6 +27,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 
 _SHOWN = 20
 _NUMBERS = ("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "memory", "gpus", "recorded_wait")
 _LABELS = {"user": "user", "group": "group", "account": "account", "queue": "queue"}
+_CHUNK = re.compile(r"(\d+)(?=:|$)")
 
 
 def is_accounting_folder(path: str | Path) -> bool:
@@ -114,7 +115,7 @@ class _Log:
         if "gpus" in columns:
             columns["gpus"] = np.maximum(columns["gpus"], 0)
         labels: dict[str, list[str]] = {}
-        for name in _LABELS:
+        for name in (*_LABELS, "parts"):
             codes, names = encode_labels([row[name] for row in self.rows])
             if names:
                 columns[name], labels[name] = codes, names
@@ -171,6 +172,7 @@ def _row(job: str, pairs: dict[str, str]) -> dict[str, Any]:
     for name, value in row.items():
         if name != "name" and value > LATEST:
             raise ValueError(f"{name} out of range")
+    row["parts"] = _parts(_chunks(pairs), cores)
     return row | {ours: pairs.get(theirs, "") for ours, theirs in _LABELS.items()}
 
 
@@ -190,15 +192,11 @@ def _span(text: str | None) -> int:
 
 def _size(pairs: dict[str, str]) -> tuple[int, int, int]:
     """Cores, nodes and GPUs of the whole job; what it held comes before what it asked for."""
-    chunks = pairs.get("Resource_List.select") or pairs.get("Resource_List.nodes") or ""
     nodes = cores = gpus = 0
-    for chunk in filter(None, chunks.split("+")):
-        count = int(match[0]) if (match := re.match(r"\d+(?=:|$)", chunk)) else 1
-        each = re.search(r"(?:ppn|ncpus)=(\d+)", chunk)
-        cards = re.search(r"(?:^|:)(?:gpus|ngpus)=(\d+)", chunk)
+    for count, each, cards in _chunks(pairs):
         nodes += count
-        cores += count * (int(each[1]) if each else 1)
-        gpus += count * (int(cards[1]) if cards else 0)
+        cores += count * each
+        gpus += count * cards
     if not cores and (asked := pairs.get("Resource_List.ncpus") or pairs.get("Resource_List.procs")):
         cores = int(asked)
     if held := pairs.get("total_execution_slots"):
@@ -208,6 +206,27 @@ def _size(pairs: dict[str, str]) -> tuple[int, int, int]:
     if not gpus and (asked := pairs.get("Resource_List.ngpus") or pairs.get("Resource_List.gpus")):
         gpus = int(asked)
     return max(cores, 1), nodes if 0 < nodes <= max(cores, 1) else MISSING, gpus or MISSING
+
+
+def _chunks(pairs: dict[str, str]) -> list[tuple[int, int, int]]:
+    """The parts of a request as nodes, cores and GPUs of each: `1:ppn=8+1:ppn=1`, or PBS' `1:ncpus=8+1:ncpus=1`."""
+    found = []
+    text = pairs.get("Resource_List.select") or pairs.get("Resource_List.nodes") or ""
+    for chunk in filter(None, text.split("+")):
+        count = int(match[0]) if (match := _CHUNK.match(chunk)) else 1
+        each = re.search(r"(?:ppn|ncpus)=(\d+)", chunk)
+        cards = re.search(r"(?:^|:)(?:gpus|ngpus)=(\d+)", chunk)
+        found.append((count, int(each[1]) if each else 1, int(cards[1]) if cards else 0))
+    return found
+
+
+def _parts(chunks: list[tuple[int, int, int]], cores: int) -> str:
+    """The column `parts` of a job whose nodes differ; empty where they do not, or are not all that it held."""
+    alike = len({chunk[1:] for chunk in chunks}) <= 1
+    if alike or sum(count * each for count, each, _ in chunks) != cores:
+        return ""
+    cards = any(chunk[2] for chunk in chunks)
+    return "+".join(f"{count}x{each}" + f",gpus={count * own}" * cards for count, each, own in chunks)
 
 
 def _slots(hosts: str) -> int:

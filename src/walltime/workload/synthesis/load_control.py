@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walltime.workload.synthesis.band import keep_within
+
 _GRACE = 6 * 3600.0  # seconds of the whole machine by which the band is wider
 _TOLERANCE = 0.005  # of the load, at the end of a phase
 
@@ -29,29 +31,16 @@ class Control:
 
 
 def press(
-    times: np.ndarray, work: np.ndarray, spare: Callable[[int], float], cores: int, low: float, high: float
+    times: np.ndarray, work: np.ndarray, more: Callable[[int], np.ndarray], cores: int, low: float, high: float
 ) -> Control:
     """Adds and drops jobs by P = work submitted so far / (time × cores): ScSF's rule.
 
-    `times` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` tells the work of the n-th
-    job that may be added. A job that arrives while P is `high` or more is dropped. With any other as many are added as
-    make P at least `low` at that time. At time zero there is no P, and the first job is taken.
+    `times` (seconds) and `work` (core-seconds) are those of the stream, in order; `more(count)` gives the work of more
+    than `count` jobs that may be added. A job that arrives while P is `high` or more is dropped. With any other as many
+    are added as make P at least `low` at that time. At time zero there is no P, and the first job is taken.
     """
-    kept: list[int] = []
-    added: list[int] = []
-    added_at: list[int] = []
-    total = 0.0
-    for row, (time, amount) in enumerate(zip(times.tolist(), work.tolist(), strict=True)):
-        possible = time * cores
-        if total > 0 and total >= high * possible:
-            continue
-        kept.append(row)
-        total += amount
-        while total < low * possible:
-            total += spare(len(added))
-            added.append(len(added))
-            added_at.append(row)
-    return Control(*(np.array(rows, np.int64) for rows in (kept, added, added_at)))
+    possible = times * cores
+    return Control(*keep_within(work, low * possible, np.nextafter(high * possible, -np.inf), more))
 
 
 def expected_time(times: np.ndarray, hours: np.ndarray, edges: list[float]) -> np.ndarray:
@@ -68,25 +57,9 @@ def hold(expected: np.ndarray, work: np.ndarray, spare: np.ndarray, load: float,
     `expected` (seconds) and `work` (core-seconds) are those of the stream, in order; `spare` is the work of jobs that
     may be added.
     """
-    low = ((load - band) * cores * expected - _GRACE * cores).tolist()
-    high = ((load + band) * cores * expected + _GRACE * cores).tolist()
-    kept: list[int] = []
-    added: list[int] = []
-    added_at: list[int] = []
-    reserve = spare.tolist()
-    total = 0.0
-    used = 0
-    for row, (amount, least, most) in enumerate(zip(work.tolist(), low, high, strict=True)):
-        if total > most:
-            continue
-        kept.append(row)
-        total += amount
-        while total < least and used < len(reserve):
-            added.append(used)
-            added_at.append(row)
-            total += reserve[used]
-            used += 1
-    return Control(*(np.array(rows, np.int64) for rows in (kept, added, added_at)))
+    least = (load - band) * cores * expected - _GRACE * cores
+    most = (load + band) * cores * expected + _GRACE * cores
+    return Control(*keep_within(work, least, most, lambda _: spare))
 
 
 def settle(

@@ -196,7 +196,6 @@ class _Spare:
         self.model = model
         self.plan = plan
         self.parts: list[Sample] = []
-        self.work: list[float] = []
 
     def draw(self, count: int) -> Sample:
         """More of them."""
@@ -204,15 +203,14 @@ class _Spare:
         drawn = self.model.draw(count, self.plan.span, self.plan.cores, self.plan.seed, name)
         order = stream(self.plan.seed, f"{name}.order").permutation(len(drawn))
         self.parts.append(drawn.take(order))
-        self.work += (self.parts[-1].work() / SECOND).tolist()
         return self.parts[-1]
 
-    def amount(self, place: int) -> float:
-        """Core-seconds of the n-th."""
-        while place >= len(self.work):
-            _check_size(2 * len(self.work))
-            self.draw(1000 + len(self.work))
-        return self.work[place]
+    def more(self, count: int) -> np.ndarray:
+        """Core-seconds of each, when there are more than so many."""
+        while count >= (drawn := sum(map(len, self.parts))):
+            _check_size(2 * drawn)
+            self.draw(1000 + drawn)
+        return np.concatenate([part.work() / SECOND for part in self.parts])
 
     def first(self, count: int) -> Sample:
         """The first ones."""
@@ -224,7 +222,7 @@ def _press(model: JobModel, plan: Plan, jobs: Sample) -> tuple[Sample, dict[str,
     """The jobs under ScSF's pressure: those that are added come together with the one at which they are missing."""
     assert plan.pressure is not None
     spare = _Spare(model, plan)
-    held = press(jobs.columns["submit"] / SECOND, jobs.work() / SECOND, spare.amount, plan.cores, *plan.pressure)
+    held = press(jobs.columns["submit"] / SECOND, jobs.work() / SECOND, spare.more, plan.cores, *plan.pressure)
     notes = {"added": len(held.added), "dropped": len(jobs) - len(held.kept)}
     kept = jobs.take(held.kept)
     if not len(held.added):

@@ -12,6 +12,7 @@ They are present once every so often, when a trigger says so, or as a share of t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.random import stream, uniforms
 from walltime.core.time import SECOND
-from walltime.core.workload import Workload
+from walltime.core.workload import Workload, sort_by_submission
 from walltime.workload.joining import join_workloads
 from walltime.workload.numbering import find_free
 from walltime.workload.synthesis.insertion import Trigger, fire
@@ -70,9 +71,10 @@ class Mix:
     def choices(self, random: np.random.Generator) -> Iterator[Workflow]:
         """Workflows by their weights, without end."""
         weights = np.array(self.weights if self.weights is not None else [1.0] * len(self.workflows), np.float64)
-        shares = weights / weights.sum()
+        bounds = (weights / weights.sum()).cumsum()
+        upper = (bounds / bounds[-1]).tolist()
         while True:
-            yield self.workflows[int(random.choice(len(shares), p=shares))]
+            yield self.workflows[bisect_right(upper, random.random())]
 
 
 def add_workflows(
@@ -97,7 +99,7 @@ def add_workflows(
         known[label] = submitted.add(workflow, time, label)
     if mix.share is not None:
         workload = _make_room(workload, submitted.work, seed, spare)
-    added = Workload.from_columns(**submitted.columns)
+    added = submitted.table()
     if workload.has("phase"):
         codes = np.full(len(added), workload.label_names("phase").index("experiment"), np.int32)
         labels = added.labels | {"phase": workload.labels["phase"]}
@@ -120,37 +122,62 @@ class _Form:
 
 
 class _Submitted:
-    """The jobs of workflows as columns of a workload, numbered from `number` on; times in seconds."""
+    """The jobs of workflows, numbered from `number` on; times in seconds."""
 
     def __init__(self, mix: Mix, number: int) -> None:
         self.mix, self.number = mix, number
-        self.columns: dict[str, list[Any]] = {"submit": [], "run_time": []}
+        self.times: list[float] = []
+        self.labels: list[str] = []
+        self.chosen: list[int] = []  # the place of each workflow in the mix
         self.work = 0.0
-        self.forms: dict[int, _Form] = {}  # by the place of the workflow in the mix
+        self.forms = [_find_form(workflow, mix) for workflow in mix.workflows]
         self.places = {id(workflow): place for place, workflow in enumerate(mix.workflows)}
 
     def add(self, workflow: Workflow, submit: float, label: str) -> dict[str, Any]:
         """Submit it once; what is known of it."""
         place = self.places[id(workflow)]
-        if place not in self.forms:
-            self.forms[place] = _find_form(workflow, self.mix)
-        form, first, count = self.forms[place], self.number, len(self.forms[place].names)
-        self.number += count
-        self.work += form.known["work"]
-        added = form.columns | {
-            "submit": [submit] * count,
-            "workflow": [label] * count,
-            "job_id": list(range(first, first + count)),
-            "name": [label + name for name in form.names],
-        }
+        self.times.append(submit)
+        self.labels.append(label)
+        self.chosen.append(place)
+        self.work += self.forms[place].known["work"]
+        return dict(self.forms[place].known)
+
+    def table(self) -> Workload:
+        """Their jobs, one workflow after another: the rows of its form each time that it is submitted."""
+        if not self.chosen:
+            return Workload.from_columns(submit=[], run_time=[])
+        sizes = np.array([len(form.names) for form in self.forms], np.int64)
+        counts = sizes[self.chosen]
+        firsts = np.cumsum(counts) - counts  # of each workflow the first of its jobs
+        names = self.forms[0].columns  # as all others have
+        forms = Workload.from_columns(
+            submit=[0] * int(sizes.sum()),
+            **{name: [value for form in self.forms for value in form.columns[name]] for name in names},
+        )
+        place = np.repeat((np.cumsum(sizes) - sizes)[self.chosen] - firsts, counts) + np.arange(counts.sum())
+        columns: dict[str, Any] = {name: values[place] for name, values in forms.columns.items()}
+        columns["submit"] = np.repeat(np.rint(np.array(self.times, np.float64) * SECOND).astype(np.int64), counts)
+        columns["job_id"] = np.arange(self.number, self.number + len(place))
+        columns["workflow"] = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        columns["name"] = [
+            label + name
+            for label, chosen in zip(self.labels, self.chosen, strict=True)
+            for name in self.forms[chosen].names
+        ]
         if self.mix.way != "single":
-            added["dependencies"] = [
-                "afterok:" + ":".join([str(first + place) for place in needed]) if needed else ""
-                for needed in form.needs
+            columns["dependencies"] = self._write_dependencies((self.number + firsts).tolist())
+        return Workload(sort_by_submission(columns), forms.labels | {"workflow": self.labels})
+
+    def _write_dependencies(self, firsts: list[int]) -> list[str]:
+        """What each job waits for; `firsts` has the number of the first job of each workflow."""
+        found: list[str] = []
+        for first, chosen in zip(firsts, self.chosen, strict=True):
+            form = self.forms[chosen]
+            numbers = [str(number) for number in range(first, first + len(form.names))]
+            found += [
+                "afterok:" + ":".join([numbers[place] for place in needed]) if needed else "" for needed in form.needs
             ]
-        for name, values in added.items():
-            self.columns.setdefault(name, []).extend(values)
-        return dict(form.known)
+        return found
 
 
 def _find_form(workflow: Workflow, mix: Mix) -> _Form:

@@ -135,3 +135,19 @@ def test_of_many_instants_some_are_looked_at(monkeypatch):
     assert found(late) == [(50, 147)]
     monkeypatch.setattr(waiting, "LOOKS", 5)
     assert [job for job, _ in found(late)] == [50]
+
+
+@pytest.mark.parametrize("backfill", ["conservative", "plan"])
+def test_nodes_that_were_promised_and_not_taken_are_seen_at_the_next_end(backfill):
+    """At 108 the ninth job's two nodes are left free by jobs whose promises had other nodes; it moves at 125."""
+    submit = [14, 17, 21, 28, 32, 35, 44, 57, 96, 123]
+    run, asked = [22, 12, 27, 13, 8, 25, 19, 17, 17, 4], [32, 25, 43, 12, 28, 40, 37, 36, 19, 4]
+    cores, nodes = [6, 4, 10, 8, 8, 13, 7, 5, 4, 3], [-1, 4, -1, 4, 2, -1, -1, -1, 2, 3]
+    each = [-1, -1, -1, 2, -1, -1, 2, -1, -1, -1]
+    jobs = Workload.from_columns(
+        submit=submit, run_time=run, requested_time=asked, cores=cores, nodes=nodes, cores_per_node=each
+    )
+    cluster = {"nodes": "4x4", "scheduler": {"backfill": backfill, "place": "worst-fit"}}
+    result = api.simulate({"workload": {"table": jobs}, "cluster": cluster})
+    assert result.jobs["start"].to_list() == [14, 36, 36, 63, 75, 83, 108, 108, 125, 127]
+    assert result.audit() == []

@@ -53,7 +53,8 @@ def test_rough_room_misses_no_node_that_has_room(size):
         free[node, kind] = int(most[kind] * random.random() ** 3) - int(random.integers(0, 2))
         rough.set(node, kind, int(free[node, kind]))
         each = [int(amount * random.random() ** 3) for amount in most]
-        found = rough.nodes_for(each)
+        rough.ask(np.array(each), 0, 0)
+        found = [node for node in range(size) if rough.among(node // 32) >> node % 32 & 1]
         assert set(np.flatnonzero((free >= each).all(axis=1))) <= set(found) <= set(range(size))
         sure = [-1 if amount < largest / 500 else amount / 1.42 - 1 for amount, largest in zip(each, most, strict=True)]
         assert (free[found] >= sure).all()

@@ -262,14 +262,3 @@ def test_a_job_without_a_shape_number_is_an_error():
     site = Site([[2]])
     with pytest.raises(EngineError, match="has no shape"):
         site.ledger.possible(site.jobs.add(0, 1, 1, 1))
-
-
-def test_cores_that_fail_are_free_for_nobody_and_come_back():
-    site = Site([[4], [4]])
-    site.start(site.add(6, 2))
-    site.ledger.set_capacity(3)
-    assert site.ledger.free == 0
-    assert site.ledger.earliest(site.add(3, 1), 0) == 10
-    assert site.ledger.earliest(site.add(4, 1), 0) == NEVER
-    site.ledger.set_capacity(8)
-    assert site.ledger.free == 2

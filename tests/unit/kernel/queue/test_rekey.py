@@ -119,3 +119,21 @@ def test_sorting_anew_moves_no_more_than_n_log_n(users):
             most = size * np.log2(size)
         assert queue.slots() == sorted(range(size), key=lambda slot: (jobs.key[slot], slot))
         assert queue.sorter.moves - before <= (most if not users else 1.5 * size + users * np.log2(users))
+
+
+@pytest.mark.parametrize(("size", "spread"), [(300, 30), (5_000, 40), (5_000, 2_000)])
+def test_priorities_that_grow_alike_and_are_cut_to_whole_numbers(size, spread):
+    """Half of each number's jobs go on to the next: runs of one key are merged, two and more of them."""
+    random = np.random.default_rng(size + spread)
+    values = random.random(size) * spread
+    ties = np.arange(size)
+    order = np.lexsort((ties, np.floor(values)))
+    for _ in range(5):
+        values += 0.45 * (random.random(size) < 0.9)
+        keys, items = np.floor(values[order]).astype(np.int64), order.astype(np.int64)
+        arrays = keys.copy(), ties[order].astype(np.int64), items.copy()
+        sort_by(*arrays, size)
+        order = np.lexsort((ties, np.floor(values)))
+        assert np.array_equal(arrays[2], order)
+        assert np.array_equal(arrays[0], np.floor(values[order]))
+        assert np.array_equal(arrays[1], ties[order])

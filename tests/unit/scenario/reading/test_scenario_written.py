@@ -64,8 +64,8 @@ SITE = {
     "until": "2026-11-15T12:00",
     "timezone": "Europe/Prague",
     "workload": {"trace": "log.csv", "format": "table", "columns": {"submit": "when"}, "missing_request": "max",
-                 "adjust": {"run_on": True, "moves": [{"sources": ["short"], "to": "long", "min_cores": 2,
-                              "max_cores": 9, "min_time": "1h", "max_time": "2h"}]}},
+                 "adjust": {"run_on": True, "shake": "5m", "moves": [{"sources": ["short"], "to": "long", "min_cores":
+                              2, "max_cores": 9, "min_time": "1h", "max_time": "2h"}]}},
     "cluster": {
         "name": "big",
         "nodes": [NODES, "2x4"],
@@ -110,7 +110,7 @@ SITE = {
     "deadlines": "cancel",
     "cancellations": {"share": 0.2, "after": "1h", "distribution": "exponential", "spread": 2, "running": True},
     "start": {"time": "2026-11-15T12:00:00", "jobs": "squeue.txt", "usage": "sshare.txt", "timezone": "Europe/Prague"},
-    "record": {"series": False, "interval": "5m", "by": ["account", "qos"]},
+    "record": {"series": False, "interval": "5m", "by": ["account", "qos"], "plans": True},
 }  # fmt: skip
 GRID = {
     "workload": {
@@ -144,6 +144,7 @@ GRID = {
         "shared_limits": True,
         "bind": [{"clusters": ["a"], "qos": ["low"], "types": ["a"], "queues": ["q"], **WHO}],
         "migrate": {"every": 10, "gain": 20, "most": 2, "depth": 5},
+        "optimise": {"name": "tabu", "rounds": 5},
     },
 }  # fmt: skip
 SLURM = {
@@ -190,7 +191,7 @@ MIX = {
         {"model": {"name": "lublin", "days": 1}},
         {"trace": "log.csv", "columns": {"submit": "when"}},
     ],
-    "cluster": {"nodes": "4x4"},
+    "cluster": {"nodes": "4x4", "threads_per_core": 2},
 }
 ALIKE = {"workload": {"trace": "log.swf", "format": "google", "collections": "users.txt", "host": "96x512G"},
          "cluster": {"cores": 4}}  # fmt: skip

@@ -18,3 +18,73 @@ def test_the_same_scenario_runs_natively_and_on_the_controller(slurm):
         assert set(result.jobs["state"]) <= {"completed", "timeout"}
         assert result.summary["jobs"] == 130
     assert native.jobs["queue"].to_list() == real.jobs["queue"].to_list()
+
+
+NODES = "NodeName=n[1-3] CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2"
+"""What a node is, where the tests say nothing else."""
+
+
+def both_ways(folder, jobs, nodes=NODES, select="CR_Core", partition=""):
+    """The jobs on the imported scenario natively, and on a controller that has the very same slurm.conf."""
+    conf = folder / "slurm.conf"
+    conf.write_text(
+        f"ClusterName=t\nSlurmctldHost=h\nSelectType=select/cons_tres\nSelectTypeParameters={select}\n{nodes}\n"
+        f"PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE {partition}\n"
+    )
+    data = import_site([conf], folder=folder).data
+    native = walltime.simulate(jobs, cluster=data["cluster"])
+    real = walltime.simulate(jobs, engine="slurm", slurm={"conf": str(conf)})
+    return native, real
+
+
+def make_jobs(cores, **more):
+    count = len(cores)
+    alike = {"submit": [10 * row for row in range(count)], "run_time": [1000] * count, "requested_time": [1200] * count}
+    return walltime.Workload.from_columns(cores=cores, **(alike | more))
+
+
+def starts_apart(native, real):
+    return max(abs(a - b) for a, b in zip(native.jobs["start"], real.jobs["start"], strict=True))
+
+
+def test_a_job_has_whole_cores_of_two_threads(slurm, tmp_path):
+    """Each of three nodes has four cores: of jobs of three threads two fit, where eight threads alone held two and a
+    half; of single threads four and not eight."""
+    native, real = both_ways(tmp_path, make_jobs([3, 1, 3, 1, 1, 5, 3, 1, 1, 1, 7, 3]))
+    assert starts_apart(native, real) < 5
+    native, real = both_ways(tmp_path, make_jobs([1] * 14))
+    assert starts_apart(native, real) < 5
+    assert native.jobs["start"][12] >= 1000
+    native, real = both_ways(tmp_path, make_jobs([3] * 6, nodes=[2] * 6))
+    assert starts_apart(native, real) < 5
+
+
+def test_cpus_that_are_cores_are_given_one_by_one(slurm, tmp_path):
+    """Where as many CPUs as cores are told, the threads do not count."""
+    nodes = NODES.replace("CPUs=8", "CPUs=4")
+    native, real = both_ways(tmp_path, make_jobs([1, 3, 2, 3, 1, 2, 4, 1]), nodes)
+    assert starts_apart(native, real) < 5
+    assert native.jobs["cores"].to_list() == [1, 3, 2, 3, 1, 2, 4, 1]
+
+
+def test_least_loaded_nodes_are_those_of_the_controller(slurm, tmp_path):
+    jobs = make_jobs([1, 1, 1, 1, 1, 2, 4, 3, 2])
+    usual, _ = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4")
+    for select, partition in (("CR_CPU,CR_LLN", ""), ("CR_CPU", "LLN=YES")):
+        native, real = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4", select, partition)
+        assert native.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+        assert native.allocations["nodes"].to_list() != usual.allocations["nodes"].to_list()
+
+
+def test_tasks_that_are_packed_within_a_job_change_nothing(slurm, tmp_path):
+    native, real = both_ways(tmp_path, make_jobs([1, 1, 2, 3, 5, 4]), "NodeName=n[1-4] CPUs=4", "CR_CPU,CR_Pack_Nodes")
+    assert native.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+
+
+def test_a_scenario_with_threads_is_the_same_on_both_engines(slurm):
+    """Without a slurm.conf the controller is told of the threads by the scenario."""
+    cluster = {"nodes": "2x8", "threads_per_core": 2, "scheduler": {"backfill": "conservative", "rhythm": "slurm"}}
+    jobs = make_jobs([1] * 10)
+    native, real = (walltime.simulate(jobs, cluster=cluster, engine=name) for name in ("native", "slurm"))
+    assert starts_apart(native, real) < 5
+    assert native.jobs["start"][8] >= 1000

@@ -97,6 +97,35 @@ def test_the_machine(site):
     assert cluster["interrupted"] == "fail"
 
 
+def change(site, name, old, new):
+    path = site / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    return make(site, "slurm.conf")
+
+
+def test_threads_are_given_out_as_whole_cores(site):
+    made = change(site, "nodes.conf", "CoresPerSocket=4", "CoresPerSocket=4 ThreadsPerCore=2")
+    assert made.data["cluster"]["threads_per_core"] == 2
+    assert [group["cores"] for group in made.data["cluster"]["nodes"]] == [14, 16]  # a core of cn is spared
+    assert any(row["keyword"] == "NodeName.ThreadsPerCore" for row in made.findings.as_data()["exactly"])
+    made = change(site, "nodes.conf", "NodeName=g1", "NodeName=g1 ThreadsPerCore=1")
+    (row,) = [row for row in made.findings.as_data()["nearly"] if row["keyword"] == "NodeName.ThreadsPerCore"]
+    assert row["how"] == "a job has whole cores of 2 threads on all nodes alike"
+
+
+def test_least_loaded_nodes_of_all_partitions_or_of_none(site):
+    made = change(site, "slurm.conf", "Default=YES", "Default=YES LLN=YES")
+    assert "place" not in made.data["cluster"]["scheduler"]
+    assert [row["of"] for row in made.findings.as_data()["not"] if row["keyword"] == "PartitionName.LLN"] == [["batch"]]
+    made = change(site, "slurm.conf", "Nodes=g1", "Nodes=g1 LLN=YES")
+    assert made.data["cluster"]["scheduler"]["place"] == "worst-fit"
+    made = change(site, "slurm.conf", "LLN=YES", "")
+    assert "place" not in made.data["cluster"]["scheduler"]
+    made = change(site, "slurm.conf", "CR_Core_Memory", "CR_Core_Memory,CR_LLN")
+    assert made.data["cluster"]["scheduler"]["place"] == "worst-fit"
+
+
 def test_the_queues(site):
     assert make(site).data["cluster"]["queues"] == {
         "batch": {"nodes": ["cn[01-04]"], "default": True, "max_time": "1d", "default_time": "30m", "priority": 1},

@@ -48,8 +48,10 @@ def names(workload, column):
         ("1:ppn=12", Request(1, 12)),
         ("8:ppn=8:x86_64:cl_zegox", Request(8, 64, "cl_zegox", unused=("x86_64",))),
         ("1:ppn=64:x86_64:cl_zewura#excl", Request(1, 64, "cl_zewura", True, unused=("x86_64",))),
-        ("1:ppn=1+3:ppn=2", Request(4, 7)),
-        ("1:ppn=1:cl_a+1:ppn=8:cl_b", Request(2, 9, "cl_a&cl_b", even=False)),
+        ("1:ppn=1+3:ppn=2", Request(4, 7, parts="1x1+3x2")),
+        ("1:ppn=8+1:ppn=1", Request(2, 9, parts="1x8+1x1")),
+        ("1:ppn=2+1:ppn=2", Request(2, 4)),
+        ("1:ppn=1:cl_a+1:ppn=8:cl_b", Request(2, 9, "cl_a&cl_b", parts="1x1+1x8")),
         ("2:ppn=8:cl_zewura:cl_zewura", Request(2, 16, "cl_zewura")),
         ("1:ppn=1:^cl_zewura", Request(1, 1, "^cl_zewura")),
         ("1:ppn=1.5:brno", Request(1, 1, unused=("brno",))),
@@ -98,13 +100,14 @@ def test_the_columns_of_alea(tmp_path):
     assert names(jobs, "queue") == ["q_1d", "q_2h", "q_1d", None]
     assert names(jobs, "constraint") == ["cl_one", None, None, None]
     assert jobs.column("nodes").tolist() == [2, 1, 4, 1]
+    assert names(jobs, "parts") == [None, None, "1x1+3x2", None]
     assert jobs.column("cores").tolist() == [8, 1, 7, 2]
     assert jobs.column("exclusive").tolist() == [1, 0, 0, 0]
     assert jobs.column("memory_per_node").tolist() == [4 * GIB, 3 * GIB, -1, GIB]
     assert jobs.column("memory").tolist() == [8 * GIB, 3 * GIB, -1, GIB]
     assert jobs.notes["extra_columns"] == 0
     assert jobs.notes["unused_properties"] == {"x86_64": 2, "brno": 1}
-    assert (jobs.notes["other_cores"], jobs.notes["uneven_nodes"]) == (1, 0)
+    assert jobs.notes["other_cores"] == 1
     assert jobs.origin.epoch is None
 
 
@@ -178,7 +181,7 @@ def test_a_season_of_two_clusters(external):
     jobs = read(external("traces/wagap-2013.swf"))
     nodes, memory = jobs.column("nodes"), jobs.column("memory_per_node")
     assert len(jobs) == 17_898
-    assert (jobs.notes["other_cores"], jobs.notes["uneven_nodes"]) == (0, 0)
+    assert jobs.notes["other_cores"] == 0
     assert set(names(jobs, "constraint")) == {None, "cl_zewura", "cl_zegox", "^cl_zewura"}
     assert len(set(names(jobs, "queue"))) == 11
     small, large = 94035968 * 1024, 529426432 * 1024

@@ -60,6 +60,16 @@ def test_executions_have_user_and_priority_of_their_collections_unless_they_have
     assert json.loads(profiles[2]) == {"type": "compute-homogenous", "args": {"compute_work": 100}}
 
 
+def test_nodes_that_differ_have_lists_of_amounts(tmp_path):
+    given = GIVEN.replace("cpu_per_node: 3", "cpu_per_node: [8, 1]")
+    jobs = read(write(tmp_path, given))
+    assert jobs.label_names("parts") == ["1x8,memory=4+1x1,memory=4"]
+    assert (jobs.column("cores").max(), jobs.column("parts").tolist()) == (9, [-1, -1, 0])
+    with pytest.raises(InputError, match="a list with one for each of 2 nodes") as caught:
+        read(write(tmp_path, given.replace("[8, 1]", "[8]")))
+    assert caught.value.line == 5
+
+
 def test_json_and_yaml_are_the_same(tmp_path):
     first = read(write(tmp_path, GIVEN))
     second = read(write(tmp_path, json.dumps(yaml.safe_load(GIVEN)), "trace.json"))

@@ -158,7 +158,7 @@ def test_parts_of_a_heterogeneous_job_are_one_job(tmp_path):
         ({"memory": "8Gn"}, "2x16,memory=8589934592@cpu+2x16,memory=17179869184@cpu"),
     ],
 )
-def test_parts_that_differ_are_refused_where_nodes_or_queues_count(tmp_path, second, told):
+def test_parts_that_differ_have_nodes_that_differ(tmp_path, second, told):
     path = log(tmp_path, part("12+0", 12), part("12+1", 13, **second), header=PARTS)
     jobs = read_sacct(path)
     assert jobs.label_names("parts") == [told]
@@ -166,8 +166,9 @@ def test_parts_that_differ_are_refused_where_nodes_or_queues_count(tmp_path, sec
     pool = simulate({"workload": {"trace": str(path)}, "cluster": {"cores": 100}})
     assert pool.jobs["state"].to_list() == ["completed"]
     nodes = [{"count": 8, "cores": 16, "memory": "64G"}]
-    with pytest.raises(UnsupportedError, match="job 12 with the parts"):
-        simulate({"workload": {"trace": str(path)}, "cluster": {"nodes": nodes}})
+    result = simulate({"workload": {"trace": str(path)}, "cluster": {"nodes": nodes}})
+    assert result.allocations["nodes"].to_list() == ["0-1:16,2-3:2" if "cores" in second else "0-3:16"]
+    assert result.audit() == []
 
 
 def test_a_pool_with_queues_refuses_parts_in_different_ones(tmp_path):

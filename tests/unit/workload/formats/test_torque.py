@@ -48,6 +48,21 @@ def test_sizes(tmp_path, hosts, nodes, cores, gpus):
     assert jobs.column("gpus")[0] == gpus
 
 
+@pytest.mark.parametrize(
+    ("hosts", "nodes", "parts"),
+    [
+        ("n1/0-7+n2/0", "1:ppn=8+1:ppn=1", ["1x8+1x1"]),
+        ("n1/0*8+n2/0*2", "1:ncpus=8:ngpus=2+1:ncpus=2", ["1x8,gpus=2+1x2,gpus=0"]),
+        ("n1/0*4+n2/0*4", "1:ppn=4+1:ppn=4", []),
+        ("n1/0*4", "1:ppn=8+1:ppn=1", []),  # it held other cores than it asked for
+    ],
+)
+def test_nodes_that_differ(tmp_path, hosts, nodes, parts):
+    path = tmp_path / "20240301"
+    path.write_text(record(hosts=hosts, nodes=nodes) + "\n")
+    assert read(path).label_names("parts") == parts
+
+
 def test_a_folder_of_days_and_what_is_dropped(tmp_path):
     (tmp_path / "20240301").write_text(
         "03/01/2024 10:00:00;Q;1.server;queue=batch\n" + record("1.server") + "\nnot a record\n"

@@ -135,7 +135,7 @@ def test_the_pressure_after_each_instant(model, band, name):
 
 def test_the_rule_of_pressure_by_hand():
     times, work = np.array([0.0, 10.0, 20.0, 30.0, 100.0]), np.array([50.0, 20.0, 500.0, 1.0, 1.0])
-    held = press(times, work, lambda place: 40.0 + place, 10, 1.0, 1.1)
+    held = press(times, work, lambda count: 40.0 + np.arange(count + 3), 10, 1.0, 1.1)
     # 0: taken. 10: P = 50/100, taken, and 40 added make 110. 20: P = 110/200, taken: 610/200. 30: 610/300, dropped.
     # 100: P = 0.61, taken; 41 + 42 + ... until 1000.
     assert held.kept.tolist() == [0, 1, 2, 4]

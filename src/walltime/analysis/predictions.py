@@ -1,0 +1,190 @@
+"""How far ahead a scheduler can be believed: what it had planned before a job started, and what became of that.
+
+M. Soysal and others ask it of data that is to be staged before a job starts: it must be known when and where.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from walltime.analysis.weeks import WEEK
+from walltime.core.errors import InputError
+
+if TYPE_CHECKING:
+    from walltime.analysis.charts.quantities import Shown
+
+AHEAD = (60.0, 600.0, 3600.0, 12 * 3600.0)
+"""So many seconds before the start."""
+FIGURES = ("mean_error", "median_error", "p90_error", "within_minute", "within_ten_minutes", "sooner", "later", "nodes")
+COLUMNS = {"ahead": pl.Float64, "jobs": pl.Int64, "known": pl.Float64} | dict.fromkeys(FIGURES, pl.Float64)
+"""Errors in seconds, the rest as shares of the jobs that had a plan by then: sooner and later by more than a minute, on
+the very nodes that were planned. `known` is the share of jobs that waited by then and had a plan."""
+POINTS = 25
+CLASSES = (0.0, 1.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, math.inf)
+"""Planned waits that are alike, in seconds."""
+ENOUGH = 20  # past jobs, for an interval
+INTERVALS = {
+    **{"planned_wait": pl.Float64, "past": pl.Int64, "jobs": pl.Int64, "coverage": pl.Float64},
+    **{"sooner": pl.Float64, "later": pl.Float64},
+}
+"""By class of planned waits, from its least on, and in the last row for all: how many jobs were learned from and judged
+on, the share that started within the interval, and its ends, in seconds after the planned start."""
+
+
+def look_back(result: Shown, ahead: float) -> pl.DataFrame:
+    """A row for each job that waited so many seconds before it started: its `start`, what was `planned` then, empty for
+    nothing, and on which `nodes`, with those that it `got`."""
+    if result.record.plans is None:
+        raise InputError(f"{result.label}: the result has no plans; run it with `record: {{plans: true}}`")
+    jobs = result.record.jobs.filter(pl.col("start").is_not_null() & (pl.col("start") - pl.col("eligible") >= ahead))
+    asked = jobs.select("job_id", "start").with_columns(time=pl.col("start") - ahead).sort("time")
+    found = asked.join_asof(result.record.plans.sort("time"), on="time", by="job_id", check_sortedness=False)
+    where = result.record.allocations.unique("job_id", keep="first")
+    if "nodes" not in where.columns:
+        return found.with_columns(got=pl.lit(None, pl.String))
+    return found.join(where.select("job_id", got="nodes"), on="job_id", how="left")
+
+
+def judge_plans(result: Shown) -> pl.DataFrame:
+    """A row for each time ahead: how many jobs waited by then, how many had a plan, and how far off it was."""
+    return pl.DataFrame([{"ahead": ahead} | _describe(look_back(result, ahead)) for ahead in AHEAD], schema=COLUMNS)
+
+
+def _describe(found: pl.DataFrame) -> dict[str, Any]:
+    planned = found.filter(pl.col("planned").is_not_null())
+    errors = (planned["start"] - planned["planned"]).to_numpy()
+    off = np.abs(errors)
+    if not len(off):
+        return {"jobs": found.height, "known": 0.0 if found.height else None}
+    named = planned.filter(pl.col("nodes").is_not_null() & pl.col("got").is_not_null())
+    same = [_numbers(row["nodes"]) == _numbers(row["got"]) for row in named.iter_rows(named=True)]
+    return {
+        "jobs": found.height,
+        "known": len(off) / found.height,
+        "mean_error": float(off.mean()),
+        "median_error": float(np.median(off)),
+        "p90_error": float(np.quantile(off, 0.9)),
+        "within_minute": float((off <= 60).mean()),
+        "within_ten_minutes": float((off <= 600).mean()),
+        "sooner": float((errors < -60).mean()),
+        "later": float((errors > 60).mean()),
+        "nodes": sum(same) / len(same) if same else None,
+    }
+
+
+def _numbers(text: str) -> set[int]:
+    """The numbers of the nodes of `0-3:24,7:5`, or of `0-3,7`."""
+    found: set[int] = set()
+    for item in text.split(","):
+        first, _, last = item.partition(":")[0].partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def draw_errors(results: Sequence[Shown], **look: Any) -> Any:
+    """The mean distance between planned and real start over how long before the start that was, a line a result."""
+    from walltime.analysis.charts.chart import Axis, Chart, Line, Panel
+    from walltime.analysis.charts.quantities import find_labels
+    from walltime.analysis.plots import Picture
+
+    ahead = np.geomspace(AHEAD[0], AHEAD[-1], POINTS)
+    lines = []
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
+        errors = [_describe(look_back(result, float(time))).get("mean_error") for time in ahead]
+        known = np.array([np.nan if error is None else max(error, 1.0) for error in errors])
+        there = ~np.isnan(known)
+        lines.append(Line(label, ahead[there], known[there], number))
+    axes = Axis("before the start", "duration", log=True), Axis("mean error", "duration", log=True)
+    return Picture(
+        Chart("predictions", "How far ahead can the plan be believed?", (Panel(*axes, tuple(lines)),)), **look
+    )
+
+
+def judge_intervals(result: Shown, share: float = 0.9, held_out: float = 1 / 3) -> pl.DataFrame:
+    """How often jobs start within the interval that past errors promise, on jobs that were not learned from.
+
+    A job's plan when it comes is a time; with how wrong plans of such jobs were so far it is an interval, which `share`
+    of them should hit. Errors are learned from the jobs that had started before the last part `held_out` of the log;
+    the intervals are judged on the jobs that came in that part. Such jobs are those with a planned wait of that class.
+    """
+    for name, value in (("share", share), ("held_out", held_out)):
+        if isinstance(value, bool) or not 0 < value < 1:
+            raise InputError(f"{name} is a part between 0 and 1", value=value)
+    if result.record.plans is None:
+        raise InputError(f"{result.label}: the result has no plans; run it with `record: {{plans: true}}`")
+    plans = result.record.plans.unique("job_id", keep="first", maintain_order=True).select("job_id", "planned")
+    jobs = find_errors(result.record.jobs, plans)
+    border = _find_border(jobs, held_out)
+    past, judged = jobs.filter(pl.col("start") < border), jobs.filter(pl.col("submit") >= border)
+    rows = _judge_classes(past, judged, share)
+    count = sum(row[2] for row in rows)
+    if count:
+        hits = sum(row[2] * row[3] for row in rows)
+        rows.append((None, past.height, count, hits / count, None, None))
+    return pl.DataFrame(rows, schema=INTERVALS, orient="row")
+
+
+def find_errors(jobs: pl.DataFrame, plans: pl.DataFrame) -> pl.DataFrame:
+    """Every job that started and had a plan when it came (`job_id`, `planned`): by how much it started later."""
+    started = jobs.filter(pl.col("start").is_not_null()).select("job_id", "submit", "eligible", "start")
+    return started.join(plans, on="job_id").with_columns(
+        planned_wait=pl.col("planned") - pl.col("eligible"), error=pl.col("start") - pl.col("planned")
+    )
+
+
+def find_interval(past: pl.DataFrame, planned_wait: float, share: float) -> tuple[int, float, float] | None:
+    """How much sooner and later than planned `share` of past jobs with such a planned wait started, and how many these
+    were; None where they are too few to tell."""
+    low, high = next((low, high) for low, high in pairwise(CLASSES) if planned_wait < high)
+    known = past.filter((pl.col("planned_wait") >= low) & (pl.col("planned_wait") < high))
+    if known.height < ENOUGH:
+        return None
+    early, late = np.quantile(known["error"].to_numpy(), [(1 - share) / 2, (1 + share) / 2])
+    return known.height, float(early), float(late)
+
+
+def cover_weeks(jobs: pl.DataFrame, share: float) -> list[tuple[int, float]]:
+    """For each week of the log but the first: of the jobs that were planned to wait, how many had an interval from what
+    had started before that week, and the share of these that started within. Of a log of less than two weeks, the same
+    of its last third."""
+    submit = jobs["submit"].to_numpy()
+    if not len(submit):
+        return []
+    first, last = float(submit.min()), float(submit.max())
+    borders = [first + WEEK * number for number in range(1, int((last - first) // WEEK) + 1)]
+    if len(borders) < 2:
+        borders = [_find_border(jobs, 1 / 3)]
+    found = []
+    for begin, end in pairwise([*borders, math.inf]):
+        past = jobs.filter(pl.col("start") < begin)
+        judged = jobs.filter((pl.col("submit") >= begin) & (pl.col("submit") < end))
+        rows = _judge_classes(past, judged.filter(pl.col("planned_wait") >= CLASSES[1]), share)
+        if count := sum(row[2] for row in rows):
+            found.append((count, sum(row[2] * row[3] for row in rows) / count))
+    return found
+
+
+def _judge_classes(past: pl.DataFrame, judged: pl.DataFrame, share: float) -> list[tuple[Any, ...]]:
+    """A row of INTERVALS for each class of planned waits that has been learned and can be judged."""
+    rows: list[tuple[Any, ...]] = []
+    for low, high in pairwise(CLASSES):
+        asked = judged.filter((pl.col("planned_wait") >= low) & (pl.col("planned_wait") < high))
+        learned = find_interval(past, low, share)
+        if learned is None or not asked.height:
+            continue
+        known, early, late = learned
+        hit = int(asked["error"].is_between(early, late).sum())
+        rows.append((low, known, asked.height, hit / asked.height, early, late))
+    return rows
+
+
+def _find_border(jobs: pl.DataFrame, held_out: float) -> float:
+    """Where the last part of the log begins."""
+    submit = np.append(jobs["submit"].to_numpy(), [] if jobs.height else [0.0])
+    return float(submit.max() - held_out * np.ptp(submit))

@@ -1,0 +1,97 @@
+"""When a waiting job would start, as far as the requests tell; and what was foreseen for each job when it came."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from walltime.core.time import NEVER, SECOND
+from walltime.engine.recorder import NOWHERE
+from walltime.kernel.jobs import State
+from walltime.kernel.source import Engine, Observer
+
+MOST_PLANNED = 5_000
+"""Jobs before the one in question that a prediction plans at the most."""
+
+
+def find_domain(engine: Any, slot: int) -> Any:
+    """Where the job waits; None before a broker has sent it anywhere."""
+    jobs = engine.jobs
+    home = int(jobs.cluster[slot])
+    if home == NOWHERE or jobs.place[slot] == -1:
+        return None
+    domains = engine.clusters[home].domains
+    return domains[int(jobs.domain[slot]) if len(domains) > 1 else 0]
+
+
+def find_rank(jobs: Any, lines: Any, slot: int) -> tuple[int, int, int]:
+    """What a job's place is decided by: tier, key, entry."""
+    tier = 0 if lines is None else lines.lane_tier(int(jobs.lane[slot]))
+    return tier, int(jobs.key[slot]), int(jobs.seq[slot])
+
+
+def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:
+    """The jobs that wait in the domain before this one, which waits there too; those at a limit as well, in order."""
+    jobs, lines = engine.jobs, domain.lines
+    mine = jobs.state[: jobs.size] == State.WAITING
+    mine &= jobs.cluster[: jobs.size] == jobs.cluster[slot]
+    mine &= jobs.place[: jobs.size] != -1
+    if lines is not None:
+        mine &= jobs.domain[: jobs.size] == jobs.domain[slot]
+    slots = np.flatnonzero(mine)
+    lanes = jobs.lane[slots]
+    tiers = np.zeros(len(slots), np.int64)
+    for lane in np.unique(lanes).tolist() if lines is not None else ():
+        tiers[lanes == lane] = lines.lane_tier(lane)
+    slots = slots[np.lexsort((jobs.seq[slots], jobs.key[slots], tiers))]
+    return list(itertools.takewhile(slot.__ne__, slots.tolist()))
+
+
+def foresee(engine: Any, domain: Any, slot: int, ahead: list[int]) -> int | None:
+    """When a waiting job would start if no more jobs came and estimates were true, as a broker would be told; of those
+    ahead, in their order, the ones that a limit refuses are left out. None with too many, or where it would not."""
+    if len(ahead) > MOST_PLANNED:
+        return None
+    lines = domain.lines
+    before = [other for other in ahead if lines is None or lines.refuser(other) < 0]
+    start = engine.clusters[int(engine.jobs.cluster[slot])].predict_behind(slot, before, int(engine.now))
+    return None if start >= NEVER else int(start)
+
+
+class ForecastRecorder(Observer):
+    """Notes for each job what was foreseen at the instant at which it began to wait: its promise, where it has one,
+    else when it would start behind those before it. In microseconds, by the number of the job."""
+
+    def __init__(self) -> None:
+        self.planned: dict[int, int] = {}
+        self.fresh: list[tuple[int, int]] = []
+
+    def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
+        job = int(engine.jobs.job_id[slot])
+        if after == State.WAITING and job not in self.planned:
+            self.fresh.append((slot, job))
+
+    def settled(self, engine: Engine) -> None:
+        fresh, self.fresh = self.fresh, []
+        for slot, job in fresh:
+            if job not in self.planned and (start := self._foresee(engine, slot)) is not None:
+                self.planned[job] = start
+
+    def _foresee(self, engine: Any, slot: int) -> int | None:
+        jobs = engine.jobs
+        if int(jobs.state[slot]) == State.RUNNING:
+            return int(jobs.start[slot])
+        domain = find_domain(engine, slot) if int(jobs.state[slot]) == State.WAITING else None
+        if domain is None:
+            return None
+        if int(jobs.promise[slot]) >= 0:
+            return int(jobs.promise[slot])
+        return foresee(engine, domain, slot, find_ahead(engine, domain, slot))
+
+    def table(self) -> pl.DataFrame:
+        """`job_id` and `planned`, in seconds."""
+        planned = np.array(list(self.planned.values()), np.int64) / SECOND
+        return pl.DataFrame({"job_id": list(self.planned), "planned": planned}, {"job_id": pl.Int64, "planned": float})

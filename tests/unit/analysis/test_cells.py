@@ -1,0 +1,54 @@
+"""Sums by cell against the slow way, NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from walltime.analysis.cells import locate, sum_cells
+from walltime.analysis.intervals import find_jobs
+from walltime.core.tables import Record, is_label, label_codes
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("weighed", [False, True])
+def test_sums_are_those_of_numpy_to_the_last_bit(seed, weighed):
+    chance = np.random.default_rng(seed)
+    cells, rests = chance.integers(0, 40, 500), chance.random(500)
+    amounts = chance.random(500) * 1e6 if weighed else None
+    level, partial = sum_cells(cells, rests, amounts, 40)
+    weights = np.ones(500) if amounts is None else amounts
+    assert level.tobytes() == np.bincount(cells, weights, 40).tobytes()
+    assert partial.tobytes() == np.bincount(cells, rests * weights, 40).tobytes()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_places_are_those_of_numpy(seed):
+    chance = np.random.default_rng(seed)
+    times, codes = chance.integers(-50, 2000, 500), chance.integers(0, 3, 500)
+    since = np.maximum(times - 100, 0)
+    expected = np.minimum(since // 70, 20)
+    place, rest = locate(times, 100, 70, 20)
+    assert place.tolist() == expected.tolist()
+    assert rest.tobytes() == ((70 - (since - expected * 70)) / 70).tobytes()
+    assert locate(times, 100, 70, 20, codes)[0].tolist() == (expected + codes * 21).tolist()
+
+
+@pytest.mark.parametrize("ids", [[5, 6, 7], [7, 5, 9], [5], []])
+def test_jobs_of_allocations_are_found_in_any_order(ids):
+    owners = [4, 9, 5, 7, 5, 8]
+    jobs, allocations = (pl.DataFrame({"job_id": pl.Series(values, dtype=pl.Int64)}) for values in (ids, owners))
+    expected = [ids.index(owner) if owner in ids else -1 for owner in owners]
+    assert find_jobs(Record(jobs, allocations)).tolist() == expected
+
+
+@pytest.mark.parametrize("cells", [["b", None, "a", "b"], ["c"], [None, None], []])
+def test_labels_are_numbered_alike_as_texts_and_as_codes(cells):
+    texts = pl.Series(cells, dtype=pl.String)
+    coded = texts.cast(pl.Enum(["a", "b", "c"]))
+    for series in (texts, coded):
+        codes, names = label_codes(series)
+        assert [names[code] for code in codes] == cells
+        assert names == list(dict.fromkeys(cells))
+        assert is_label(series, "a", "c").tolist() == [cell in ("a", "c") for cell in cells]
