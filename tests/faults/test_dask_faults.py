@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import sys
 import time
 
 import pytest
@@ -104,6 +105,23 @@ def test_a_result_that_is_lost_while_it_is_fetched_is_made_again(clusters, sweep
         walltime.sweep(sweep.folder / "e.yaml", store, dask=sweep.cluster.address)
     assert lost
     assert sweep.results() == undisturbed
+
+
+SPEAKING = """
+import logging
+from walltime.experiments.distributed.cluster import Cluster
+Cluster("tcp://127.0.0.1:1", 1)
+from distributed.comm.core import CommClosedError
+for name in ("distributed.batched", "distributed.client", "asyncio"):
+    logging.getLogger(name).error("of %s", name, exc_info=CommClosedError())
+logging.getLogger("asyncio").error("of another", exc_info=ValueError("own"))
+"""
+
+
+def test_dask_writes_nothing_of_lost_connections():
+    """Whichever moment it finds out at: its own lines are kept back, those of others are not."""
+    said = subprocess.run([sys.executable, "-c", SPEAKING], capture_output=True, text=True, check=True).stderr
+    assert said.splitlines() == ["of another", "ValueError: own"]
 
 
 def test_a_runner_that_is_killed_leaves_nothing_running(clusters, sweeps, undisturbed):

@@ -28,7 +28,7 @@ class Cluster:
 
     def __init__(self, place: str, workers: int | None) -> None:
         _require("distributed", place)
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told by the runner
+        _silence()
         self.place = place
         self._started: Any = None
         if place in KINDS:
@@ -107,6 +107,25 @@ def _require(module: str, value: str) -> None:
     if importlib.util.find_spec(module) is None:
         name = module.replace("_", "-")
         raise InputError(f"--dask needs {name}: pip install 'walltime[distributed]'", value=value)
+
+
+def _silence() -> None:
+    """Keep Dask from writing of lost connections, with tracebacks: what is lost is told by the runner.
+
+    Dask sets the levels of its loggers when it is imported, so that has to come first.
+    """
+    import distributed
+
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in (distributed.__name__, "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("asyncio").addFilter(_is_not_of_dask)
+
+
+def _is_not_of_dask(record: logging.LogRecord) -> bool:
+    """Whether a line of asyncio's log is of something else than Dask's connections."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or kind.__module__.partition(".")[0] not in ("distributed", "tornado")
 
 
 def _first_line(error: BaseException) -> str:
