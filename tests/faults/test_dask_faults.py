@@ -3,6 +3,7 @@ happened."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -105,6 +106,55 @@ def test_a_result_that_is_lost_while_it_is_fetched_is_made_again(clusters, sweep
         walltime.sweep(sweep.folder / "e.yaml", store, dask=sweep.cluster.address)
     assert lost
     assert sweep.results() == undisturbed
+
+
+@pytest.mark.parametrize("error", [OSError("the connection is closed"), asyncio.CancelledError(), NameError("result")])
+def test_errors_of_a_client_that_has_connected_again_are_lost_answers(
+    clusters, sweeps, undisturbed, monkeypatch, error
+):
+    """The scheduler was away while the client asked, and is back when the error comes."""
+    from distributed import Client
+
+    import walltime
+
+    met = []
+
+    def stumble(name):
+        ask = getattr(Client, name)
+
+        def asked(client, *arguments, **options):
+            if met.count(name) < 3:
+                met.append(name)
+                raise error
+            return ask(client, *arguments, **options)
+
+        monkeypatch.setattr(Client, name, asked)
+
+    names = ("submit", "gather", "nthreads", "processing")
+    for name in names:
+        stumble(name)
+    sweep = sweeps(clusters(), repetitions=3)
+    with Store(sweep.place, results=sweep.folder / "results", create=True) as store:
+        walltime.sweep(sweep.folder / "e.yaml", store, dask=sweep.cluster.address)
+    assert {name for name in names if name in met} == set(names)
+    assert sweep.results() == undisturbed
+
+
+def test_an_error_that_comes_each_time_is_told(clusters, sweeps, monkeypatch):
+    from distributed import Client
+
+    import walltime
+
+    def refuse(client, *arguments, **options):
+        raise ZeroDivisionError("each time")
+
+    monkeypatch.setattr(Client, "gather", refuse)
+    sweep = sweeps(clusters(), repetitions=3)
+    with (
+        Store(sweep.place, results=sweep.folder / "results", create=True) as store,
+        pytest.raises(ZeroDivisionError, match="each time"),
+    ):
+        walltime.sweep(sweep.folder / "e.yaml", store, dask=sweep.cluster.address)
 
 
 SPEAKING = """

@@ -125,7 +125,8 @@ def _silence() -> None:
 def _is_not_of_dask(record: logging.LogRecord) -> bool:
     """Whether a line of asyncio's log is of something else than Dask's connections."""
     kind = record.exc_info[0] if record.exc_info else None
-    return kind is None or kind.__module__.partition(".")[0] not in ("distributed", "tornado")
+    where = record.getMessage() if kind is None else kind.__module__
+    return "distributed" not in where and "tornado" not in where
 
 
 def _first_line(error: BaseException) -> str:

@@ -6,11 +6,15 @@ is given to it again. That is safe: only what a future of this pool says is take
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 import uuid
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from walltime.core.errors import InputError
 from walltime.core.plugins import permissions
@@ -26,6 +30,9 @@ PATIENCE = 600.0
 """Seconds that a scheduler may be away."""
 _POLL = 0.02  # seconds between two looks at the futures
 _LOOK = 2.0  # seconds between two questions about the workers
+_TRIES = 50  # errors in a row of a client that is connected, before one of them counts
+
+Answer = TypeVar("Answer")
 
 
 class DaskPool:
@@ -40,6 +47,7 @@ class DaskPool:
         self._held: dict[str, tuple[Task, Future | None]] = {}
         self._pace: float | None = None
         self._away: float | None = None
+        self._errors = 0
         self._looked = 0.0
         self._threads = 0
         self._at: dict[str, tuple[str, float]] = {}
@@ -67,7 +75,7 @@ class DaskPool:
             self._watch()
             ended = {key: own.status for key, (_, own) in self._held.items() if own is not None and own.done()}
             found = self._gather([key for key, status in ended.items() if status == "finished"])
-            found += [self._fail(key) for key, status in ended.items() if status == "error"]
+            found += self._fail([key for key, status in ended.items() if status == "error"])
             if found or time.monotonic() >= end:
                 return found
             time.sleep(_POLL)
@@ -87,38 +95,48 @@ class DaskPool:
         now = time.monotonic()
         return [(number, digest, now - since) for number, (digest, since) in enumerate(self._at.values(), 1)]
 
-    def _submit(self, key: str, task: Task) -> Future | None:
-        """The future of a task; None while the scheduler is away."""
+    def _ask(self, question: Callable[[], Answer]) -> Answer | None:
+        """What Dask answers; None where that is lost with a worker, the scheduler or the connection.
+
+        Dask raises errors of many kinds then, some before its client knows of the loss and some after it has connected
+        again. So an error counts when the next questions meet one too.
+        """
         try:
-            return self._client.submit(run_task, task, self.limits, permissions(), key=key, pure=False, retries=0)
-        except Exception:
-            if self._client.status == "running":
+            answer = question()
+        except (Exception, asyncio.CancelledError):  # the latter is no Exception
+            self._errors += self._client.status == "running"
+            if self._errors > _TRIES:
                 raise
             return None
+        self._errors = 0
+        return answer
+
+    def _submit(self, key: str, task: Task) -> Future | None:
+        """The future of a task; None while the scheduler is away."""
+        arguments = run_task, task, self.limits, permissions()
+        return self._ask(lambda: self._client.submit(*arguments, key=key, pure=False, retries=0))
 
     def _gather(self, keys: list[str]) -> list[Outcome]:
         """The outcomes of finished futures; those that get lost on the way stay held."""
-        if not keys:
-            return []
         futures = {key: self._held[key][1] for key in keys}
-        try:
-            made: dict[str, Outcome | None] = self._client.gather(futures, errors="skip")
-        except Exception:
-            if self._client.status == "running":
-                raise
-            return []
-        kept = {key: outcome for key, outcome in made.items() if outcome is not None}  # None: lost on the way
+        made = self._ask(lambda: self._client.gather(futures, errors="skip")) if keys else None
+        kept = {key: outcome for key, outcome in (made or {}).items() if outcome is not None}  # None: lost on the way
         for key, outcome in kept.items():
             del self._held[key]
             self._pace = outcome.wall if self._pace is None else 0.8 * self._pace + 0.2 * outcome.wall
         return list(kept.values())
 
-    def _fail(self, key: str) -> Outcome:
-        """The outcome of a task that Dask gave up, or that could not even be begun there."""
-        task, future = self._held.pop(key)
-        error: Any = future.exception(timeout=5) if future is not None else None
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        return Outcome(task, fault=MACHINE, error=f"the Dask cluster could not run it ({said})")
+    def _fail(self, keys: list[str]) -> list[Outcome]:
+        """The outcomes of tasks that Dask gave up, or that could not even be begun there; lost ones stay held."""
+        found = []
+        for key in keys:
+            task, future = self._held[key]
+            error = self._ask(partial(future.exception, timeout=5)) if future is not None else None
+            if error is not None and not isinstance(error, CancelledError):
+                del self._held[key]
+                said = f"{type(error).__name__}: {error}".splitlines()[0]
+                found.append(Outcome(task, fault=MACHINE, error=f"the Dask cluster could not run it ({said})"))
+        return found
 
     def _watch(self) -> None:
         """Find the scheduler again where it is gone, and give it again what it has lost."""
@@ -139,7 +157,7 @@ class DaskPool:
     def _reconnect(self) -> bool:
         try:
             self._client = self.cluster.connect(timeout=2.0)
-        except InputError:
+        except (Exception, asyncio.CancelledError):  # of whatever kind: it is tried again while patience lasts
             return False
         self._held = {key: (task, None) for key, (task, _) in self._held.items()}
         return True
@@ -149,9 +167,10 @@ class DaskPool:
         now = time.monotonic()
         if now - self._looked < _LOOK or self._client.status != "running":
             return
-        with suppress(OSError, TimeoutError, RuntimeError):
-            self._threads = sum(self._client.nthreads().values())
-            told = self._client.processing()
+        threads = self._ask(self._client.nthreads)
+        told = self._ask(self._client.processing)
+        if threads is not None and told is not None:
+            self._threads = sum(threads.values())
             self._at = {
                 worker: self._seen(worker, self._held[keys[0]][0].digest, now)
                 for worker, keys in sorted(told.items())
