@@ -103,6 +103,7 @@ COMPILED = [
     "policies.optimise.neighbourhoods",
     "policies.backfill.plan",
     "policies.rhythm.periodic",
+    "policies.rhythm.soonest",
     "policies.rhythm.will_run",
     "policies.rhythm.slurm_cycle",
     "policies.rhythm.slurm",

@@ -108,6 +108,7 @@ class Domain:
         if self.lines is None:
             self.rekey(self.queue, orders[0], 0, now)
             self.queue.shuffled = True
+            self.queue.moves += 1
         else:
             for line in self.lines.lines:
                 order = orders[line.lane]
@@ -117,6 +118,7 @@ class Domain:
                 if order.joint:
                     self.rekey_jointly(orders, order, now)
             self.lines.shuffled = True
+            self.lines.moves += 1
         if stale:
             self.renewed[:] = self.renewal
         return 0

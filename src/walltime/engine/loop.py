@@ -145,6 +145,9 @@ class Simulation(Life):
         self.ending.attach(self)
         self.ending.watch(self.attended)
         self.listen([*self.sources, self.ending])
+        for cluster in self.clusters:
+            for domain in cluster.domains:
+                domain.view.heard = self.watched
         self.earliest()
         while True:
             time = self.upcoming

@@ -80,6 +80,7 @@ cdef class Pass:
     cdef readonly long long now
     cdef readonly int causes
     cdef readonly bint amid
+    cdef public bint heard
     cdef readonly JobTable jobs
     cdef Queue raw_queue
     cdef Ledger raw_ledger

@@ -382,6 +382,7 @@ class Pass:
         self.policy = policy
         self.now = 0
         self.causes = 0
+        self.heard = True  # whether somebody hears of promises; where nobody does, a plan that is made anew need not tell
         self.amid = False  # whether more is still to happen at this instant: jobs expected to end now may not have
         self.open = False
         self.kind = integers(64)

@@ -3,7 +3,7 @@ from walltime.kernel.queue.chains cimport Chains
 from walltime.kernel.jobs cimport RUNNING, SUSPENDED, WAITING, JobTable
 from walltime.kernel.queue.lines cimport LinesQueue
 from walltime.kernel.source cimport Engine
-from walltime.policy.api cimport ARRIVAL, Pass
+from walltime.policy.api cimport ARRIVAL, TIMER, Pass
 from walltime.policy.preempt cimport Preempt
 
 cdef class Preemptor:
@@ -23,6 +23,7 @@ cdef class Preemptor:
     cdef dict running
     cdef list order
     cdef list fresh
+    cdef bint unheard
     cdef bint sought
     cdef long long base
     cdef dict hopeless
@@ -35,6 +36,8 @@ cdef class Preemptor:
     cdef int runs(self, Py_ssize_t slot) except -1
     cdef int note(self, Py_ssize_t slot, long long rank) except -1
     cdef list urgent(self, Pass view)
+    cdef bint in_flux(self, Pass view) except? -1
+    cdef bint seeks(self, Pass view, long long lowest) except? -1
     cdef long long lowest(self) except *
     cdef int park_refused(self, LinesQueue lines) except -1
     cdef int hear(self, Pass view, Py_ssize_t slot, list urgent) except -1

@@ -18,7 +18,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
     WAITING, RUNNING, SUSPENDED = State.WAITING, State.RUNNING, State.SUSPENDED
-    ARRIVAL = Cause.ARRIVAL
+    ARRIVAL, TIMER = Cause.ARRIVAL, Cause.TIMER
 
 _REMEDIES = {"requeue": Remedy.REQUEUE, "kill": Remedy.KILL, "checkpoint": Remedy.RESTORE}
 
@@ -49,6 +49,7 @@ class Preemptor:
         self.made_way = {}  # for which job another was last told to go, by its number
         self.going = -1  # the job that is made to go at this moment
         self.fresh = []  # the jobs that have joined since the last pass
+        self.unheard = False  # whether some have joined in a pass itself, and were never asked
         self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
@@ -116,6 +117,7 @@ class Preemptor:
             urgent.sort(key=self.place)
         for slot in urgent:
             self.serve(view, slot)
+        self.unheard = self.unheard or len(self.fresh) > 0
         self.fresh = []  # jobs that others have preempted are no news
         for slot in sorted(self.suspended, key=self.precedence):
             until = view.now + self.jobs.at[slot].estimate
@@ -127,18 +129,24 @@ class Preemptor:
         """Claimants, and jobs of a higher rank than another that is here, be it only to go before waiting ones.
 
         Where nothing but arrivals has happened since the last pass, and none of a lower rank than all others, only
-        those that have come since: what all of a lower rank together could not help then, they cannot help now."""
+        those that have come since: what all of a lower rank together could not help then, they cannot help now. Nor
+        does time help, unless jobs are about to leave or something will be shut; the others seek in vain again."""
         slot: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
         urgent: list = list(self.claims)
         self.sought = False
-        fresh: cython.bint = view.causes == ARRIVAL and lowest >= self.base
+        fresh: cython.bint = view.causes & ~(ARRIVAL | TIMER) == 0 and lowest >= self.base
+        if view.causes & TIMER and self.in_flux(view):
+            fresh = False
         self.base = lowest
         if fresh:
             for slot in self.fresh:
                 if self.chains.chain(slot) >= 0 and self.jobs.at[slot].state == WAITING and self.rank[slot] > lowest:
                     self.hear(view, slot, urgent)
+            if view.causes & TIMER and not self.sought:
+                self.sought = self.seeks(view, lowest)
             return urgent
+        self.unheard = False
         for key, chain in self.waiting.items():
             if key > lowest:
                 slot = self.chains.first[chain]
@@ -146,6 +154,23 @@ class Preemptor:
                     self.hear(view, slot, urgent)
                     slot = self.chains.after[slot]
         return urgent
+
+    def in_flux(self, view: Pass):
+        """Whether a job that sought in vain may find something now, be it that only time has passed."""
+        if self.unheard or self.told or self.claims:
+            return True
+        return view.raw_ledger.pins > 0 or view.raw_ledger.closing < NEVER
+
+    def seeks(self, view: Pass, lowest):
+        """Whether a job that the limits admit is of a higher rank than this."""
+        slot: cython.Py_ssize_t
+        for key, chain in self.waiting.items():
+            slot = self.chains.first[chain] if key > lowest else -1
+            while slot >= 0:
+                if view.admits(slot):
+                    return True
+                slot = self.chains.after[slot]
+        return False
 
     def lowest(self):
         """The lowest rank of the jobs that run and were not told to leave, wait, or are suspended."""

@@ -1,5 +1,31 @@
+from walltime.kernel.arrays cimport words
+
 cdef extern from *:
-    int __builtin_popcountll(unsigned long long x) noexcept nogil
+    """
+    #ifndef WALLTIME_COUNT_BITS
+    #define WALLTIME_COUNT_BITS
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    __attribute__((target_clones("popcnt", "default")))  /* chosen by the processor when the module is loaded */
+    #endif
+    static Py_ssize_t count_bits(const long long *found, Py_ssize_t many) {
+        Py_ssize_t bits = 0;
+        for (Py_ssize_t w = 0; w < many; w++)
+            bits += __builtin_popcountll((unsigned long long)found[w]);
+        return bits;
+    }
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    __attribute__((target_clones("popcnt", "default")))
+    #endif
+    static Py_ssize_t count_common(const long long *one, const long long *other, Py_ssize_t at, Py_ssize_t many) {
+        Py_ssize_t bits = 0;
+        for (Py_ssize_t w = 0; w < many; w++)
+            bits += __builtin_popcountll((unsigned long long)(one[w] & other[at + w]));
+        return bits;
+    }
+    #endif
+    """
+    Py_ssize_t count_bits(const long long *found, Py_ssize_t many) noexcept nogil
+    Py_ssize_t count_common(const long long *one, const long long *other, Py_ssize_t at, Py_ssize_t many) noexcept nogil
 
 cdef class NodeSpace:
     cdef readonly Py_ssize_t n
@@ -11,14 +37,24 @@ cdef class NodeSpace:
     cdef long long[::1] spare
     cdef Py_ssize_t spares
     cdef long long[::1] bits
+    cdef long long[::1] sets
+    cdef Py_ssize_t own
+    cdef Py_ssize_t at
+    cdef Py_ssize_t middle
+    cdef Py_ssize_t reach
+    cdef long long[::1] both
+    cdef long long[::1] suffix
+    cdef long long[::1] out
 
     cdef int clear(self, long long begin, long long close) except -1
     cdef long long end(self, Py_ssize_t k) noexcept
     cdef Py_ssize_t find(self, long long time) noexcept
-    cdef long long span(
-        self, long long[::1] nodes, long long start, long long end, long long[::1] out, Py_ssize_t least
-    ) except *
-    cdef bint lets_in(self, Py_ssize_t k, long long[::1] nodes, long long[::1] out) noexcept
+    cdef int open(self, Py_ssize_t own, long long start) except -1
+    cdef Py_ssize_t follow(self, long long end) noexcept
+    cdef bint lets_in(self, Py_ssize_t k) noexcept
+    cdef Py_ssize_t gather(self, long long end) except -1
+    cdef int turn(self) except -1
+    cdef long long constant(self, long long length) noexcept
     cdef bint overlaps(self, long long[::1] nodes, long long start, long long end) noexcept
     cdef int reserve(self, long long[::1] nodes, long long start, long long end) except -1
     cdef Py_ssize_t cut(self, long long time) except -1

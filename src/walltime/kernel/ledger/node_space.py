@@ -9,16 +9,18 @@ from __future__ import annotations
 import cython
 import numpy as np
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 
 WORD = cython.declare(cython.Py_ssize_t, 32)  # bits of a word that are used: no sign to think of
 FULL = cython.declare(cython.longlong, 0xFFFFFFFF)
-NONE = cython.declare(cython.longlong, -1)
+NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
+    from walltime.kernel.arrays import words
 
-    def __builtin_popcountll(word):
-        return int(word).bit_count()
+    def count_bits(found, many):
+        return sum(int(word).bit_count() for word in found[:many])
 
 
 @cython.final
@@ -36,6 +38,13 @@ class NodeSpace:
         self.spares = 63
         self.bits = integers(64 * self.words)
         self.count = 0
+        # a search for a start, interval by interval
+        self.sets = integers(self.words)
+        self.own = 0
+        self.at = self.middle = self.reach = 0
+        self.both = integers(self.words)
+        self.suffix = integers(64 * self.words)
+        self.out = integers(self.words)
 
     def clear(self, begin, close):
         """One interval in which nothing is kept."""
@@ -68,50 +77,114 @@ class NodeSpace:
                 low = middle + 1
         return self.count if time >= self.close else max(low - 1, 0)
 
-    def span(self, nodes, start, end, out, least):
-        """`out` are those of the nodes that are kept for no job in any interval from `start` on that begins at or
-        before `end`; where they are fewer than `least`, some more may be among them, but not as many as that.
-        The next time worth trying: the end of the first interval behind which there are others, or -1.
-        """
-        k: cython.Py_ssize_t
+    # ---- a search: one try after the other, each at the interval `at`
+
+    def open(self, own, start):
+        """Try first from `start` on; `own` is which of the `sets` the nodes are."""
         w: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        later: cython.longlong = NONE
+        self.own = own * self.words
+        self.at = self.middle = self.reach = self.find(start)
         for w in range(self.words):
-            out[w] = nodes[w]
-        for k in range(self.find(start), self.count):
-            if later >= 0 and least > 0 and count_nodes(out) < least:
-                break
-            if later < 0 and k + 1 < self.count and self.lets_in(k, nodes, out):
-                later = self.begin[k + 1]
+            self.both[w] = self.sets[self.own + w]
+        return 0
+
+    def follow(self, end):
+        """The next interval worth trying, the first behind `at` with nodes that the one before it has not; -1: none
+        before the first two that begin behind `end`.
+
+        While none comes in, each interval has no other nodes than those that are free all the time up to there."""
+        k: cython.Py_ssize_t = self.at
+        while k + 1 < self.count:
+            if self.lets_in(k):
+                return k + 1
             if self.begin[k] > end:
                 break
-            at = self.row[k] * self.words
-            for w in range(self.words):
-                out[w] &= self.bits[at + w]
-        return later
+            k += 1
+        return -1
 
-    def lets_in(self, k, nodes, out):
-        """Whether the interval behind this one has nodes that are not among those found so far."""
+    def lets_in(self, k):
+        """Whether the interval behind this one has nodes of the set that this one has not."""
         w: cython.Py_ssize_t
+        bits: cython.p_longlong = words(self.bits)
+        own: cython.p_longlong = words(self.sets)
         here: cython.Py_ssize_t = self.row[k] * self.words
         next: cython.Py_ssize_t = self.row[k + 1] * self.words
-        for w in range(self.words):  # noqa: SIM110, a generator is slow
-            if nodes[w] & self.bits[next + w] & ~(out[w] & self.bits[here + w]):
-                return True
-        return False
+        found: cython.longlong = 0
+        for w in range(self.words):
+            found |= own[self.own + w] & bits[next + w] & ~bits[here + w]
+        return found != 0
+
+    def gather(self, end):
+        """`out` are those of the nodes that are kept for no job in any interval from `at` on that begins at or before
+        `end`; how many.
+
+        `both` are free from `middle` to `reach`, and `suffix` tells which are from each interval before to `middle`:
+        so an interval is looked at twice in a search, however many tries it has."""
+        w: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        both: cython.p_longlong = words(self.both)
+        bits: cython.p_longlong = words(self.bits)
+        tail: cython.p_longlong = words(self.suffix)
+        while self.reach < self.count and self.begin[self.reach] <= end:
+            k = self.row[self.reach] * self.words
+            for w in range(self.words):
+                both[w] &= bits[k + w]
+            self.reach += 1
+        if self.at > self.middle:
+            self.turn()
+            tail = words(self.suffix)
+        k = self.at * self.words
+        for w in range(self.words):
+            self.out[w] = both[w] & tail[k + w] if self.at < self.middle else both[w]
+        return count_bits(words(self.out), self.words)
+
+    def turn(self):
+        """Up to `reach`, which nodes are free from each interval on."""
+        w: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        here: cython.Py_ssize_t
+        bits: cython.p_longlong
+        tail: cython.p_longlong
+        while len(self.suffix) < self.reach * self.words:
+            self.suffix = doubled(self.suffix)
+        self.middle = self.reach
+        for w in range(self.words):
+            self.both[w] = self.sets[self.own + w]
+        bits = words(self.bits)
+        tail = words(self.suffix)
+        for k in range(self.reach - 1, self.at - 1, -1):
+            row = self.row[k] * self.words
+            here = k * self.words
+            for w in range(self.words):
+                tail[here + w] = bits[row + w] & (tail[here + self.words + w] if k + 1 < self.reach else self.both[w])
+        return 0
+
+    def constant(self, length):
+        """Up to when, as the last try's start moves on, but not to where others come in, `out` stays the same."""
+        w: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        lost: cython.longlong
+        for k in range(self.reach, self.count):
+            lost = 0
+            for w in range(self.words):
+                lost |= self.out[w] & ~self.bits[self.row[k] * self.words + w]
+            if lost:
+                return self.begin[k] - length - 1
+        return NEVER
 
     def overlaps(self, nodes, start, end):
         """Whether one of the nodes is kept for a job between these times."""
         k: cython.Py_ssize_t
         w: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        for k in range(self.count):
-            if self.end(k) > start and self.begin[k] < end:
-                at = self.row[k] * self.words
-                for w in range(self.words):
-                    if nodes[w] & ~self.bits[at + w]:
-                        return True
+        for k in range(self.find(start), self.count):
+            if self.begin[k] >= end:
+                break
+            at = self.row[k] * self.words
+            for w in range(self.words):
+                if nodes[w] & ~self.bits[at + w]:
+                    return True
         return False
 
     def reserve(self, nodes, start, end):
@@ -137,17 +210,17 @@ class NodeSpace:
 
     def cut(self, time):
         """The interval that begins at this time, made where there is none."""
-        k: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
         j: cython.Py_ssize_t
         w: cython.Py_ssize_t
         new: cython.Py_ssize_t
         old: cython.Py_ssize_t
         if time >= self.close:
             return self.count
-        while k < self.count and self.begin[k] < time:
-            k += 1
-        if k < self.count and self.begin[k] == time:
+        k = self.find(time)
+        if self.begin[k] == time:
             return k
+        k += 1
         if self.spares == 0:
             self.grow()
         self.spares -= 1
@@ -204,8 +277,4 @@ def has_node(nodes, i):
 
 
 def count_nodes(nodes):
-    w: cython.Py_ssize_t
-    found: cython.Py_ssize_t = 0
-    for w in range(len(nodes)):
-        found += __builtin_popcountll(nodes[w])
-    return found
+    return count_bits(words(nodes), len(nodes))

@@ -152,6 +152,7 @@ class LinesQueue(Queue):
 
     def stand(self, slot, line: Line):
         """The job goes to the line."""
+        self.moves += 1
         line.queue.push(slot)
         self.jobs.at[slot].line = line.number
         if line.counter >= 0:
@@ -175,6 +176,7 @@ class LinesQueue(Queue):
         if self.jobs.at[slot].place == OUTSIDE:
             raise KeyError(slot)
         line = self.lines[self.jobs.at[slot].line]
+        self.moves += 1
         line.queue.remove(slot)
         self.choosers.pop(slot, None)
         if line.open:
@@ -249,6 +251,7 @@ class LinesQueue(Queue):
 
     def close(self, line: Line):
         line.open = False
+        self.moves += 1
         self.tiers[self.place_of(line)].remove(line)
         self.size -= line.queue.size
         self.parked += line.queue.size
@@ -271,6 +274,7 @@ class LinesQueue(Queue):
                     self.park(slot, counter)
             return opened
         line.open = True
+        self.moves += 1
         self.tiers[self.place_of(line)].append(line)
         self.size += line.queue.size
         self.parked -= line.queue.size
@@ -524,6 +528,7 @@ class LinesQueue(Queue):
         for line in self.lines:
             line.queue.reorder()
         self.shuffled = True
+        self.moves += 1
         return 0
 
     def slots(self) -> list:

@@ -34,6 +34,7 @@ class ScanQueue(Queue):
 
     def push(self, slot):
         i: cython.Py_ssize_t = self.size
+        self.moves += 1
         if i == len(self.slot):
             self.slot = doubled(self.slot)
             self.cores = doubled(self.cores)
@@ -54,6 +55,7 @@ class ScanQueue(Queue):
         last: cython.Py_ssize_t = self.size - 1
         if i < 0:
             raise KeyError(slot)
+        self.moves += 1
         self.slot[i] = self.slot[last]
         self.cores[i] = self.cores[last]
         self.estimate[i] = self.estimate[last]

@@ -8,6 +8,7 @@ cdef class Queue:
     cdef readonly Py_ssize_t size
     cdef public bint fixed
     cdef public bint shuffled
+    cdef public long long moves
     cdef long long[::1] recent
     cdef long long[::1] recent_seq
     cdef Py_ssize_t recents

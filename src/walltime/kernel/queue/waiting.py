@@ -25,6 +25,7 @@ class Queue:
     """Waiting jobs by (key, seq), lower first: what a pass and a policy's shortcuts may ask.
 
     `shuffled` tells that keys have been renewed since the last pass; the jobs that joined since then are noted.
+    `moves` grows whenever a job may stand elsewhere than before.
     """
 
     def __init__(self, jobs: JobTable) -> None:
@@ -32,6 +33,7 @@ class Queue:
         self.size = 0
         self.fixed = False  # whether each job keeps its key while it waits
         self.shuffled = False
+        self.moves = 0
         self.recent = integers(FEW)
         self.recent_seq = integers(FEW)
         self.recents = 0
@@ -233,6 +235,7 @@ class OrderedQueue(Queue):
         """Put a waiting job in, at jobs.at[slot].key."""
         key: cython.longlong = self.jobs.at[slot].key
         seq: cython.longlong = self.jobs.at[slot].seq
+        self.moves += 1
         self.note(slot)
         if self.size == 0:
             self.begin = self.end = 0
@@ -268,6 +271,7 @@ class OrderedQueue(Queue):
     def remove(self, slot):
         """Take a job out, wherever it stands; KeyError where it does not."""
         place: cython.longlong = self.jobs.at[slot].place
+        self.moves += 1
         if place >= 0:
             self.tail[place] = -1
             while self.begin < self.end and self.tail[self.begin] < 0:
@@ -507,6 +511,7 @@ class OrderedQueue(Queue):
         if self.parted:
             self.refill_parts(n)
         self.shuffled = True
+        self.moves += 1
         return True
 
     def slots(self) -> list:

@@ -248,6 +248,7 @@ class Slurm(Rhythm):
         if p.causes & ~TIMER:
             self.note(p.now)
         self.pending |= p.causes & ~TIMER
+        self.cycle.causes |= p.causes
         self.settle(p)
         self.begun = 0
         self.stirred = False
@@ -263,6 +264,7 @@ class Slurm(Rhythm):
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
+            self.cycle.ageing = self.ageing
             self.cycle.run(p, self.parts)
             self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
             self.seen = self.cycle.seen
@@ -359,9 +361,10 @@ class Slurm(Rhythm):
             return False
         least: cython.Py_ssize_t = max(ledger.nodes_of[x], 1)
         nodes: cython.longlong[::1] = self.parts.nodes[queue]
-        self.parts.space.span(nodes, p.now, end, self.clear, 0)
-        if self.parts.reserved and count_nodes(self.clear) < least:
-            return False
+        if self.parts.reserved:
+            self.parts.space.open(queue, p.now)
+            if self.parts.space.gather(end) < least:
+                return False
         for w in range(len(self.clear)):
             self.clear[w] = nodes[w] & self.open[w]
         if count_nodes(self.clear) < least:

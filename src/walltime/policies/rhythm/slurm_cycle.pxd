@@ -1,7 +1,10 @@
-from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, has_node, no_nodes, put_node
+from walltime.kernel.ledger.node_space cimport NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.will_run cimport WillRun
-from walltime.policy.api cimport Pass
+from walltime.policy.api cimport CAPACITY, ESTIMATE, LIMIT, TIMER, Pass
+
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long x) noexcept nogil
 
 cdef class Partitions:
     cdef readonly ResourceLedger ledger
@@ -39,24 +42,45 @@ cdef class Cycle:
     cdef dict planned
     cdef dict tasks
     cdef bint kept
-    cdef long long[::1] usable
     cdef long long tested
     cdef long long started
     cdef readonly bint stirred
     cdef bint kept_idle
 
-    cdef dict bounds
-    cdef long long bounded
+    cdef long long[::1] bounds
+    cdef long long[::1] bounded
+    cdef public bint ageing
+    cdef public int causes
+    cdef bint moved
+    cdef long long until
+    cdef long long ran
+    cdef long long moves
+    cdef long long[::1] line
+    cdef long long[::1] seqs
+    cdef long long[::1] lengths
+    cdef Py_ssize_t length
+    cdef long long[::1] told
+    cdef long long[::1] times
+    cdef Py_ssize_t tellings
+    cdef Py_ssize_t sighted
 
     cdef int run(self, Pass p, Partitions parts) except -1
+    cdef bint is_done(self) noexcept
+    cdef bint list_jobs(self, Pass p) except? -1
+    cdef Py_ssize_t last_hope(self, Pass p) except -1
+    cdef int conclude(self, Pass p) except -1
+    cdef bint is_same(self, Pass p) except? -1
+    cdef int repeat(self, Pass p) except -1
     cdef Py_ssize_t array_of(self, Pass p, Py_ssize_t slot) except? -1
     cdef int consider(self, Pass p, Py_ssize_t slot) except -1
     cdef int try_queues(self, Pass p, Py_ssize_t slot) except -1
     cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
     cdef bint place(self, Pass p, Py_ssize_t slot, bint now_only, bint refused) except? -1
-    cdef long long bound(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t queue, long long[::1] nodes) except *
+    cdef int rely(self, long long now, long long start, long long later, long long length) noexcept
+    cdef long long bound(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t queue) except *
     cdef bint start(self, Pass p, Py_ssize_t slot) except? -1
     cdef bint has_idle(self, long long[::1] nodes) noexcept
     cdef bint keep(self, Pass p, Py_ssize_t slot, long long time) except? -1
+    cdef int tell(self, Pass p, Py_ssize_t slot, long long time) except -1
     cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
     cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

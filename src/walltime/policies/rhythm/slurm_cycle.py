@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
-from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, has_node, no_nodes, put_node
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.ledger.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.rhythm.will_run import WillRun
-from walltime.policy.api import Pass
+from walltime.policy.api import Cause, Pass
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 AT_A_LIMIT = cython.declare(cython.longlong, 500 * _SECOND)  # from now: when a job at a limit might start
+WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
+
+if not cython.compiled:
+    CAPACITY, ESTIMATE, LIMIT, TIMER = Cause.CAPACITY, Cause.ESTIMATE, Cause.LIMIT, Cause.TIMER
+
+    def __builtin_ctzll(word):
+        return (int(word) & -int(word)).bit_length() - 1
 
 
 @cython.final
@@ -38,6 +47,7 @@ class Partitions:
                 if mask is None or mask[i]:
                     put_node(nodes, i)
             self.nodes.append(nodes)
+        self.space.sets = np.concatenate(self.nodes)
 
     def partition(self, queue):
         """Which of them the queue is."""
@@ -132,31 +142,144 @@ class Cycle:
         self.tested = self.started = 0
         self.stirred = self.kept_idle = False
         self.watched = self.seen = -1
-        self.bounds = {}  # by request and queue: when there may be room, by what runs
-        self.bounded = -1  # what ran when they were found
+        self.bounds = integers(64)  # by request and queue: when there may be room, by what runs
+        self.bounded = integers(64, -1)  # what ran when they were found
+        self.ageing = False
+        self.moved = False  # whether a job was planned later than its nodes have room
+        self.causes = 0  # what has happened since the last cycle
+        # the last cycle: up to when one more is the same, if nothing happens; what it looked at, and what it has told
+        self.until = -1
+        self.ran = self.moves = -1
+        self.line = integers(64)
+        self.seqs = integers(64)
+        self.lengths = integers(64)
+        self.length = 0
+        self.told = integers(64)
+        self.times = integers(64)
+        self.tellings = 0
+        self.sighted = -1  # the watched job, where it was among them
 
     def run(self, p: Pass, parts: Partitions):
         """The cycle."""
+        i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
+        last: cython.Py_ssize_t
         close: cython.longlong = p.now + self.window
         if self.willrun is None:
             self.parts = parts
-            self.willrun = WillRun(parts.ledger, self.step)
-            self.usable = no_nodes(parts.ledger.n)
+            parts.ledger.time_nodes()
+            self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
         p.release()
+        if self.is_same(p):
+            return self.repeat(p)
         self.counts.clear()
         self.planned.clear()
         self.tasks.clear()
         self.tested = self.started = 0
         self.stirred = self.kept_idle
-        self.kept_idle = False
+        self.kept_idle = self.moved = False
+        self.tellings = 0
+        self.until = NEVER
+        self.sighted = -1
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
-        slot = p.raw_queue.head()
-        while slot >= 0 and self.tested < self.tests and (self.starts == 0 or self.started < self.starts):
-            self.consider(p, slot)
-            slot = p.raw_queue.behind(slot)
+        if p.lines is not None and len(p.lines.choosers) > 0:
+            slot = p.raw_queue.head()
+            while slot >= 0 and not self.is_done():
+                self.consider(p, slot)
+                slot = p.raw_queue.behind(slot)
+        else:
+            if self.moves != p.raw_queue.moves:
+                self.list_jobs(p)
+            last = self.last_hope(p)
+            for i in range(last):
+                if self.is_done():
+                    break
+                self.consider(p, self.line[i])
         parts.ledger.lift()
-        self.stirred |= self.kept_idle or self.started > 0
+        self.stirred |= self.moved or self.kept_idle or self.started > 0
+        self.conclude(p)
+        return 0
+
+    def is_done(self):
+        """Whether enough jobs were tried or started."""
+        return self.tested >= self.tests or (self.starts > 0 and self.started >= self.starts)
+
+    def list_jobs(self, p: Pass):
+        """The waiting jobs in order; whether they are the same as the last time."""
+        i: cython.Py_ssize_t = 0
+        same: cython.bint = True
+        slot: cython.Py_ssize_t = p.raw_queue.head()
+        while slot >= 0:
+            if i == len(self.line):
+                self.line = doubled(self.line)
+                self.seqs = doubled(self.seqs)
+                self.lengths = doubled(self.lengths)
+            same = same and i < self.length and self.line[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
+            same = same and self.lengths[i] == p.jobs.at[slot].estimate
+            self.line[i] = slot
+            self.seqs[i] = p.jobs.at[slot].seq
+            self.lengths[i] = p.jobs.at[slot].estimate
+            i += 1
+            slot = p.raw_queue.behind(slot)
+        same = same and i == self.length
+        self.length = i
+        self.moves = p.raw_queue.moves
+        return same
+
+    def last_hope(self, p: Pass):
+        """How many jobs to look at. Where nobody hears what is planned, and the next cycle comes whatever happens in
+        this one, none behind the last that could start now if nothing were planned."""
+        i: cython.Py_ssize_t = self.length
+        slot: cython.Py_ssize_t
+        x: cython.Py_ssize_t
+        if p.heard or not self.ageing:
+            return i
+        while i > 0:
+            slot = self.line[i - 1]
+            x = p.jobs.at[slot].shape
+            if self.bound(slot, x, self.parts.partition(p.jobs.at[slot].queue)) < 0:
+                break
+            i -= 1
+        return i
+
+    def conclude(self, p: Pass):
+        """How long the next cycles are the same as this one."""
+        ledger: ResourceLedger = self.parts.ledger
+        timed: cython.bint = p.quotas is not None and p.quotas.timed
+        choosing: cython.bint = p.lines is not None and len(p.lines.choosers) > 0
+        if self.started > 0 or self.tested >= self.tests or self.parts.reserved or ledger.pins > 0:
+            self.until = -1
+        if timed or choosing or self.plans_limited or self.min_age > 0 or self.min_prio > 0 or ledger.closing < NEVER:
+            self.until = -1
+        self.willrun.list_running()
+        if self.willrun.running > 0:  # one that outlives its expected end may end any moment
+            self.until = min(self.until, self.willrun.ends[0] - 1)
+        self.ran = ledger.node_starts.written
+        self.causes = 0
+        return 0
+
+    def is_same(self, p: Pass):
+        """Whether the cycle is the same as the last one."""
+        if p.now > self.until or self.ran != self.parts.ledger.node_starts.written or self.causes & (LIMIT | ESTIMATE):
+            return False
+        if self.parts.ledger.pins > 0 or self.parts.ledger.closing < NEVER:
+            return False
+        if p.heard and self.watched >= 0 and self.watched != self.sighted:
+            return False
+        if self.causes & ~(TIMER | CAPACITY) or self.moves != p.raw_queue.moves:
+            return self.list_jobs(p)
+        return True
+
+    def repeat(self, p: Pass):
+        """What the last cycle has done, which has started nothing."""
+        i: cython.Py_ssize_t
+        self.causes = 0
+        self.stirred = self.moved or self.kept_idle
+        if p.heard:
+            for i in range(self.tellings):
+                p.expect(self.told[i], self.times[i])
+            if self.watched >= 0:
+                self.seen = p.now
         return 0
 
     def array_of(self, p: Pass, slot):
@@ -188,6 +311,7 @@ class Cycle:
         choice: cython.longlong = p.jobs.at[slot].choice
         if slot == self.watched:
             self.seen = p.now
+            self.sighted = slot
         if choice < 0:
             self.try_here(p, slot)
             return 0
@@ -215,34 +339,45 @@ class Cycle:
 
     def place(self, p: Pass, slot, now_only, refused):
         """Time after time: from `start` on the nodes that are kept for no job, and when they have room."""
-        ledger: ResourceLedger = self.parts.ledger
+        space: NodeSpace = self.parts.space
+        look: WillRun = self.willrun
         length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
-        least: cython.Py_ssize_t = max(ledger.nodes_of[p.jobs.at[slot].shape], 1)
+        x: cython.Py_ssize_t = p.jobs.at[slot].shape
+        least: cython.Py_ssize_t = max(self.parts.ledger.nodes_of[x], 1)
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
-        nodes: cython.longlong[::1] = self.parts.nodes[queue]
-        bound: cython.longlong = -1
+        bound: cython.longlong = self.bound(slot, x, queue)
         counted: cython.bint = False
         start: cython.longlong = p.now
         later: cython.longlong
         time: cython.longlong
+        next: cython.Py_ssize_t
+        look.aim(slot)
+        space.open(queue, start)
         while True:
-            later = self.parts.space.span(nodes, start, start + length, self.usable, least)
+            next = space.follow(start + length)
+            later = space.begin[next] if next >= 0 else -1
+            if not now_only and later >= 0 and bound > later and counted:
+                start = later
+                space.at = next
+                continue
             time = NEVER
-            if count_nodes(self.usable) >= least:
-                if not counted:
-                    self.tested += 1
-                    counted = True
-                    bound = self.bound(slot, p.jobs.at[slot].shape, queue, nodes)
-                if now_only or later < 0 or bound <= later:
-                    time = self.willrun.when(slot, self.usable, now_only)
+            if space.gather(start + length) >= least:
+                self.tested += not counted
+                counted = True
+                if now_only or later < 0 or (bound <= later and look.reaches(later)):
+                    time = look.when(now_only)
+                    self.rely(p.now, start, later, length)
+            elif later < 0 or now_only:
+                self.rely(p.now, start, later, length)
             if time >= NEVER:
                 if later < 0 or now_only:
                     return False
                 start = later
+                space.at = next
                 continue
             if time < start:
                 time = start
-                self.stirred = True
+                self.moved = True
             if time <= p.now and not refused:
                 return self.start(p, slot)
             if time <= p.now:
@@ -251,44 +386,70 @@ class Cycle:
                 return False
             if later >= 0 and time > later:
                 start = later
+                space.at = next
                 continue
             if time > p.now + self.window:
+                self.until = min(self.until, time - self.window - 1)
                 return False
             if self.keep(p, slot, time):
                 return False
             start = time
+            space.open(queue, start)
 
-    def bound(self, slot, x, queue, nodes):
+    def rely(self, now, start, later, length):
+        """How long the answer to a try from `start` on is the same, if nothing happens meanwhile.
+
+        A try that starts now starts later next time: others may be free from then on, or some no longer to its end.
+        Tries at which too few nodes have room before the next one have no say: fewer nodes have not more."""
+        if start > now:
+            self.until = min(self.until, start)
+            return 0
+        if later >= 0:
+            self.until = min(self.until, later - 1)
+            self.until = min(self.until, self.parts.space.constant(length))
+        elif self.parts.space.reach < self.parts.space.count:
+            self.until = min(self.until, self.parts.space.begin[self.parts.space.reach] - length - 1)
+        return 0
+
+    def bound(self, slot, x, queue):
         """No start before this time has room on nodes of the queue, whichever are kept for others; by what runs."""
         written: cython.longlong = self.parts.ledger.node_starts.written
-        if self.bounded != written:
-            self.bounded = written
-            self.bounds.clear()
-        key = (x, queue)
-        found = self.bounds.get(key)
-        if found is None:
-            found = self.willrun.bound(slot, nodes)
-            self.bounds[key] = found
-        return found
+        at: cython.Py_ssize_t = x * len(self.parts.nodes) + queue
+        while at >= len(self.bounds):
+            self.bounds = doubled(self.bounds)
+            self.bounded = np.concatenate([self.bounded, integers(len(self.bounded), -1)])
+        if self.bounded[at] != written:
+            self.bounded[at] = written
+            self.willrun.aim(slot)
+            self.bounds[at] = self.willrun.bound(self.parts.space.sets, queue * self.parts.space.words)
+        return self.bounds[at]
 
     def start(self, p: Pass, slot):
         """Start the job on the usable nodes; where it does not fit there beside reservations, it waits."""
         ledger: ResourceLedger = self.parts.ledger
-        ledger.restrict(self.usable)
+        ledger.restrict(self.parts.space.out)
         fits: cython.bint = ledger.fits(slot)
         if fits:
             p.start_here(slot)
             self.started += 1
         ledger.lift()
+        self.until = -1
         return fits
 
     def has_idle(self, nodes):
         """Whether no job runs on one of these nodes."""
-        i: cython.Py_ssize_t = 0
+        w: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        word: cython.longlong
         ledger: ResourceLedger = self.parts.ledger
-        while i < ledger.n and not (has_node(nodes, i) and ledger.lines.used[i * ledger.lines.kinds] == 0):
-            i += 1
-        return i < ledger.n
+        for w in range(len(nodes)):
+            word = nodes[w]
+            while word != 0:
+                i = w * WORD + __builtin_ctzll(word)
+                word &= word - 1
+                if ledger.lines.used[i * ledger.lines.kinds] == 0:
+                    return True
+        return False
 
     def keep(self, p: Pass, slot, time):
         """Keep whole nodes for the job from `time` on; False where some are kept for another job."""
@@ -296,15 +457,32 @@ class Cycle:
         end: cython.longlong = time + max(p.jobs.at[slot].estimate, 1)
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end -= end % self.resolution
+        if time >= self.parts.space.close:
+            self.until = -1
         self.willrun.choose()
         if self.parts.space.overlaps(self.willrun.nodes, time, end):  # what is planned ends at no time between
             return False
         self.planned[queue] = self.planned.get(queue, 0) + 1
         self.kept = True
         self.kept_idle = self.kept_idle or self.has_idle(self.willrun.nodes)
-        self.parts.space.reserve(self.willrun.nodes, start, max(end, start + self.resolution))
-        p.expect(slot, time)
+        end = max(end, start + self.resolution)
+        self.parts.space.reserve(self.willrun.nodes, start, end)
+        if end >= self.parts.space.close:  # the plan will reach there one day
+            time_left: cython.longlong = start if start >= self.parts.space.close else end
+            self.until = min(self.until, time_left + self.resolution - self.window - 1)
+        if p.heard:
+            self.tell(p, slot, time)
         return True
+
+    def tell(self, p: Pass, slot, time):
+        """The job is expected to start then."""
+        if self.tellings == len(self.told):
+            self.told = doubled(self.told)
+            self.times = doubled(self.times)
+        self.told[self.tellings] = slot
+        self.times[self.tellings] = time
+        self.tellings += 1
+        return p.expect(slot, time)
 
     def now_only(self, p: Pass, slot, queue):
         """Whether the job gets no place if it cannot start now."""

@@ -11,13 +11,13 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
-from walltime.kernel.arrays import integers
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.node_space import no_nodes, put_node
-from walltime.kernel.ledger.node_starts import Smallest
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.ledger.running_profile import RunningProfile
 from walltime.policies.place.consecutive import Consecutive
+from walltime.policies.rhythm.soonest import Soonest
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
@@ -26,7 +26,6 @@ BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
 
 if not cython.compiled:
-    from walltime.kernel.arrays import words
 
     def __builtin_ctzll(word):
         return (int(word) & -int(word)).bit_length() - 1
@@ -37,96 +36,107 @@ if not cython.compiled:
 class WillRun:
     """Asked for one job after the other; after `choose`, `nodes` are those on which the last one would be.
 
-    `step` microseconds are added to the window after each try; 0: it is doubled.
+    `step` microseconds are added to the window after each try; 0: it is doubled. `usable` are the nodes on which it
+    is asked for, a set that others fill; `mine` those of them that the job may have.
     """
 
-    def __init__(self, ledger: ResourceLedger, step) -> None:
+    def __init__(self, ledger: ResourceLedger, step, usable) -> None:
         self.ledger = ledger
         self.step = step
-        self.nodes = integers((ledger.n + 31) // 32)
+        self.usable = usable
+        self.words = len(usable)
+        self.mine = integers(self.words)
+        self.nodes = integers(self.words)
+        self.soonest = Soonest(ledger.node_starts, ledger.n)
+        self.listed = -1  # what ran when the running jobs were listed: their ends in order, and which they are
+        self.ends = integers(64)
+        self.runners = integers(64)
+        self.running = 0
         self.offered = integers(ledger.n)
         self.seen = integers(ledger.n)
         self.stamp = 0
-        self.members = []
-        self.soonest = Smallest()
+        self.sets = 0
+        self.members = integers(self.words)
         self.neighbours = ledger.place if isinstance(ledger.place, Consecutive) else None
         self.slot = self.shape = self.row = -1
+        self.among = 0
         self.have = self.want = self.ready = self.time = self.lacking = 0
 
-    def when(self, slot, usable, now_only):
-        """The first time that is tried and at which these nodes have room for the job; now, or later, or NEVER."""
+    def aim(self, slot):
+        """The job that the questions are about."""
+        ledger: ResourceLedger = self.ledger
+        x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
+        self.slot = slot
+        self.shape = x
+        self.among = self.members_of(ledger.set_of[x])
+        self.shaped = ledger.nodes_of[x] > 0
+        self.want = ledger.nodes_of[x] if self.shaped else ledger.cores_of[x]
+        if self.shaped:
+            self.row = self.soonest.row(ledger.demand_of[x])
+        return 0
+
+    def reaches(self, time):
+        """Whether enough of the usable nodes have room for the job by that time, be it each for itself."""
+        self.narrow()
+        return not self.shaped or self.soonest.reaches(self.row, self.mine, time, self.want)
+
+    def when(self, now_only):
+        """The first time that is tried and at which the usable nodes have room for it; now, or later, or NEVER."""
         time: cython.longlong = self.ledger.now
-        self.begin(slot, usable)
+        self.begin()
         if not self.enough(time):
-            time = NEVER if now_only else self.walk()
+            time = NEVER
+            if not now_only:
+                time = self.stride() if self.shaped and self.ledger.place.plain else self.walk()
         self.time = time
         return time
 
-    def bound(self, slot, usable):
+    def bound(self, nodes, own):
         """A time before which these nodes, or some of them, have no room for the job."""
-        self.begin(slot, usable)
-        return self.ready if self.shaped and self.have < self.want else -1
+        w: cython.Py_ssize_t
+        for w in range(self.words):
+            self.mine[w] = nodes[own + w] & self.members[self.among + w]
+        if not self.shaped or self.soonest.reaches(self.row, self.mine, -1, self.want):
+            return -1
+        return self.soonest.find(self.row, self.mine, self.want)
 
-    def begin(self, slot, usable):
-        """How much of what the job wants there is on these nodes now."""
-        ledger: ResourceLedger = self.ledger
-        x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
-        ledger.time_nodes()
-        self.slot = slot
-        self.shape = x
-        self.usable = usable
-        self.among = self.members_of(ledger.set_of[x])
-        self.row = ledger.node_starts.times(ledger.demand_of[x])
-        self.shaped = ledger.nodes_of[x] > 0
-        self.want = ledger.nodes_of[x] if self.shaped else ledger.cores_of[x]
+    def narrow(self):
+        w: cython.Py_ssize_t
+        for w in range(self.words):
+            self.mine[w] = self.usable[w] & self.members[self.among + w]
+        return 0
+
+    def begin(self):
+        """How much of what the job wants there is on the usable nodes now. Else `ready` is when the nodes will be
+        enough by number, `lacking` so many of those that have room from that very time on."""
+        self.narrow()
         self.have = self.lacking = 0
         self.stamp += 1
         self.ready = NEVER
-        if self.shaped:
-            return self.count_ready()
-        return self.sum_offers()
+        if not self.shaped:
+            return self.sum_offers()
+        self.have = self.soonest.count(self.row, self.mine, self.soonest.before(self.row, -1))
+        self.ready = -1
+        if self.have < self.want:
+            self.ready = self.soonest.find(self.row, self.mine, self.want)
+            self.lacking = self.want - self.soonest.earlier
+        return 0
 
     def members_of(self, s):
-        """The nodes of a set, as a set of bits."""
+        """Where in `members` the nodes of a set are, as a set of bits."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        while len(self.members) <= s:
+        while self.sets <= s:
             nodes = no_nodes(self.ledger.n)
-            for k in range(self.ledger.range_of[len(self.members)], self.ledger.range_of[len(self.members) + 1]):
+            for k in range(self.ledger.range_of[self.sets], self.ledger.range_of[self.sets + 1]):
                 for i in range(self.ledger.range_first[k], self.ledger.range_last[k]):
                     put_node(nodes, i)
-            self.members.append(nodes)
-        return self.members[s]
-
-    def count_ready(self):
-        """How many nodes have room now; else `ready` is when they will be enough by number, `lacking` so many of those
-        that have room from that very time on."""
-        w: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        word: cython.longlong
-        times: cython.p_longlong = words(self.ledger.node_starts.time)
-        for w in range(len(self.among)):
-            word = self.usable[w] & self.among[w]
-            while word != 0:
-                i = self.row + w * WORD + __builtin_ctzll(word)
-                word &= word - 1
-                self.have += times[i] < 0
-        if self.have >= self.want:
-            self.ready = -1
-            return 0
-        self.soonest.clear(self.want - self.have)
-        for w in range(len(self.among)):
-            word = self.usable[w] & self.among[w]
-            while word != 0:
-                i = self.row + w * WORD + __builtin_ctzll(word)
-                word &= word - 1
-                if 0 <= times[i] < NEVER and times[i] < self.soonest.worst:
-                    self.soonest.put(times[i], i)
-        if self.soonest.count == self.soonest.want:
-            self.ready = cython.cast(cython.longlong, self.soonest.worst)
-            for i in range(self.soonest.count):
-                self.lacking += self.soonest.key[i] == self.soonest.worst
-        return 0
+            while len(self.members) < (self.sets + 1) * self.words:
+                self.members = doubled(self.members)
+            for k in range(self.words):
+                self.members[self.sets * self.words + k] = nodes[k]
+            self.sets += 1
+        return s * self.words
 
     def sum_offers(self):
         """How many cores the nodes have for the job now."""
@@ -135,8 +145,8 @@ class WillRun:
         word: cython.longlong
         ledger: ResourceLedger = self.ledger
         ledger.lines.blind = True
-        for w in range(len(self.among)):
-            word = self.usable[w] & self.among[w]
+        for w in range(self.words):
+            word = self.mine[w]
             while word != 0:
                 i = w * WORD + __builtin_ctzll(word)
                 word &= word - 1
@@ -188,6 +198,88 @@ class WillRun:
                     return last
         return last if last < NEVER and self.enough(last) else NEVER
 
+    def stride(self):
+        """As `walk` does, for a job to which nothing matters but how many nodes have room: of the ends before that,
+        only the first counts, at which the windows begin, and the last, up to which they have grown."""
+        e: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        end: cython.longlong
+        next: cython.longlong
+        base: cython.longlong
+        last: cython.longlong = NEVER
+        window: cython.longlong = WINDOW
+        whole: cython.bint = self.ledger.whole
+        if self.ready >= NEVER:
+            return NEVER
+        self.list_running()
+        first = 0
+        while first < self.running and not self.touches(self.runners[first]):
+            first += 1
+        if first == self.running:
+            return NEVER
+        base = self.ends[first] - self.ends[first] % WINDOW + WINDOW
+        e = self.place_of(self.ready) - 1
+        while e >= first and not self.touches(self.runners[e]):
+            e -= 1
+        if e >= first and e + 1 < self.running:
+            window = self.widened(window, base, self.ends[e + 1])
+        for e in range(max(first, self.place_of(self.ready)), self.running):
+            if not self.touches(self.runners[e]):
+                continue
+            end = self.ends[e]
+            last = end if end > self.ledger.now else self.ledger.now + SECOND
+            if end == self.ready:
+                self.lacking -= self.count_ended(self.runners[e], end)
+            next = self.ends[e + 1] if e + 1 < self.running else NEVER
+            if not whole and next <= base + window:
+                continue
+            if next < NEVER:
+                window = self.widened(window, base, next)
+            if end > self.ready or self.lacking <= 0:
+                return last
+        return last
+
+    def widened(self, window, base, time):
+        """The window after tries up to that time."""
+        while base + window < time:
+            window = window + self.step if self.step > 0 else 2 * window
+        return window
+
+    def list_running(self):
+        """What runs, in the order of the expected ends."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        if self.listed == self.ledger.node_starts.written:
+            return 0
+        self.listed = self.ledger.node_starts.written
+        self.running = 0
+        self.ledger.follow(0)
+        profile: RunningProfile = self.ledger.profiles[0]
+        while profile.blocks * BLOCK > len(self.ends):
+            self.ends = doubled(self.ends)
+            self.runners = doubled(self.runners)
+        for p in range(profile.blocks):
+            for k in range(profile.count[p]):
+                e = profile.order[p] * BLOCK + k
+                self.ends[self.running] = profile.time[e]
+                self.runners[self.running] = profile.cores[e]
+                self.running += 1
+        return 0
+
+    def place_of(self, time):
+        """How many of them are expected to end before that time."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = self.running
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.ends[middle] < time:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
     def touches(self, job):
         """Whether the running job is on one of the usable nodes."""
         k: cython.Py_ssize_t
@@ -208,9 +300,9 @@ class WillRun:
         first: cython.Py_ssize_t = ledger.shares.first[job]
         for k in range(first, first + ledger.shares.length[job]):
             i = ledger.shares.at[k] >> 24
-            if not self.usable[i >> 5] & self.among[i >> 5] & (cython.cast(cython.longlong, 1) << (i & 31)):
+            if not self.mine[i >> 5] >> (i & 31) & 1:
                 continue
-            if ledger.node_starts.time[self.row + i] == end and self.seen[i] != self.stamp:
+            if ledger.node_starts.time[self.row * ledger.n + i] == end and self.seen[i] != self.stamp:
                 self.seen[i] = self.stamp
                 found += 1
         return found
@@ -226,7 +318,7 @@ class WillRun:
         ledger.lines.blind = True
         for k in range(first, first + ledger.shares.length[job]):
             i = ledger.shares.at[k] >> 24
-            if self.usable[i >> 5] & self.among[i >> 5] & (cython.cast(cython.longlong, 1) << (i & 31)):
+            if self.mine[i >> 5] >> (i & 31) & 1:
                 offer = ledger.lines.offer_at(i, ledger.demand_of[self.shape], -1, time)
                 self.have += offer - self.offered[i]
                 self.offered[i] = offer
@@ -263,7 +355,7 @@ class WillRun:
             for i in range(ledger.range_first[k], ledger.range_last[k]):
                 room = 0
                 if self.usable[i >> 5] >> (i & 31) & 1:
-                    t = times[self.row + i]
+                    t = times[self.row * ledger.n + i] if self.shaped else 0
                     if ledger.nodes_of[x] == 0:
                         room = ledger.lines.offer_at(i, ledger.demand_of[x], -1, time)
                     elif t < 0 or (t <= time and time > ledger.now):
@@ -280,10 +372,8 @@ class WillRun:
         x: cython.Py_ssize_t = self.shape
         pool: NodePool = ledger.pools[ledger.set_of[x]]
         mark: cython.Py_ssize_t = pool.assumed
-        for k in range(len(self.nodes)):
-            self.nodes[k] = 0
         if self.shaped and self.neighbours is not None:
-            self.mark_ready(time)
+            self.soonest.mark(self.row, self.mine, time if time > ledger.now else -1, self.nodes)
             pool.clear()
             self.neighbours.pick_marked(pool, self.want, self.nodes)
             return self.mark_chosen(pool)
@@ -298,23 +388,6 @@ class WillRun:
         finally:
             pool.undo(mark)
         return self.mark_chosen(pool)
-
-    def mark_ready(self, time):
-        """`nodes` are those that have room at that time."""
-        w: cython.Py_ssize_t
-        bit: cython.Py_ssize_t
-        t: cython.longlong
-        word: cython.longlong
-        latest: cython.longlong = time if time > self.ledger.now else -1
-        times: cython.p_longlong = words(self.ledger.node_starts.time)
-        for w in range(len(self.among)):
-            word = self.usable[w] & self.among[w]
-            while word != 0:
-                bit = __builtin_ctzll(word)
-                word &= word - 1
-                t = times[self.row + w * WORD + bit]
-                self.nodes[w] |= cython.cast(cython.longlong, t <= latest) << bit
-        return 0
 
     def mark_chosen(self, pool: NodePool):
         """`nodes` are those that the placement has chosen."""
