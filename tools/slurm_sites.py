@@ -113,6 +113,7 @@ def _make_gpus(draw: random.Random, nodes: int, cores: int, load: float, jobs: i
             {"count": quarter, "cores": cores, "gpus": 4, "name": "g"},
             {"count": nodes - quarter, "cores": cores},
         ],
+        "requeue_delay": 121,
         "scheduler": _scheduler("fcfs") | {"preempt": {"name": "qos", "ranks": {"urgent": 1}}},
     }
     return Workload.from_columns(**columns), cluster

@@ -259,6 +259,6 @@ def _notes(done: api.Result, again: api.Result, seen: list[Any], watcher: Any) -
             f"simulated again, the schedule is another one than the result's (made by version {version}, digest "
             f"{done.digest[:12]} then and {again.digest[:12]} now); this is the account of the new one"
         )
-    if not seen and any(one.kind != "suspended" for one in watcher.reasons):
+    if not seen and any(one.kind not in ("suspended", "paused") for one in watcher.reasons):
         notes.append("its start was not foreseen: nothing was promised, and the machine is divided into parts")
     return notes

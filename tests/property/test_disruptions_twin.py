@@ -19,6 +19,8 @@ ENDED = ("completed", "timeout", "failed", "cancelled", "rejected")
 
 def scenario_of(seed: int, kind: str) -> Scenario:
     site, workload = draw_disrupted(seed, kind)
+    if seed % 4 == 3:
+        site["cluster"]["requeue_delay"] = 1 + seed % 7
     return parse(site | {"workload": {"table": workload}})
 
 

@@ -105,6 +105,10 @@ def _failure(site: Site) -> None:
     site["cluster"]["failures"] = [{"at": FAR, "length": 1, "nodes": "n0"}]
 
 
+def _pause(site: Site) -> None:
+    site["cluster"]["requeue_delay"] = 121
+
+
 def _preemption(site: Site) -> None:
     site["cluster"]["scheduler"]["preempt"] = {"name": "queue"}
     _queue(site)
@@ -136,6 +140,7 @@ RULES: dict[str, Callable[[Site], None]] = {
     "maintenance": _maintenance,
     "failure": _failure,
     "preemption": _preemption,
+    "a pause for what is put back": _pause,
     "checkpoints": _checkpoints,
     "a broker over one cluster": _broker,
     "another cluster": _cluster,

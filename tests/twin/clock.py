@@ -23,7 +23,7 @@ from walltime.core.time import NEVER, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario
 
-PRESENT = ("held", "waiting", "running", "suspended")
+PRESENT = ("held", "waiting", "running", "suspended", "paused")
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,9 @@ class Clock:
             return []
         changes = [time for outages in all_outages for time in outages.next()]
         concerned = [date.job for date in self.dates if date.stands]
-        concerned += [job for site in self.sites for job in site.running]
-        if self.releases() or any(not (job.state == "running" and job.course.is_fruitless) for job in concerned):
+        concerned += [job for site in self.sites for job in (*site.running, *(one for _, one in site.paused))]
+        vain = ("running", "paused")
+        if self.releases() or any(not (job.state in vain and job.course.is_fruitless) for job in concerned):
             self.idle, self.active = 0, self.now
             return changes
         waiting = [job for site in self.sites for job in site.jobs if job.state in ("waiting", "suspended")]
@@ -166,6 +167,8 @@ class Clock:
             site.end_grace()
         for site in self.sites:
             site.outages.fire()
+        for site in self.sites:
+            site.end_pauses()
         self.release()
         for date in due:
             if date.kind == "submit" and date.stands:

@@ -145,7 +145,7 @@ class Limits:
         """How many wait or run there."""
         count = 0
         for job in self.jobs:
-            if job.state in ("held", "waiting", "running", "suspended"):
+            if job.state in ("held", "waiting", "running", "suspended", "paused"):
                 count += any(counter in self.counters(job, queue) for queue in job.queues)
         return count
 

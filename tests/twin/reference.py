@@ -121,7 +121,7 @@ def _outcome(clock: Clock, job: Job) -> Outcome:
         job.queued,
         job.start,
         job.end,
-        "waiting" if job.state == "held" else job.state,
+        "waiting" if job.state in ("held", "paused") else job.state,
         job.reason,
         job.backfilled,
         write_shares(job.shares),

@@ -23,7 +23,7 @@ from twin.rhythm import Periodic
 from twin.slurm import SlurmPasses
 from twin.vectors import Vectors
 from walltime.core.errors import InputError
-from walltime.core.time import NEVER, SECOND
+from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.scenario import Cluster
 
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
@@ -50,6 +50,8 @@ class Site:
         self.limits = Limits(cluster, self.accounts, self.jobs, self.ledger.nodes)
         self.preemption = Preemption(self, cluster)
         self.interrupted = cluster.interrupted
+        self.pause = microseconds(cluster.requeue_delay)
+        self.paused: list[tuple[int, Job]] = []  # who was put back, and waits again from when on
         self.wake: int | None = None  # when there is a pass whatever happens
         self.licensed = bool(cluster.licences)
         self.happened = False  # whether something but an arrival has happened since the global scheduler looked
@@ -87,10 +89,10 @@ class Site:
     # ---- by the passing of time
 
     def dues(self) -> list[int]:
-        """When something happens to a running job by the passing of time alone."""
+        """When something happens to a running job, or to one that pauses, by the passing of time alone."""
         times = [job.expected_end for job in self.running]
         own = (time for job in self.running for time in (job.own_end, job.kill_at, job.leave_at))
-        return times + [time for time in own if time is not None]
+        return times + [time for time in own if time is not None] + [time for time, _ in self.paused]
 
     def wakes(self) -> list[int]:
         """Promises to come, and the time at which core-minutes let somebody in."""
@@ -128,6 +130,15 @@ class Site:
         now = self.now
         for job in in_turn(job for job in self.running if job.leave_at == now):
             self.displace(job)
+
+    def end_pauses(self) -> None:
+        """Who was put back, and has paused long enough, waits again."""
+        for job in in_turn(job for time, job in self.paused if time <= self.now):
+            self.unpause(job)
+            self.enqueue(job, unnoticed=True)
+
+    def unpause(self, job: Job) -> None:
+        self.paused = [(time, other) for time, other in self.paused if other is not job]
 
     # ---- the way in
 
@@ -184,12 +195,13 @@ class Site:
             return f"reservation {booking.name} is shorter than the requested time"
         return None
 
-    def enqueue(self, job: Job) -> None:
-        """The job is eligible, or one that was interrupted is back: it waits."""
+    def enqueue(self, job: Job, unnoticed: bool = False) -> None:
+        """The job is eligible, or one that was interrupted is back: it waits. Slurm's passes may not notice."""
         job.state = "waiting"
         self.assess(job)
         insort(self.queue, job, key=_place)
-        self.domains[job.domain].joined = True
+        domain = self.domains[job.domain]
+        domain.joined |= not (unnoticed and isinstance(domain, SlurmPasses) and domain.main_every)
 
     def assess(self, job: Job) -> None:
         """How long the job is believed to run, and where it stands."""
@@ -216,6 +228,7 @@ class Site:
         self.clock.gates.leave(job)
         if job.start is not None:
             self.estimate.ended(job, job.course.used)
+        self.unpause(job)
         if before == "waiting":
             self.queue.remove(job)
             self.ledger.drop(job)
@@ -282,7 +295,11 @@ class Site:
         job.course.attempt += 1
         job.corrections, job.rest = 0, None
         job.runs_in = job.queues[0]
-        self.enqueue(job)
+        if self.pause:
+            job.state = "paused"
+            self.paused.append((self.now + self.pause, job))
+        else:
+            self.enqueue(job)
 
     # ---- what a pass asks and does
 

@@ -356,12 +356,17 @@ def _add_clusters(
     first: Workload | None,
 ) -> list[Any]:
     """The clusters in the simulation, those with rules from their pieces."""
-    return [
+    made = [
         add_plain(simulation, arrivals, scenario, index, first)
         if pieces is None
         else add_pieces(simulation, arrivals, scenario, pieces, first)
         for index, pieces in enumerate(several)
     ]
+    for one, cluster in zip(made, scenario.clusters, strict=True):
+        one.requeue_delay = microseconds(cluster.requeue_delay)
+    if any(cluster.requeue_delay for cluster in scenario.clusters):
+        simulation.add_source(Rank.RELEASES, simulation.returns)
+    return made
 
 
 def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, flows: Any) -> Dispatch:

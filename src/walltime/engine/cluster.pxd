@@ -35,6 +35,8 @@ cdef class Cluster(ClusterView):
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
     cdef int join(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cdef public long long requeue_delay
+    cdef int rejoin(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef int changed(self, Py_ssize_t slot, int cause) except -1
     cdef int changed_all(self, int cause) except -1
     cdef bint awaits(self, long long now) except? -1

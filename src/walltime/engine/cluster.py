@@ -72,6 +72,7 @@ class Cluster(ClusterView):
         self.assignments = None  # what its rules make of each job, where there are several clusters
         self.openings = None  # when limits let in jobs, where there are limits
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
+        self.requeue_delay = 0  # how long a job pauses that was put back
 
     def add_domain(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
@@ -140,6 +141,15 @@ class Cluster(ClusterView):
                 size += domain.queue.size + domain.lines.parked
         if size > self.longest_queue:
             self.longest_queue = size
+        return 0
+
+    def rejoin(self, jobs: JobTable, slot, now):
+        """A job that was put back has paused, and waits again; its rhythm may not notice at once."""
+        domain: Domain = cython.cast(Domain, self.domains[jobs.at[slot].domain]) if self.sole is None else self.sole
+        causes: cython.int = domain.causes
+        self.join(jobs, slot, now)
+        if domain.rhythm is not None and domain.rhythm.overlooks():
+            domain.causes = causes | TIMER
         return 0
 
     def changed(self, slot, cause):

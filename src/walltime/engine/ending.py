@@ -106,12 +106,17 @@ class Ending(Source):
         return self.fruitless.get(int(self.simulation.jobs.seq[slot]), (0, 0))[1] >= CHANCES
 
     def runs(self) -> bool:
-        """Whether some job runs that has chances left."""
+        """Whether some job runs, or pauses before it runs again, that has chances left."""
         state = self.simulation.jobs.state
-        for slot in self._there():  # noqa: SIM110 - a generator would be an object
-            if state[slot] == State.RUNNING and not self.is_exhausted(slot):
+        for slot in self._there():
+            if (state[slot] == State.RUNNING or self.pauses(slot)) and not self.is_exhausted(slot):
                 return True
         return False
+
+    def pauses(self, slot: int) -> bool:
+        """Whether the job was put back, and is held for a while."""
+        jobs = self.simulation.jobs
+        return bool(jobs.state[slot] == State.HELD and jobs.attempt[slot] > 0)
 
     def hopes(self) -> bool:
         """Whether some job waits, or is suspended, for which there may still be room."""
@@ -135,10 +140,10 @@ class Ending(Source):
 
     def _reason(self, slot: int) -> str:
         simulation = self.simulation
-        if simulation.jobs.state[slot] == State.HELD:
-            return HELD
         if self.is_exhausted(slot):
             return FRUITLESS
+        if simulation.jobs.state[slot] == State.HELD:
+            return HELD
         if simulation.jobs.state[slot] == State.RUNNING:
             return BEYOND
         if self._is_stranded(slot):

@@ -11,7 +11,7 @@ HONOURED = {
     "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
     "record slurm timezone until",
     "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts shares limits reservations "
-    "failures interrupted attributes scheduler network components",
+    "failures interrupted requeue_delay attributes scheduler network components",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "
     "sync_delay disk",
     "clusters.nodes.disk": _DISK,

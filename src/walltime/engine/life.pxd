@@ -1,7 +1,7 @@
 from walltime.engine.cluster cimport Cluster
 from walltime.engine.recorder cimport Recorder
 from walltime.engine.scheduling cimport Scheduling
-from walltime.engine.sources cimport Releases
+from walltime.engine.sources cimport Releases, Returns
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, REQUEUED, RESIZED, RUNNING, SUSPENDED, WAITING, JobTable,
@@ -18,6 +18,7 @@ cdef class Life(Engine):
     cdef readonly Scheduling scheduling
     cdef readonly Execution execution
     cdef readonly Releases releases
+    cdef readonly Returns returns
     cdef readonly Recorder recorder
     cdef list on_entered
     cdef list on_eligible
@@ -51,6 +52,7 @@ cdef class Life(Engine):
     cpdef int resume(self, Py_ssize_t slot) except -1
     cpdef int shrink(self, Py_ssize_t slot, list nodes) except -1
     cpdef int admit(self, Py_ssize_t slot) except -1
+    cpdef int rejoin(self, Py_ssize_t slot) except -1
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef int move(self, Py_ssize_t slot, int state) except -1

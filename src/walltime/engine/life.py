@@ -15,7 +15,7 @@ from walltime.engine.cluster import Cluster
 from walltime.engine.recorder import NOWHERE as _NOWHERE
 from walltime.engine.recorder import Recorder
 from walltime.engine.scheduling import Scheduling
-from walltime.engine.sources import Releases
+from walltime.engine.sources import Releases, Returns
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Outcome, State, done_in, seal
 from walltime.kernel.ledger.cores import Ledger
@@ -41,13 +41,14 @@ TRANSITIONS = {
     State.WAITING: (State.RUNNING, State.CANCELLED, State.REJECTED),
     State.RUNNING: (
         State.SUSPENDED,
+        State.HELD,
         State.WAITING,
         State.COMPLETED,
         State.TIMEOUT,
         State.FAILED,
         State.CANCELLED,
     ),
-    State.SUSPENDED: (State.RUNNING, State.WAITING, State.FAILED, State.CANCELLED),
+    State.SUSPENDED: (State.RUNNING, State.HELD, State.WAITING, State.FAILED, State.CANCELLED),
 }
 
 
@@ -61,6 +62,7 @@ class Life(Engine):
         self.execution = execution
         self.scheduling = scheduling
         self.releases = releases
+        self.returns = Returns()  # a source where a cluster has jobs pause that were put back
         self.recorder = Recorder()
         self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
@@ -249,11 +251,18 @@ class Life(Engine):
         self.counts["requeues"] += 1
         for i in range(len(self.on_interrupted)):
             cython.cast(Source, self.on_interrupted[i]).interrupted(slot)
-        self.move(slot, WAITING)
+        pause: cython.longlong = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).requeue_delay
+        self.move(slot, HELD if pause > 0 else WAITING)
         jobs.at[slot].attempt += 1
         jobs.at[slot].corrections = 0
         jobs.at[slot].promise = -1
+        if pause > 0:
+            return self.returns.plan(slot, self.now + pause)
         return cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).join(jobs, slot, self.now)
+
+    def rejoin(self, slot):
+        self.move(slot, WAITING)
+        return cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster]).rejoin(self.jobs, slot, self.now)
 
     def suspend(self, slot):
         remaining: cython.longlong = self.jobs.at[slot].expected_end - self.now

@@ -43,6 +43,9 @@ cdef class Releases(Planned):
     cdef bint is_meant(self, Py_ssize_t slot) noexcept
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 
+cdef class Returns(Planned):
+    cdef int happen(self, Py_ssize_t slot, long long now) except -1
+
 cdef class Timers(Source):
     cdef EventHeap due
     cdef int plan(self, int cluster, long long time) except -1

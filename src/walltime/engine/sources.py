@@ -250,6 +250,19 @@ class Releases(Planned):
         return self.engine.admit(slot)
 
 
+@cython.final
+@cython.cclass
+class Returns(Planned):
+    """Jobs that were put back, and wait again after a pause."""
+
+    def __init__(self) -> None:
+        Planned.__init__(self)
+        self.to_running = True
+
+    def happen(self, slot, now):
+        return self.engine.rejoin(slot)
+
+
 @cython.cclass
 class Timers(Source):
     """Passes that were asked for; they keep no simulation alive."""

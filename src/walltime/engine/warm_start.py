@@ -44,6 +44,9 @@ class WarmStart(Rhythm):
         if self.inner is not None:
             self.inner.idle(now, causes)
 
+    def overlooks(self) -> bool:
+        return self.inner is not None and self.inner.overlooks()
+
     def due(self, now: int, causes: int) -> bool:
         if now < self.time:
             return False

@@ -39,6 +39,7 @@ cdef class Engine:
     cpdef int resume(self, Py_ssize_t slot) except -1
     cpdef int shrink(self, Py_ssize_t slot, list nodes) except -1
     cpdef int admit(self, Py_ssize_t slot) except -1
+    cpdef int rejoin(self, Py_ssize_t slot) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1

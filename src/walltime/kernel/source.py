@@ -82,6 +82,10 @@ class Engine:
         """The held job becomes eligible: it begins to wait."""
         raise NotImplementedError(f"{type(self).__name__}.admit")
 
+    def rejoin(self, slot):
+        """The job that was put back has paused long enough: it waits again."""
+        raise NotImplementedError(f"{type(self).__name__}.rejoin")
+
     def wake(self, cluster):
         """The cluster's scheduler gets a pass, with the cause TIMER."""
         raise NotImplementedError(f"{type(self).__name__}.wake")
@@ -117,7 +121,7 @@ class Source:
         self.next = NEVER
         self.background = False  # goes on whether or not there are jobs: it keeps no simulation alive
         self.endless = False  # and would for ever
-        self.to_running = False  # all that it does happens to running jobs
+        self.to_running = False  # all that it does happens to jobs that run, or pause before they run again
         self.hears = 0
 
     def attach(self, engine: Engine):

@@ -159,6 +159,11 @@ class Rhythm:
         """Something has happened while no job waits: called where the rhythm `forgets`."""
         return None
 
+    def overlooks(self):
+        """Whether it does not notice that a job waits again that has paused since it was put back; asked when one
+        does. Then it has to look at all jobs later."""
+        return False
+
     def due(self, now, causes):
         """Whether a pass takes place now (microseconds); `causes` is what has happened since the last one. Asking
         changes nothing."""

@@ -192,6 +192,11 @@ class Cluster(Model):
         description="What becomes of a running job whose node fails, or that is in the way of a reservation: it waits "
         "again and starts from nothing (`requeue`) or from its last checkpoint (`checkpoint`), or it has failed.",
     )
+    requeue_delay: Moment = Field(
+        default=0.0,
+        description="For so long a job that was put back, by such an interruption or for a more urgent job, cannot "
+        "start again. In Slurm: `cred_expire` of `AuthInfo`, 120 s, and one second.",
+    )
     network: Network | None = Field(
         default=None, description="Of a cluster that programs run on: how its nodes are connected."
     )

@@ -166,7 +166,7 @@ DROPPED = {
     **dict.fromkeys(("FederationParameters", "SlurmctldTimeout", "AccountingStorageBackupHost"), PEERS),
     **dict.fromkeys(("AccountingStorageExternalHost", "AccountingStoragePass", "AccountingStorageUser"), PEERS),
     **dict.fromkeys(("AccountingStorageLoc", "JobCompHost", "JobCompPass", "JobCompPort", "JobCompUser"), PEERS),
-    **dict.fromkeys(("JobCompParams", "AuthAltTypes", "AuthAltParameters", "AuthInfo"), PEERS),
+    **dict.fromkeys(("JobCompParams", "AuthAltTypes", "AuthAltParameters"), PEERS),
     **dict.fromkeys(("JobCredentialPrivateKey", "JobCredentialPublicCertificate", "CryptoType"), PEERS),
     **dict.fromkeys(
         ("SlurmdLogFile", "SlurmdPidFile", "SlurmdDebug", "SlurmdSyslogDebug", "SlurmdParameters"), MACHINE

@@ -2,8 +2,8 @@
 
 Rules, by their names in a Violation:
 reservation (nothing in a reservation or a maintenance window that is not its own, and its own nowhere else), failure
-(nothing runs on what has failed), outages (the table of outages says what the scenario says), lost (what interruptions
-have cost is what the intervals say).
+(nothing runs on what has failed), pause (a job that was put back does not start again too soon), outages (the table of
+outages says what the scenario says), lost (what interruptions have cost is what the intervals say).
 """
 
 from __future__ import annotations
@@ -45,9 +45,23 @@ def find_disturbed(
         yield from _check_failures(tables, number, down)
         if scenario is not None and number < len(scenario.clusters):
             cluster = scenario.clusters[number]
+            yield from _check_pauses(tables, number, cluster)
             bonds = _find_bonds(tables, workload, rows)
             yield from _check_reservations(tables, number, cluster, bonds)
             yield from _check_told(tables, cluster, name, scenario)
+
+
+def _check_pauses(tables: Tables, number: int, cluster: Cluster) -> Iterator[Violation]:
+    """The next attempt of a job that was put back here begins after the pause; an engine with slack counts seconds."""
+    pause = microseconds(cluster.requeue_delay) - tables.early
+    order = tables.order[tables.row[tables.order] >= 0]
+    before, after = order[:-1], order[1:]
+    again = (tables.row[before] == tables.row[after]) & (tables.attempt[before] < tables.attempt[after])
+    early = again & (tables.where[before] == number) & (tables.begin[after] < tables.stop[before] + pause)
+    found: list[Violation] = []
+    if cluster.requeue_delay:
+        report(found, "pause", early, tables.owner[after], tables.begin[after], "starts again before its pause is over")
+    yield from found
 
 
 class _Down:

@@ -157,7 +157,8 @@ class Watch:
     # ---- when
 
     def _find_waits(self, sole: np.ndarray) -> tuple[Spans, Spans]:
-        """From when to when each job waits: from its eligibility, and after an interruption, to a start or its end.
+        """From when to when each job waits: from its eligibility, and some time after an interruption, to a start or
+        its end.
         Those that are judged, and those that are not but may stand before them."""
         tables, last = self.tables, self.tables.horizon + 1
         order = tables.order[(tables.row >= 0)[tables.order]]
@@ -173,7 +174,8 @@ class Watch:
         labels.append(self.requests.column("aware") <= 0)  # eligible from its submission, whatever it waits for
         judged = np.logical_and.reduce([*labels, sole, tables.time["eligible"] != ABSENT, ~tables.is_state("rejected")])
         rows = np.concatenate((np.arange(len(first)), row))
-        start, end = np.concatenate((tables.time["eligible"], stop)), np.concatenate((first, until))
+        again = stop + microseconds(self.requests.cluster.requeue_delay)
+        start, end = np.concatenate((tables.time["eligible"], again)), np.concatenate((first, until))
         judged, other = (mask[rows] & (end > start) for mask in (judged, ~judged & ~tables.is_state("rejected")))
         return Spans(rows[judged], start[judged], end[judged]), Spans(rows[other], start[other], end[other])
 

@@ -26,6 +26,7 @@ ORDER = (
     "outage",
     "reserved",
     "suspended",
+    "paused",
 )
 """The kinds of causes; each has its colour."""
 

@@ -15,6 +15,7 @@ MEANINGS = {
     "policy": "it fitted, and the policy left it",
     "cluster": "it had not been sent to a cluster yet",
     "suspended": "it was suspended",
+    "paused": "it was put back, and could not start again yet (requeue_delay)",
 }
 """Of the causes about which there is nothing more to say."""
 LEFT = {"waiting": "it had to wait again", "suspended": "it was suspended", "cancelled": "it was killed"}

@@ -134,13 +134,15 @@ class Watcher(Observer):
             self._leave(engine, now, after)
         if after == State.SUSPENDED:
             self.open = Reason("suspended", now, now, dict(self.stays[-1].cause))
+        elif after == State.HELD and self.stays:
+            self.open = Reason("paused", now, now)
         elif after == State.RUNNING:
             where = find_ledger(self._home(engine).view).where(self.slot)
             self.stays.append(Stay(now, {int(node) for node, _ in where}))
 
     def _leave(self, engine: Engine, now: int, after: int) -> None:
         stay = self.stays[-1]
-        stay.end, stay.state = now, State(after).name.lower()
+        stay.end, stay.state = now, State(State.WAITING if after == State.HELD else after).name.lower()
         preemptor = self._home(engine).preemptor
         if preemptor is not None and preemptor.going == self.slot:
             stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}

@@ -209,6 +209,11 @@ class Slurm(Rhythm):
         if causes & ~TIMER:
             self.note(now)
 
+    def overlooks(self):
+        """A begin time that has come wakes nothing: the job waits for the pass that looks at all of them."""
+        self.cut = True
+        return self.sched_interval > 0
+
     def is_at_once(self, now, happened):
         """Whether a job has ended, and the pause since the last pass of this kind is over."""
         return happened & RELEASE and not self.defer and now >= self.last_main + self.sched_min_interval

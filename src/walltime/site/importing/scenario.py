@@ -20,9 +20,13 @@ from walltime.site.importing.priority import write_order
 from walltime.site.importing.queues import Queues, find_least_loaded, is_exclusive
 from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
 from walltime.site.importing.values import Settings
-from walltime.site.importing.written import Said, plain, write
+from walltime.site.importing.written import DEFAULT, Said, plain, write
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.options import WORDS, Words
+
+CREDENTIAL, LEAST_CREDENTIAL = 120, 5
+"""Seconds for which a job's credential is good where the file does not say, or says less: so long a job pauses, and a
+second more, before the controller starts it again."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +132,7 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
         cluster["reservations"] = windows
     if failures := write_failures(given.events, there, findings):
         cluster["failures"] = failures
-    if settings.get("JobRequeue") == "1":
-        how = "a job that is put back waits again at once; a controller lets it pause for two minutes (cred_expire)"
-        findings.tell("JobRequeue", "" if settings.given("JobRequeue") else "not given", NEARLY, how)
-    elif settings.given("JobRequeue"):
-        findings.tell("JobRequeue")
-    cluster["interrupted"] = Said(
-        "requeue" if settings.get("JobRequeue") == "1" else "fail", settings.source("JobRequeue")
-    )
+    cluster |= _write_requeue(settings, findings)
     scheduler: dict[str, Any] = {"order": write_order(settings, people, qualities, findings)}
     preempt = write_preemption(settings, people, qualities, findings)
     scheduler |= write_rhythm(settings, findings)
@@ -145,6 +142,21 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
         scheduler["place"] = Said("worst-fit", lln)
     cluster["scheduler"] = scheduler | preempt
     return cluster
+
+
+def _write_requeue(settings: Settings, findings: Findings) -> dict[str, Any]:
+    """What becomes of a job whose node fails, and for how long one that is put back pauses."""
+    requeued = settings.get("JobRequeue") == "1"
+    written = {"interrupted": Said("requeue" if requeued else "fail", settings.source("JobRequeue"))}
+    if settings.given("JobRequeue"):
+        findings.tell("JobRequeue")
+    text = settings.words("AuthInfo").get("cred_expire") or ""
+    if text:
+        findings.tell("AuthInfo", "cred_expire", EXACTLY)
+    told = text.isdecimal() and int(text) >= LEAST_CREDENTIAL
+    where = settings.source("AuthInfo") if told else f"cred_expire of AuthInfo, {DEFAULT}"
+    written["requeue_delay"] = Said((int(text) if told else CREDENTIAL) + 1, where)
+    return written
 
 
 def _without_partitions(given: Given) -> Associations | None:

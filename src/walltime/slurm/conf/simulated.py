@@ -16,7 +16,7 @@ from walltime.site.nodes import Node, find_state, make_nodes
 from walltime.site.options import Words
 from walltime.slurm.conf.settings import change_settings, split_words
 from walltime.slurm.conf.vocabulary import settle_words
-from walltime.slurm.site import DROPPED, POWER, REASONS, Change, Site, imposed_settings
+from walltime.slurm.site import DROPPED, IDENTITY, POWER, REASONS, Change, Site, imposed_settings
 
 ABSENT = "nodes are not started when they are needed; --cloud takes them for always there"
 NEEDED = "needs associations: --associations FILE, the output of `sacctmgr dump`, or --associations flat"
@@ -84,12 +84,17 @@ def _translate_settings(chosen: dict[str, str], words: Words, changes: list[Chan
 def _impose(chosen: dict[str, str], site: Site, changes: list[Change]) -> dict[str, str]:
     """The site's settings without those that cannot hold; each that goes is told."""
     imposed = imposed_settings(site)
-    kept = {}
+    kept: dict[str, str] = {}
     for name, value in chosen.items():
         if name in DROPPED:
             changes.append(Change(name, value, None, DROPPED[name]))
         elif name == "ClusterName":
             continue
+        elif name == "AuthInfo":
+            expire = re.search(r"cred_expire=\d+", value)
+            if expire is None or expire[0] != value:
+                changes.append(Change(name, value, expire[0] if expire else None, IDENTITY))
+            kept |= {name: expire[0]} if expire else {}
         elif name in imposed:
             if imposed[name] != value:
                 new = re.sub(r"\{\w+\}.*", "...", imposed[name])

@@ -29,6 +29,8 @@ from walltime.slurm.translate.submission import People
 
 HORIZON = 7 * 86_400 * SECOND
 """So far ahead the controller plans; that long, and the longest request, before it begins it is told of a window."""
+LEAST_DELAY = 6
+"""Seconds for which a job that was put back pauses: a credential is good for five at the least, and one more."""
 END, BEGIN, MAKE = range(3)
 """What happens to a reservation, in its order at one instant."""
 
@@ -41,6 +43,8 @@ def find_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
     cluster = scenario.clusters[0]
     if cluster.interrupted == "checkpoint":
         yield "cluster.interrupted", "checkpoint: the controller knows of none"
+    if cluster.requeue_delay and (cluster.requeue_delay % 1 or cluster.requeue_delay < LEAST_DELAY):
+        yield "cluster.requeue_delay", f"the controller takes whole seconds, {LEAST_DELAY} at the least"
     if cluster.reservations and scenario.execution.overrun == "extend":
         yield "execution.overrun", "extend, with reservations: the controller lets the jobs that run there go on"
     for number, reservation in enumerate(cluster.reservations):

@@ -27,7 +27,7 @@ HONOURED = {
     "execution": "model overrun",
     "cancellations": "share after distribution spread running",
     "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts limits scheduler shares "
-    "reservations failures interrupted",
+    "reservations failures interrupted requeue_delay",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
     "clusters.queues": f"{_CAPS} priority nodes order default_time max_time min_cores max_cores users groups accounts "

@@ -52,6 +52,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         ),
         *preemption.write_preemption(cluster),
         f"JobRequeue={0 if cluster.interrupted == 'fail' else 1}",
+        *([f"AuthInfo=cred_expire={cluster.requeue_delay - 1:.0f}"] if cluster.requeue_delay else []),
         f"OverTimeLimit={'UNLIMITED' if extend else 0}",
         "EnforcePartLimits=ANY",  # a job that names several queues may run in those that take it
         "ReturnToService=1",

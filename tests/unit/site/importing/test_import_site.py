@@ -97,6 +97,16 @@ def test_the_machine(site):
     assert cluster["interrupted"] == "fail"
 
 
+def test_the_pause_of_a_job_that_is_put_back(site):
+    assert make(site).data["cluster"]["requeue_delay"] == 121
+    text = (site / "slurm.conf").read_text()
+    for given, delay in (("socket=/run/m,cred_expire=300", 301), ("cred_expire=4", 121), ("socket=/run/m", 121)):
+        (site / "slurm.conf").write_text(f"{text}\nAuthInfo={given}\n")
+        made = make(site, "slurm.conf")
+        assert made.data["cluster"]["requeue_delay"] == delay, given
+        assert ("AuthInfo (cred_expire)" in made.findings.lines("exactly")) == ("cred_expire" in given)
+
+
 def change(site, name, old, new):
     path = site / name
     assert old in path.read_text()
