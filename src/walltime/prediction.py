@@ -26,7 +26,8 @@ class Interval:
 
     `planned` is the wait by requests alone. `least` and `most` are None where fewer than 20 `past` jobs were planned to
     wait about as long. `coverage` is the share of jobs that started within theirs in weeks of the log that were not
-    learned from, `judged` of them in `weeks`; None where the log is too short to tell.
+    learned from, `judged` of them in `weeks`, and `width` how wide theirs were on average; None where the log is too
+    short to tell.
     """
 
     share: float
@@ -35,6 +36,7 @@ class Interval:
     most: float | None
     past: int
     coverage: float | None
+    width: float | None
     judged: int
     weeks: tuple[float, ...]
     """The coverage of each week."""
@@ -178,16 +180,21 @@ def _find_interval(scenario: Any, prepared: Any, draw: _Draw, job: dict[str, Any
     replay = prepare(scenario.model_copy(update={"start": None, "until": None}), draw.history)
     record = replay.run(observers=[recorder])
     past = find_errors(record.jobs, recorder.table())
-    learned = find_interval(past, planned, SHARE)
-    weeks = cover_weeks(past, SHARE)
-    judged = sum(count for count, _ in weeks)
-    coverage = sum(count * share for count, share in weeks) / judged if judged else None
-    share = tuple(share for _, share in weeks)
-    if learned is None:
-        return Interval(SHARE, planned, None, None, 0, coverage, judged, share)
-    known, sooner, later = learned
-    least, most = max(planned + sooner, 0.0), max(planned + later, 0.0)
-    return Interval(SHARE, planned, least, most, known, coverage, judged, share)
+    weeks, level = cover_weeks(past, SHARE)
+    learned = find_interval(past, planned, level)
+    known, sooner, later = (0, None, None) if learned is None else learned
+    judged = sum(week.jobs for week in weeks)
+    return Interval(
+        share=SHARE,
+        planned=planned,
+        least=None if sooner is None else max(planned + sooner, 0.0),
+        most=None if later is None else max(planned + later, 0.0),
+        past=known,
+        coverage=sum(week.jobs * week.coverage for week in weeks) / judged if judged else None,
+        width=sum(week.jobs * week.width for week in weeks) / judged if judged else None,
+        judged=judged,
+        weeks=tuple(week.coverage for week in weeks),
+    )
 
 
 def _planned_wait(prepared: Any, opening: int) -> float | None:

@@ -97,7 +97,7 @@ def least_free(draft: Any) -> int:
 @pytest.mark.parametrize("name", ["gap-search", "annealing"])
 def test_every_plan_is_legal_at_every_change(name: str, tmp_path: Path) -> None:
     """On sites of cores with queues, limits, reservations, failures and preemption; the audit finds nothing."""
-    optimise = {"name": name, "operators": {Watchful: 2, "swap": 1, "sequence": 1, "user": 1}, "rounds": 20}
+    optimise = {"name": name, "operators": {Watchful: 2, "swap": 1, "sequence": 1, "user": 1, "queue": 1}, "rounds": 20}
     optimise |= {"on": ["arrivals", "ends"], "every": 7, "reach": None, "most": None}
     Watchful.looks = ran = 0
     for seed in range(24):

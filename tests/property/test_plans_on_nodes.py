@@ -13,6 +13,7 @@ from test_site_twin import fast_rows, slow_rows
 from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER
+from walltime.core.workload import Workload, encode_labels
 from walltime.policy.optimise import Operator
 from walltime.scenario import parse
 
@@ -21,15 +22,24 @@ OPTIMISERS = ("gap-search", "annealing", "neighbourhoods", "tabu")
 
 
 class OnNodes(Operator):
-    """Moves a job as `gap` does, and looks at every node for which something is planned whenever it has done so."""
+    """Moves a job as `gap` does, to another of its queues if it has one, and looks at every node for which something is
+    planned whenever it has done so."""
 
-    looks = 0
+    looks = moves = 0
 
     def apply(self, draft: Any, random: Any, job: int) -> None:
         before = draft.start_of(job)
+        others = draft.other_places(job)
         draft.take_out(job)
+        if others and random.below(2):
+            draft.move_to(job, random.below(others))
+            OnNodes.moves += 1
+            before = draft.earliest(job)
         start = draft.earliest(job, draft.now + random.below(1 + draft.end_of_plan() - draft.now))
-        draft.put(job, before if start == NEVER else start)
+        if (start if start < NEVER else before) < NEVER:
+            draft.put(job, before if start == NEVER else start)
+        else:
+            draft.undo()  # a queue whose nodes are away
         if hasattr(draft, "ledger"):  # its jobs have nodes by name
             OnNodes.looks += 1
             assert not list(taken_twice(draft))
@@ -80,14 +90,24 @@ def running_on(draft: Any, node: int) -> list[tuple[int, list[int]]]:
     return found
 
 
+def name_several(workload: Any, queues: list[str]) -> Any:
+    """The jobs, every other of which names all queues."""
+    if len(queues) < 2:
+        return workload
+    names = workload.label_names("queue")
+    given = [names[code] if code >= 0 else None for code in workload.column("queue")]
+    codes, labels = encode_labels([",".join(queues) if k % 2 else label for k, label in enumerate(given)])
+    return Workload(dict(workload.columns) | {"queue": codes}, dict(workload.labels) | {"queue": labels})
+
+
 def draw(seed: int, kind: str, name: str) -> dict[str, Any]:
     """A site with all rules under a plan that is improved at every event."""
     optimise: dict[str, Any] = {"name": name, "rounds": 12, "every": 7, "on": ["arrivals", "ends"]}
     optimise |= {"reach": None, "most": None}
     if name != "neighbourhoods":
-        optimise["operators"] = {OnNodes: 3, "swap": 1, "sequence": 1, "user": 1, "earliest": 1}
+        optimise["operators"] = {OnNodes: 3, "swap": 1, "sequence": 1, "user": 1, "earliest": 1, "queue": 1}
     scenario, workload = draw_site(seed, kind) if seed % 2 == 0 else draw_disrupted(seed, kind)
-    scenario["workload"] = {"table": workload}
+    scenario["workload"] = {"table": name_several(workload, list(scenario["cluster"].get("queues", ())))}
     backfill = {"name": "plan", "optimise": optimise, "build": "best-gap" if seed % 3 == 0 else "earliest"}
     scenario["cluster"]["scheduler"]["backfill"] = backfill
     return scenario
@@ -96,7 +116,7 @@ def draw(seed: int, kind: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["plain", "vectors"])
 def test_every_plan_of_nodes_is_legal_at_every_change(kind: str) -> None:
     """With queues, limits, dependencies, reservations, maintenance, failures and preemption."""
-    OnNodes.looks = ran = 0
+    OnNodes.looks = OnNodes.moves = ran = 0
     for seed in range(24):
         with few_holds((0, 2, 16)[seed % 3]):
             try:
@@ -110,6 +130,7 @@ def test_every_plan_of_nodes_is_legal_at_every_change(kind: str) -> None:
         assert not violations, f"scenario {seed}: {violations[:3]}"
     assert ran > 12
     assert OnNodes.looks > 100
+    assert OnNodes.moves > 10
 
 
 def test_best_gaps_on_nodes_agree_with_the_twin() -> None:

@@ -1,12 +1,13 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.queue.lines cimport Choices
+from walltime.kernel.quotas cimport Quotas
 
 cdef class Draft:
     cdef readonly JobTable jobs
     cdef readonly long long now
     cdef readonly long long capacity
     cdef readonly Py_ssize_t size
-    cdef readonly Py_ssize_t rearranged
     cdef bint opened
     cdef bint sorted
     cdef bint resequenced
@@ -21,6 +22,13 @@ cdef class Draft:
     cdef long long[::1] eligible
     cdef long long[::1] user
     cdef long long[::1] deadline
+    cdef readonly bint across  # whether places are clusters, not queues
+    cdef Choices choices
+    cdef Quotas quotas
+    cdef long long[::1] where  # the place of each job: a queue, as an entry of `choices`, or a cluster
+    cdef long long[::1] home  # the one where it was when the draft was opened
+    cdef long long[::1] was  # the one where it was before it was touched
+    cdef long long[::1] best_where  # the one where it was at the last `remember`
     cdef long long[::1] sequence
     cdef long long[::1] touched
     cdef Py_ssize_t touches
@@ -38,6 +46,13 @@ cdef class Draft:
     cdef int enter_again(self, Py_ssize_t i, long long start) except -1
     cdef int enter_first(self, Py_ssize_t i) except -1
     cdef int enter_best(self, Py_ssize_t i) except -1
+    cdef bint is_changed(self, Py_ssize_t i) noexcept
+    cpdef int know(self, Choices choices, Quotas quotas) except -1
+    cdef Py_ssize_t queue_of(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t first_place(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t last_place(self, Py_ssize_t i) noexcept
+    cdef bint suits(self, Py_ssize_t i, Py_ssize_t place) except? -1
+    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t place) except -1
     cpdef Py_ssize_t other_places(self, Py_ssize_t i) except -1
     cpdef int move_to(self, Py_ssize_t i, Py_ssize_t k) except -1
     cdef int leave(self, Py_ssize_t i) except -1

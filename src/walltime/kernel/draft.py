@@ -11,6 +11,8 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in draft.pxd
 from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.queue.lines import Choices
+from walltime.kernel.quotas import Quotas
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -28,6 +30,9 @@ class Draft:
     def __init__(self) -> None:
         self.size = 0
         self.opened = False
+        self.across = False
+        self.choices = None
+        self.quotas = None
         self.touches = self.out = 0
         self.allocate(64)
 
@@ -36,6 +41,7 @@ class Draft:
         self.length, self.cores, self.eligible = integers(room), integers(room), integers(room)
         self.user, self.deadline, self.best = integers(room), integers(room), integers(room)
         self.sequence, self.touched = integers(room), integers(room)
+        self.where, self.home, self.was, self.best_where = (integers(room) for _ in range(4))
 
     def open(self, ledger: Ledger, slots, count):
         """Begin with the promises of these jobs."""
@@ -68,6 +74,7 @@ class Draft:
 
     def load(self, i, slot):
         self.slot[i] = slot
+        self.where[i] = self.home[i] = self.queue_of(slot)
         self.start[i] = self.first[i] = self.jobs.at[slot].promise
         self.before[i] = -1
         self.length[i] = max(self.jobs.at[slot].estimate, 1)
@@ -78,8 +85,11 @@ class Draft:
         return 0
 
     def changes(self) -> list:
-        """The slots of the jobs that have another start than when the draft was opened, with that start."""
-        return [(self.slot[i], self.start[i]) for i in range(self.size) if self.start[i] != self.first[i]]
+        """The slots of the jobs that have another start, or place, than when the draft was opened, with that start."""
+        return [(self.slot[i], self.start[i]) for i in range(self.size) if self.is_changed(i)]
+
+    def is_changed(self, i):
+        return self.start[i] != self.first[i] or self.where[i] != self.home[i]
 
     # ---- what a subclass knows
 
@@ -135,15 +145,64 @@ class Draft:
         """Cores times microseconds that are free in that time."""
         raise NotImplementedError(f"{type(self).__name__}.free_area")
 
-    # ---- other clusters, where the plan is of several
+    # ---- where else it could be: in another queue, or, where the plan is of several clusters, in another of these
+
+    def know(self, choices: Choices, quotas: Quotas):
+        """What jobs with a choice of queues may choose from, and the limits that have to admit them there."""
+        self.choices = choices
+        self.quotas = quotas
+        return 0
+
+    def queue_of(self, slot):
+        """Which entry of `choices` the job is in; -1 for one without a choice."""
+        k: cython.longlong
+        choice: cython.longlong = self.jobs.at[slot].choice
+        if choice < 0 or self.choices is None:
+            return -1
+        k = self.choices.first[choice]
+        while k + 1 < self.choices.first[choice + 1] and self.choices.queue[k] != self.jobs.at[slot].queue:
+            k += 1
+        return k
+
+    def first_place(self, i):
+        """The first of the places that the job may have."""
+        return self.choices.first[self.jobs.at[self.slot[i]].choice] if self.where[i] >= 0 else 0
+
+    def last_place(self, i):
+        """One behind the last of them."""
+        return self.choices.first[self.jobs.at[self.slot[i]].choice + 1] if self.where[i] >= 0 else 0
+
+    def suits(self, i, place):
+        """Whether the job may go there, and counts as one that could be planned there now."""
+        return self.quotas is None or self.quotas.refuser_as(self.slot[i], self.choices.rules[place]) < 0
+
+    def settle_in(self, i, place):
+        """The job, which is out, is there now."""
+        if self.where[i] != place:
+            self.where[i] = place
+            self.choices.put(self.jobs, self.slot[i], place)
+        return 0
 
     def other_places(self, i):
-        """How many other clusters could take the job."""
-        return 0
+        """How many other places could take the job."""
+        place: cython.Py_ssize_t
+        count: cython.Py_ssize_t = 0
+        for place in range(self.first_place(i), self.last_place(i)):
+            count += place != self.where[i] and self.suits(i, place)
+        return count
 
     def move_to(self, i, k):
         """The job, which is out, goes to the k-th of them; it is still out."""
-        raise NotImplementedError(f"{type(self).__name__}.move_to")
+        place: cython.Py_ssize_t
+        left: cython.Py_ssize_t = k
+        if self.start[i] >= 0:
+            raise PolicyError(f"job {i} of the plan is in it: take it out first")
+        for place in range(self.first_place(i), self.last_place(i)):
+            if place != self.where[i] and self.suits(i, place):
+                if left == 0:
+                    return self.settle_in(i, place)
+                left -= 1
+        raise PolicyError(f"job {i} of the plan has no other place of number {k}")
 
     # ---- one job
 
@@ -151,6 +210,7 @@ class Draft:
         """The job is about to be taken out."""
         if self.before[i] < 0:
             self.note(i)
+            self.was[i] = self.where[i]
             self.before[i] = self.start[i]
             self.touched[self.touches] = i
             self.touches += 1
@@ -217,7 +277,6 @@ class Draft:
         self.sequence[target] = i
         self.sorted = False
         self.resequenced = True
-        self.rearranged = self.size - min(source, target)
         return self.place_behind(min(source, target))
 
     def place_behind(self, position):
@@ -249,6 +308,7 @@ class Draft:
         self.undo_index()
         for k in range(self.touches):
             i = self.touched[k]
+            self.settle_in(i, self.was[i])
             self.start[i] = self.before[i]
             self.before[i] = -1
         if self.resequenced:
@@ -267,6 +327,7 @@ class Draft:
                 self.leave(i)
         for k in range(self.touches):
             i = self.touched[k]
+            self.settle_in(i, self.was[i])
             self.enter_again(i, self.before[i])
         return 0
 

@@ -34,11 +34,15 @@ class CoreDraft(Draft):
         self.taken = integers(64)
 
     def serves(self, ledger: Ledger, slots, count):
-        """Whether the promises of these jobs are numbers of cores."""
+        """Whether the promises of these jobs are numbers of cores, and would be in any other of their queues."""
+        k: cython.Py_ssize_t
         nodes: ResourceLedger
         if isinstance(ledger, PlanLedger):
             return True
         nodes = ledger
+        for k in range(count):
+            if nodes.jobs.at[slots[k]].choice >= 0 and self.choices.differ(nodes.jobs.at[slots[k]].choice):
+                return False
         return count > 0 and nodes.counts_alone(slots, count)
 
     def open(self, ledger: Ledger, slots, count):
@@ -73,17 +77,22 @@ class CoreDraft(Draft):
 
     def close(self):
         if self.opened:
+            self.give_back()
             self.plan.copy(self.given)
             self.opened = False
         return 0
 
     def commit(self) -> list:
+        i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         start: cython.longlong
         changed = self.changes()
+        self.remember()
         self.close()
         for slot, _ in changed:
             self.ledger.unhold(slot)
+        for i in range(self.size):
+            self.settle_in(i, self.best_where[i])
         for slot, start in changed:
             if start < self.now or self.ledger.earliest(slot, start) != start:
                 raise PolicyError(
@@ -97,6 +106,7 @@ class CoreDraft(Draft):
         i: cython.Py_ssize_t
         for i in range(self.size):
             self.start[i] = self.first[i]
+            self.settle_in(i, self.home[i])
         return 0
 
     def find(self, i, after):
@@ -116,6 +126,7 @@ class CoreDraft(Draft):
         i: cython.Py_ssize_t
         for i in range(self.size):
             self.best[i] = self.start[i]
+            self.best_where[i] = self.where[i]
         return 0
 
     def recall(self):
@@ -124,6 +135,7 @@ class CoreDraft(Draft):
             if self.start[i] != self.best[i]:
                 self.lift(i)
         for i in range(self.size):
+            self.settle_in(i, self.best_where[i])
             if self.start[i] < 0:
                 self.lay(i, self.best[i])
         return self.keep()

@@ -127,7 +127,7 @@ class NodeDraft(Draft):
         i: cython.Py_ssize_t
         changed = self.changes()
         for i in range(self.size):
-            if self.start[i] != self.first[i] and (self.start[i] < self.now or not self.has_room(i)):
+            if self.is_changed(i) and (self.start[i] < self.now or not self.has_room(i)):
                 job = self.jobs.at[self.slot[i]].job_id
                 raise PolicyError(f"job {job} has no room at {self.start[i] / SECOND:g} s, where a plan has it")
         self.end()
@@ -143,6 +143,7 @@ class NodeDraft(Draft):
         for i in range(self.size):
             if self.moved[i] and self.first[i] >= 0:
                 self.start[i] = self.first[i]
+                self.settle_in(i, self.home[i])
                 self.enter_at(i, self.start[i], self.at_first)
                 self.moved[i] = 0
         self.touches = self.out = 0
@@ -160,6 +161,7 @@ class NodeDraft(Draft):
             self.stuck = True
             return 0
         self.before[i] = self.start[i]
+        self.was[i] = self.where[i]
         self.touched[0] = i
         self.touches = 1
         self.start[i] = start
@@ -270,6 +272,7 @@ class NodeDraft(Draft):
         self.at_best.clear(self.size)
         for i in range(self.size):
             self.best[i] = self.start[i]
+            self.best_where[i] = self.where[i]
             if self.start[i] >= 0:
                 self.at_best.note(i, self.ledger, self.slot[i])
         return 0
@@ -279,6 +282,7 @@ class NodeDraft(Draft):
         for i in range(self.size):
             self.lift(i)
         for i in range(self.size):
+            self.settle_in(i, self.best_where[i])
             self.start[i] = self.best[i]
             self.enter_at(i, self.best[i], self.at_best)
         self.out = 0

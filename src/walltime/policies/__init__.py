@@ -440,6 +440,12 @@ PARTS = (
     Entry("operator", "swap", "walltime.policies.optimise.operators:Swap", "Two jobs change places."),
     Entry(
         "operator",
+        "queue",
+        "walltime.policies.optimise.operators:OtherQueue",
+        "The job goes to the earliest gap in another queue that it names.",
+    ),
+    Entry(
+        "operator",
         "sequence",
         "walltime.policies.optimise.operators:Sequence",
         "The job goes to another place in the sequence; all behind are placed again.",

@@ -106,7 +106,6 @@ cdef class Pass:
     cpdef bint admits(self, Py_ssize_t slot) except? -1
     cdef bint fits_by_rules(self, Py_ssize_t slot) except? -1
     cdef bint would_fit(self, Py_ssize_t slot) except? -1
-    cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef long long plan(self, Py_ssize_t slot) except *
     cdef bint fits_for(self, Py_ssize_t slot, long long length) except? -1
     cdef long long plan_for(self, Py_ssize_t slot, long long length) except *

@@ -459,20 +459,13 @@ class Pass:
         if choice < 0:
             return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot)
         for k in range(choices.first[choice], choices.first[choice + 1]):
-            self.choose(slot, k)
+            choices.put(self.jobs, slot, k)
             if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot):
                 return True
         self.jobs.at[slot].queue = queue  # where it has a promise, or would start last time
         self.jobs.at[slot].shape = shape
         self.jobs.at[slot].rules = rules
         return False
-
-    def choose(self, slot, k):
-        """The job is in that one of its queues."""
-        self.jobs.at[slot].queue = self.lines.choices.queue[k]
-        self.jobs.at[slot].shape = self.lines.choices.shape[k]
-        self.jobs.at[slot].rules = self.lines.choices.rules[k]
-        return 0
 
     def admits(self, slot):
         """Whether the limits let the job start now."""
@@ -509,7 +502,7 @@ class Pass:
             return self.raw_ledger.earliest(slot, self.now)
         choices = self.lines.choices
         for k in range(choices.first[choice], choices.first[choice + 1]):
-            self.choose(slot, k)
+            choices.put(self.jobs, slot, k)
             if self.quotas is not None and self.quotas.refuser(slot) >= 0:
                 continue
             time = self.raw_ledger.earliest(slot, self.now)
@@ -517,7 +510,7 @@ class Pass:
                 first = time
                 best = k
         if best >= 0:
-            self.choose(slot, best)
+            choices.put(self.jobs, slot, best)
             self.raw_ledger.earliest(slot, self.now)  # what it found is what `hold` takes up
         return first
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -9,6 +10,7 @@ import walltime
 from walltime.analysis.analyses import analyse
 from walltime.analysis.predictions import (
     AHEAD,
+    Week,
     cover_weeks,
     draw_errors,
     find_interval,
@@ -114,7 +116,7 @@ def past_jobs(errors, planned=7200.0):
 
 def test_an_interval_is_of_jobs_that_were_planned_to_wait_about_as_long():
     past = pl.concat([past_jobs([float(n) for n in range(-100, 0)]), past_jobs([50.0] * 19, planned=300.0)])
-    assert find_interval(past, 20_000.0, 0.9) == (100, pytest.approx(-95.05), pytest.approx(-5.95))
+    assert find_interval(past, 20_000.0, 0.9) == (100, -96.0, -5.0)  # the 5th and the 96th of 100
     assert find_interval(past, 400.0, 0.9) is None  # 19 are too few
 
 
@@ -122,11 +124,41 @@ def test_weeks_are_judged_by_what_had_started_before_them():
     """Three weeks: errors of a minute at most, then of an hour, then again of an hour, which has been seen by then."""
     week = 7 * 24
     errors = [60.0 * (n % 2) for n in range(week)] + [3600.0 * (n % 2) for n in range(2 * week)]
-    (second, within), (third, again) = cover_weeks(past_jobs(errors), 0.9)
-    assert (second, third) == (week, week)
-    assert within == 0.5
-    assert again == 1.0
+    (second, third), _ = cover_weeks(past_jobs(errors), 0.9)
+    assert (second.jobs, third.jobs) == (week, week)
+    assert second.coverage == 0.5
+    assert second.width == 60.0
+    assert third.coverage == 1.0
+    assert third.width == 3600.0
+
+
+def test_an_interval_is_as_wide_as_the_weeks_before_teach():
+    """Each week's errors reach farther than those of the week before: a plain quantile always comes too late."""
+    random = np.random.default_rng(5)
+    errors = np.concatenate([random.uniform(-scale, scale, 7 * 24) for scale in np.linspace(1000, 2000, 12)])
+    weeks, level = cover_weeks(past_jobs(errors.tolist()), 0.9)
+    assert level > 0.9
+    held = np.mean([week.coverage for week in weeks[2:]])
+    assert held == pytest.approx(0.9, abs=0.06)
+    assert held > np.mean([plain.coverage for plain in plain_weeks(errors)[2:]]) + 0.03
+
+
+def plain_weeks(errors):
+    """The same with the quantiles of all that went before."""
+    found = []
+    for begin in range(7 * 24, len(errors), 7 * 24):
+        low, high = np.quantile(errors[:begin], [0.05, 0.95])
+        judged = errors[begin : begin + 7 * 24]
+        found.append(Week(len(judged), float(((judged >= low) & (judged <= high)).mean()), float(high - low)))
+    return found
+
+
+def test_where_weeks_are_alike_the_interval_is_not_made_wider():
+    errors = np.random.default_rng(6).uniform(-1000, 1000, 12 * 7 * 24).tolist()
+    weeks, level = cover_weeks(past_jobs(errors), 0.9)
+    assert level == pytest.approx(0.9, abs=0.03)
+    assert weeks[-1].width == pytest.approx(1800, abs=60)
 
 
 def test_jobs_that_start_at_once_need_no_interval():
-    assert cover_weeks(past_jobs([0.0] * 500, planned=0.0), 0.9) == []
+    assert cover_weeks(past_jobs([0.0] * 500, planned=0.0), 0.9) == ([], 0.9)

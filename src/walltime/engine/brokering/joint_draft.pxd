@@ -11,10 +11,6 @@ cdef class JointDraft(Draft):
     cdef dict options
     cdef Py_ssize_t width
     cdef long long[::1] local  # by job and cluster: the job's number in the cluster's draft
-    cdef long long[::1] where
-    cdef long long[::1] home
-    cdef long long[::1] was
-    cdef long long[::1] best_where
     cdef long long[::1] moved
     cdef long long[::1] home_estimate
     cdef long long[::1] home_key
@@ -32,12 +28,11 @@ cdef class JointDraft(Draft):
     cdef int remember(self) except -1
     cdef int recall(self) except -1
     cdef double free_area(self, long long start, long long end) except? -1
-    cpdef Py_ssize_t other_places(self, Py_ssize_t i) except -1
-    cpdef int move_to(self, Py_ssize_t i, Py_ssize_t k) except -1
-    cdef bint suits(self, Py_ssize_t i, Py_ssize_t c) except? -1
+    cdef Py_ssize_t first_place(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t last_place(self, Py_ssize_t i) noexcept
+    cdef bint suits(self, Py_ssize_t i, Py_ssize_t place) except? -1
     cdef int ask(self, Py_ssize_t i, Py_ssize_t c) except -1
-    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t c) except -1
+    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t place) except -1
     cdef int withdraw(self) except -1
     cpdef int keep(self) except -1
     cpdef int undo(self) except -1
-    cdef int undo_index(self) except -1

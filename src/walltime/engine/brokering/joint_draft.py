@@ -32,6 +32,7 @@ class JointDraft(Draft):
     def __init__(self, clusters, options) -> None:
         cluster: Cluster
         Draft.__init__(self)
+        self.across = True
         self.clusters = clusters
         self.options = options
         self.width = len(clusters)
@@ -41,7 +42,6 @@ class JointDraft(Draft):
 
     def allocate(self, room) -> None:
         Draft.allocate(self, room)
-        self.where, self.home, self.was, self.best_where = (integers(room) for _ in range(4))
         self.moved, self.home_estimate, self.home_key = (integers(room) for _ in range(3))
 
     def open_all(self, slots, now):
@@ -171,7 +171,6 @@ class JointDraft(Draft):
         return 0
 
     def note(self, i):
-        self.was[i] = self.where[i]
         self.moved[i] = 1
         return self.part_of(i).touch(self.number(i))
 
@@ -184,28 +183,16 @@ class JointDraft(Draft):
 
     # ---- its cluster
 
-    def other_places(self, i):
-        c: cython.Py_ssize_t
-        count: cython.Py_ssize_t = 0
-        for c in range(self.width):
-            count += c != self.where[i] and self.suits(i, c)
-        return count
-
-    def move_to(self, i, k):
-        c: cython.Py_ssize_t
-        left: cython.Py_ssize_t = k
-        for c in range(self.width):
-            if c != self.where[i] and self.suits(i, c):
-                if left == 0:
-                    return self.settle_in(i, c)
-                left -= 1
+    def first_place(self, i):
         return 0
 
-    def suits(self, i, c):
-        """Whether the job may go to the cluster, and counts as one that could be planned there now."""
-        if self.local[i * self.width + c] == UNASKED:
-            self.ask(i, c)
-        return self.local[i * self.width + c] >= 0
+    def last_place(self, i):
+        return self.width
+
+    def suits(self, i, place):
+        if self.local[i * self.width + place] == UNASKED:
+            self.ask(i, place)
+        return self.local[i * self.width + place] >= 0
 
     def ask(self, i, c):
         """Make it a guest of the cluster's draft, or note that it cannot be one."""
@@ -225,14 +212,13 @@ class JointDraft(Draft):
         self.jobs.at[slot] = kept
         return 0
 
-    def settle_in(self, i, c):
-        """The job, which is out, is one of this cluster's."""
+    def settle_in(self, i, place):
         slot: cython.Py_ssize_t = self.slot[i]
-        if self.where[i] == c:
+        if self.where[i] == place:
             return 0
-        self.where[i] = c
-        cython.cast(Cluster, self.clusters[c]).dress(self.jobs, slot, self.now)
-        if c == self.home[i]:
+        self.where[i] = place
+        cython.cast(Cluster, self.clusters[place]).dress(self.jobs, slot, self.now)
+        if place == self.home[i]:
             self.jobs.at[slot].estimate = self.home_estimate[i]
             self.jobs.at[slot].key = self.home_key[i]
         return 0
@@ -271,17 +257,4 @@ class JointDraft(Draft):
         Draft.undo(self)
         for part in self.parts:
             part.keep()
-        return 0
-
-    def undo_index(self):
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        for k in range(self.touches):
-            i = self.touched[k]
-            if self.start[i] >= 0:
-                self.leave(i)
-        for k in range(self.touches):
-            i = self.touched[k]
-            self.settle_in(i, self.was[i])
-            self.enter_again(i, self.before[i])
         return 0

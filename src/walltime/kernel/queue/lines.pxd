@@ -13,6 +13,8 @@ cdef class Choices:
     cdef long long[::1] counted
     cdef Py_ssize_t entries
     cdef dict known
+    cdef bint differ(self, Py_ssize_t choice) noexcept
+    cdef int put(self, JobTable jobs, Py_ssize_t slot, Py_ssize_t k) noexcept
 
 cdef class Line:
     cdef readonly Queue queue

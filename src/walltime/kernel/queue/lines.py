@@ -57,6 +57,21 @@ class Choices:
             self.first[self.size] = self.entries
         return self.known[key]
 
+    def differ(self, choice):
+        """Whether the request is another one in one of these queues."""
+        k: cython.Py_ssize_t
+        for k in range(self.first[choice] + 1, self.first[choice + 1]):  # noqa: SIM110 - a generator would be an object
+            if self.shape[k] != self.shape[k - 1]:
+                return True
+        return False
+
+    def put(self, jobs: JobTable, slot, k):
+        """The job is in that one of its queues."""
+        jobs.at[slot].queue = self.queue[k]
+        jobs.at[slot].shape = self.shape[k]
+        jobs.at[slot].rules = self.rules[k]
+        return 0
+
 
 @cython.final
 @cython.cclass

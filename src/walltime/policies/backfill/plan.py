@@ -76,6 +76,9 @@ class Plan(Conservative):
         """A job that is not in its earliest gap can move though nothing has become free: no ledger can tell."""
         Conservative.watch(self, p)
         self.queue = p.raw_queue
+        if p.lines is not None:
+            self.counted.know(p.lines.choices, p.quotas)
+            self.named.know(p.lines.choices, p.quotas)
         self.able = self.able and not self.best
         return 0
 
@@ -165,7 +168,7 @@ class Plan(Conservative):
             i += 1
             if not p.now <= p.jobs.at[slot].promise <= p.now + min(self.optimiser.reach, NEVER - p.now):
                 continue
-            if p.jobs.at[slot].choice >= 0 or p.jobs.at[slot].pinned:
+            if p.jobs.at[slot].pinned:
                 continue
             if count == len(self.slots):
                 self.slots = np.concatenate((self.slots, integers(count)))

@@ -16,6 +16,9 @@ cdef class Sequence(Operator):
 cdef class OtherCluster(Operator):
     cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
 
+cdef class OtherQueue(Operator):
+    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+
 cdef class SameUser(Operator):
     cdef long long[::1] found
     cpdef apply(self, Draft draft, Random random, Py_ssize_t job)

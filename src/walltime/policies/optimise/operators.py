@@ -9,6 +9,16 @@ from walltime.kernel.draft import Draft
 from walltime.policy.optimise import Operator, Random
 
 
+@cython.cfunc
+def move_to_another(draft: Draft, random: Random, job: cython.Py_ssize_t, able: cython.bint):
+    """The job goes to the earliest gap of another place, if it may change it."""
+    others: cython.Py_ssize_t = draft.other_places(job) if able else 0
+    draft.lift(job)
+    if others > 0:
+        draft.move_to(job, random.below(others))
+    return draft.settle(job, draft.now)
+
+
 @cython.cclass
 class Earliest(Operator):
     """The job goes to the earliest gap that has room for it."""
@@ -68,11 +78,16 @@ class OtherCluster(Operator):
     own."""
 
     def apply(self, draft: Draft, random: Random, job):
-        others: cython.Py_ssize_t = draft.other_places(job)
-        draft.lift(job)
-        if others > 0:
-            draft.move_to(job, random.below(others))
-        draft.settle(job, draft.now)
+        move_to_another(draft, random, job, draft.across)
+
+
+@cython.cclass
+class OtherQueue(Operator):
+    """The job goes to the earliest gap that it has in another of the queues that it names, which is drawn; where there
+    is none, in its own."""
+
+    def apply(self, draft: Draft, random: Random, job):
+        move_to_another(draft, random, job, not draft.across)
 
 
 @cython.cclass
