@@ -1,20 +1,27 @@
-"""One plan over several clusters, on sites of all kinds: legal schedules, plans that keep nothing twice, and the same
-plan for the same seed."""
+"""One plan over several clusters, on sites of all kinds: legal schedules, plans that keep nothing twice at any change,
+and the same plan for the same seed."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from mixtures import PLANNERS, draw_mixture
+from test_plans import least_free
+from test_plans_on_nodes import taken_twice
 
 import walltime
 from walltime import api
+from walltime.core.errors import InputError
 from walltime.core.random import stream
+from walltime.core.time import NEVER
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Observer
 from walltime.pipeline import prepare
+from walltime.policy.optimise import Operator
 from walltime.scenario import parse
 
 OPTIMISERS = ("tabu", "annealing", "random-search", "gap-search")
@@ -75,39 +82,108 @@ def draw_jobs(random: Any, count: int = 50) -> walltime.Workload:
 
 
 class Watch(Observer):
-    """After every instant no cluster of cores, and no node, has more planned and running than it has cores."""
+    """After every instant no cluster of cores, and no resource of any node, has more planned and running than it has,
+    from the instant on that the last job should have ended by now."""
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self) -> None:
         self.looks = 0
-        layouts = [cluster.layout() for cluster in scenario.clusters]
-        self.nodes = [None if layout is None else layout.amounts("cores") for layout in layouts]
 
     def settled(self, engine: Any) -> None:
         for cluster in engine.clusters:
-            jobs = engine.jobs
+            jobs, ledger = engine.jobs, cluster.ledger
             mine = np.flatnonzero((jobs.cluster[: jobs.size] == cluster.index) & (jobs.seq[: jobs.size] >= 0))
             waiting = [s for s in mine.tolist() if jobs.state[s] == State.WAITING and jobs.promise[s] >= engine.now]
-            running = [s for s in mine.tolist() if jobs.state[s] == State.RUNNING]
             self.looks += len(waiting)
-            if self.nodes[cluster.index] is not None:
-                self.look_at_nodes(engine, cluster, waiting)
-            else:
-                spans = [(engine.now, int(jobs.expected_end[s]), int(jobs.cores[s])) for s in running]
-                spans += [(int(jobs.promise[s]), int(jobs.estimate[s]), int(jobs.cores[s])) for s in waiting]
-                held = spans[: len(running)] + [(a, a + max(b, 1), c) for a, b, c in spans[len(running) :]]
-                assert most_at_once(held) <= cluster.ledger.size
+            plan = Planned(engine.now, ledger, jobs, waiting)
+            held = [(engine.now, int(jobs.expected_end[s]), int(jobs.cores[s])) for s in mine if jobs.holding[s]]
+            held += [(start, end, int(jobs.cores[s])) for s, start, end in plan.spans()]
+            assert most_at_once(held) <= ledger.size
+            if hasattr(ledger, "lines"):
+                assert not list(taken_twice(plan))
 
-    def look_at_nodes(self, engine: Any, cluster: Any, waiting: list[int]) -> None:
-        """By name, where the plan names them."""
-        kept: dict[int, list[tuple[int, int, int]]] = {}
-        for slot in waiting:
-            start = int(engine.jobs.promise[slot])
-            span = start, start + max(int(engine.jobs.estimate[slot]), 1)
-            for node, amounts in cluster.ledger.kept_for(slot):
-                if node < cluster.ledger.n:
-                    kept.setdefault(node, []).append((*span, int(amounts[0])))
-        for node, spans in kept.items():
-            assert most_at_once(spans) <= int(self.nodes[cluster.index][node])
+
+class Planned:
+    """The promises of a cluster as a draft of them has them."""
+
+    def __init__(self, now: int, ledger: Any, jobs: Any, waiting: list[int]) -> None:
+        self.now, self.ledger, self.jobs, self.size, self.waiting = now, ledger, jobs, len(waiting), waiting
+
+    def slots(self) -> list[int]:
+        return self.waiting
+
+    def starts(self) -> Any:
+        return np.array([int(self.jobs.promise[slot]) for slot in self.waiting], np.int64)
+
+    def spans(self) -> list[tuple[int, int, int]]:
+        starts = self.starts().tolist()
+        return [(s, a, a + max(int(self.jobs.estimate[s]), 1)) for s, a in zip(self.waiting, starts, strict=True)]
+
+
+class Everywhere(Operator):
+    """Moves a job to a gap, of another cluster if it may, and looks at every cluster's draft before and after."""
+
+    looks = moves = 0
+
+    def apply(self, draft: Any, random: Any, job: int) -> None:
+        free = [min(0, least_free(part)) for part in draft.parts if not hasattr(part, "ledger")]
+        others, before = draft.other_places(job), draft.start_of(job)
+        draft.take_out(job)
+        if others and random.below(2):
+            draft.move_to(job, random.below(others))
+            Everywhere.moves += 1
+            before = draft.earliest(job)
+        start = draft.earliest(job, draft.now + random.below(1 + draft.end_of_plan() - draft.now))
+        if min(start, before) == NEVER:
+            return draft.undo()
+        draft.put(job, before if start == NEVER else start)
+        Everywhere.looks += 1
+        assert all(not list(taken_twice(part)) for part in draft.parts if hasattr(part, "ledger"))
+        cores = [part for part in draft.parts if not hasattr(part, "ledger")]
+        assert all(least_free(part) >= least for part, least in zip(cores, free, strict=True))
+
+
+def draw_ruled(seed: int, folder: Path) -> dict[str, Any] | None:
+    """Several clusters with all rules of a site, under one plan."""
+    scenario = draw_mixture(seed, folder)
+    if "clusters" not in scenario:
+        return None
+    for cluster in scenario["clusters"]:
+        cluster["scheduler"] = {**cluster["scheduler"], "backfill": "plan"}
+        if cluster["scheduler"].get("rhythm") in PLANNERS:
+            del cluster["scheduler"]["rhythm"]
+    operators = {Everywhere: 3, "cluster": 1, "swap": 1, "sequence": 1, "user": 1}
+    optimise = {
+        "name": OPTIMISERS[seed % 4],
+        "rounds": 12,
+        "every": 7,
+        "on": ["arrivals", "ends"],
+        "operators": operators,
+    }
+    scenario["broker"]["optimise"] = optimise | {"reach": None, "most": None}
+    return scenario
+
+
+def test_every_joint_plan_is_legal_at_every_change(tmp_path: Path) -> None:
+    """With queues, limits, dependencies, reservations, maintenance, failures and preemption in each cluster."""
+    Everywhere.looks = Everywhere.moves = ran = looks = 0
+    for seed in range(60):
+        scenario = draw_ruled(seed, tmp_path)
+        if scenario is None:
+            continue
+        watch = Watch()
+        try:
+            prepared = prepare(parse(scenario, []))
+            record = prepared.run(observers=[watch])
+        except InputError:
+            continue
+        ran += 1
+        looks += watch.looks
+        violations = api.Result(prepared.scenario, record, "joint").audit()
+        assert not violations, f"scenario {seed}: {violations[:3]}"
+    assert ran > 8
+    assert looks > 100
+    assert Everywhere.looks > 100
+    assert Everywhere.moves > 20
 
 
 def most_at_once(spans: list[tuple[int, int, int]]) -> int:
@@ -123,11 +199,11 @@ def test_joint_plans_are_legal_and_repeat(first: int) -> None:
     for seed in range(first, first + TOGETHER):
         if seed % 3 == 0:
             prepared = prepare(parse(draw(seed), []))
-            watch = Watch(prepared.scenario)
+            watch = Watch()
             prepared.run(observers=[watch])
             looks += watch.looks
         result = api.simulate(draw(seed))
-        assert walltime.audit(result) == [], f"site {seed}"
+        assert result.audit() == [], f"site {seed}"
         assert result.digest == api.simulate(draw(seed)).digest, f"site {seed}"
         moves += result.record.facts["planned_moves"]
     assert moves > 5 * TOGETHER

@@ -102,15 +102,12 @@ def _show_interval(told: Any) -> None:
         say("  Too few jobs of the log were planned to wait about as long: no interval.")
     else:
         low, high = format_duration(told.least), format_duration(told.most)
-        say(
-            f"  {told.share:.0%} interval, from {told.past:,} jobs of the log that were planned so: after {low} to {high}"
-        )
+        say(f"  {told.share:.0%} interval, from {told.past:,} jobs of the log planned so: after {low} to {high}")
     if told.coverage is not None:
         where = f"{len(told.weeks)} weeks" if len(told.weeks) > 1 else "a part"
-        wide = format_duration(told.width)
         say(
-            f"  Of {told.judged:,} jobs in {where} of the log not learned from, {told.coverage:.0%} were within theirs, "
-            f"{wide} wide on average."
+            f"  Of {told.judged:,} jobs in {where} of the log not learned from, {told.coverage:.0%} were in theirs; "
+            f"these were {format_duration(told.width)} wide on average."
         )
 
 

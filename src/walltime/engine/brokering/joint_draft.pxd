@@ -7,7 +7,7 @@ from walltime.kernel.ledger.plan cimport PlanLedger
 
 cdef class JointDraft(Draft):
     cdef list clusters
-    cdef list parts  # a draft for each cluster
+    cdef readonly list parts  # a draft for each cluster
     cdef dict options
     cdef Py_ssize_t width
     cdef long long[::1] local  # by job and cluster: the job's number in the cluster's draft
