@@ -8,8 +8,9 @@ A built-in placement is compiled and extends `Place`. Yours is any class with on
 
 `free` are the cores that the job may take on each node (what is reserved there for others is taken off already),
 `cores` the nodes' sizes, `job` a view of the job by names. The answer is an order of nodes, best first, from which the
-job takes what it needs; or a list of (node, cores) that says everything. It is asked when the job starts, and when
-nodes are reserved for it (then `free` is what will be free). Ask for no random numbers but your own.
+job takes what it needs; or a list of (node, cores) that says everything. Of nodes that are given as a whole a job
+takes no more than it needs, for promises count on that. It is asked when the job starts, and when nodes are reserved for
+it (then `free` is what will be free). Ask for no random numbers but your own.
 
 One that looks at more than cores has a method `pack` instead:
 
@@ -97,7 +98,9 @@ class OwnPlace(Place):
     def spread(self, pool: NodePool, cores: int, slot: int) -> int:
         free, answer = self._ask(pool, slot)
         if _is_pairs(answer):
-            for node, some in self._check_pairs(answer, free, slot, cores):
+            pairs = self._check_pairs(answer, free, slot, cores)
+            self._check_need(pairs, free, slot, cores)
+            for node, some in pairs:
                 pool.put(node, some)
             return 0
         for node in self._check_order(answer, slot):
@@ -138,6 +141,12 @@ class OwnPlace(Place):
         if given < wanted if self.whole else given != wanted:
             raise self._error(slot, f"gives {given} cores where the job wants {wanted}")
         return pairs
+
+    def _check_need(self, pairs: list[tuple[int, int]], free: np.ndarray[Any, Any], slot: int, cores: int) -> None:
+        """Of nodes that are given as a whole no one is taken in vain: promises count on as many as hold the cores."""
+        sizes = [int(free[node]) for node, _ in pairs]
+        if self.whole and sum(sizes) - min(sizes) >= cores:
+            raise self._error(slot, f"takes {len(sizes)} whole nodes, of which fewer hold its {cores} cores")
 
     def _check_node(self, node: Any, slot: int, met: set[int]) -> None:
         if not isinstance(node, int | np.integer) or not 0 <= node < len(self.sizes):
