@@ -15,6 +15,8 @@ from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+ANSWERS = cython.declare(cython.Py_ssize_t, 8)  # so many are kept for each job
+SPANS = cython.declare(cython.Py_ssize_t, 256)  # so many changes are remembered: a power of two
 
 
 @cython.final
@@ -62,6 +64,95 @@ class Places:
 
 @cython.final
 @cython.cclass
+class Answers:
+    """Where jobs of a draft have room, as far as it has been asked: from some time on, the first start is that.
+
+    It stays true until something is changed on any node between that time and the end that the job would have. What the
+    job itself keeps makes no difference to it.
+    """
+
+    def __init__(self) -> None:
+        self.since, self.start = integers(64 * ANSWERS), integers(64 * ANSWERS)
+        self.count, self.next, self.read = integers(64), integers(64), integers(64)
+        self.begin, self.end, self.whose = integers(SPANS), integers(SPANS), integers(SPANS)
+        self.spans = 0
+
+    def clear(self, jobs):
+        """Forget them all; there are so many jobs."""
+        i: cython.Py_ssize_t
+        if len(self.count) < jobs:
+            self.since, self.start = integers(2 * jobs * ANSWERS), integers(2 * jobs * ANSWERS)
+            self.count, self.next, self.read = integers(2 * jobs), integers(2 * jobs), integers(2 * jobs)
+        for i in range(jobs):
+            self.forget(i)
+        return 0
+
+    def forget(self, i):
+        """Nothing is known of the job."""
+        self.count[i] = self.next[i] = 0
+        self.read[i] = self.spans
+        return 0
+
+    def change(self, i, begin, end):
+        """What is kept for the job is another in that time."""
+        k: cython.Py_ssize_t = self.spans & (SPANS - 1)
+        self.begin[k] = begin
+        self.end[k] = end
+        self.whose[k] = i
+        self.spans += 1
+        return 0
+
+    def find(self, i, after, length):
+        """The first start from `after` on, if that is known; else -1."""
+        k: cython.Py_ssize_t
+        if self.read[i] < self.spans:
+            self.refresh(i, length)
+        for k in range(i * ANSWERS, i * ANSWERS + self.count[i]):
+            if self.since[k] <= after <= self.start[k]:
+                return self.start[k]
+        return -1
+
+    def refresh(self, i, length):
+        """Forget what may be true no longer."""
+        p: cython.longlong
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        first: cython.Py_ssize_t = i * ANSWERS
+        if self.spans - self.read[i] > SPANS:
+            return self.forget(i)
+        for p in range(self.read[i], self.spans):
+            s = p & (SPANS - 1)
+            k = first + self.count[i]
+            while k > first and self.whose[s] != i:
+                k -= 1
+                if self.begin[s] < self.start[k] + length and self.since[k] < self.end[s]:
+                    self.count[i] -= 1
+                    self.since[k] = self.since[first + self.count[i]]
+                    self.start[k] = self.start[first + self.count[i]]
+        self.read[i] = self.spans
+        return 0
+
+    def learn(self, i, after, start):
+        """From `after` on that is the first start; what was asked last of the job was `find`."""
+        k: cython.Py_ssize_t
+        first: cython.Py_ssize_t = i * ANSWERS
+        for k in range(first, first + self.count[i]):
+            if self.start[k] == start:
+                self.since[k] = min(self.since[k], after)
+                return 0
+        if self.count[i] < ANSWERS:
+            k = first + self.count[i]
+            self.count[i] += 1
+        else:
+            k = first + self.next[i]
+            self.next[i] = (self.next[i] + 1) % ANSWERS
+        self.since[k] = after
+        self.start[k] = start
+        return 0
+
+
+@cython.final
+@cython.cclass
 class NodeDraft(Draft):
     """Jobs with holds that name their nodes, in every resource and with licences, as the ledger keeps them.
 
@@ -76,6 +167,7 @@ class NodeDraft(Draft):
     def __init__(self) -> None:
         Draft.__init__(self)
         self.at_first, self.at_last, self.at_best = Places(), Places(), Places()
+        self.answers = Answers()
         self.moved = integers(64)
         self.changed = False
         self.pending = -1
@@ -88,6 +180,7 @@ class NodeDraft(Draft):
         self.ledger.name_all()
         self.at_first.clear(count)
         self.at_last.clear(count)
+        self.answers.clear(count)
         for i in range(count):
             self.moved[i] = 0
             self.at_first.note(i, self.ledger, self.slot[i])
@@ -101,10 +194,12 @@ class NodeDraft(Draft):
         self.at_first.clear(room)
         self.at_last.clear(room)
         self.at_best.clear(room)
+        self.answers.clear(room)
         return Draft.make_room(self, room)
 
     def admit(self, slot):
         i: cython.Py_ssize_t = Draft.admit(self, slot)
+        self.answers.forget(i)
         self.moved[i] = 0
         return i
 
@@ -150,13 +245,23 @@ class NodeDraft(Draft):
         return 0
 
     def find(self, i, after):
-        return self.ledger.earliest(self.slot[i], after)
+        """Also of a job that is in: its own hold is not in its way."""
+        start: cython.longlong = self.answers.find(i, after, self.length[i])
+        if start < 0:
+            start = self.ledger.earliest(self.slot[i], after)
+            self.answers.learn(i, after, start)
+        return start
+
+    def settle_in(self, i, place):
+        if self.where[i] != place:
+            self.answers.forget(i)
+        return Draft.settle_in(self, i, place)
 
     def shift(self, i, after):
         start: cython.longlong
         if self.touches > 0:
             return Draft.shift(self, i, after)
-        start = self.ledger.earliest(self.slot[i], after)
+        start = self.find(i, after)
         if start == NEVER:
             self.stuck = True
             return 0
@@ -242,6 +347,7 @@ class NodeDraft(Draft):
         """Make an empty hold for the job."""
         x: cython.Py_ssize_t = self.jobs.at[self.slot[i]].shape
         self.changed = True
+        self.answers.change(i, start, start + self.length[i])
         self.ledger.make_hold(self.slot[i], start, start + self.length[i])
         self.ledger.held_set[self.ledger.made] = self.ledger.set_of[x]
         self.ledger.held_shape[self.ledger.made] = x
@@ -255,7 +361,9 @@ class NodeDraft(Draft):
         return 0
 
     def leave(self, i):
-        return self.ledger.drop_hold(self.ledger.held_by(self.slot[i]))
+        h: cython.Py_ssize_t = self.ledger.held_by(self.slot[i])
+        self.answers.change(i, self.ledger.held_start[h], self.ledger.held_end[h])
+        return self.ledger.drop_hold(h)
 
     def note(self, i):
         return self.note_as(i, self.touches)

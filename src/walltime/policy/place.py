@@ -8,9 +8,9 @@ A built-in placement is compiled and extends `Place`. Yours is any class with on
 
 `free` are the cores that the job may take on each node (what is reserved there for others is taken off already),
 `cores` the nodes' sizes, `job` a view of the job by names. The answer is an order of nodes, best first, from which the
-job takes what it needs; or a list of (node, cores) that says everything. Of nodes that are given as a whole a job
-takes no more than it needs, for promises count on that. It is asked when the job starts, and when nodes are reserved for
-it (then `free` is what will be free). Ask for no random numbers but your own.
+job takes what it needs; or a list of (node, cores) that says everything. Of nodes that are given as a whole a job takes
+no more than it needs, for promises count on that. It is asked when the job starts, and when nodes are reserved for it
+(then `free` is what will be free). Ask for no random numbers but your own.
 
 One that looks at more than cores has a method `pack` instead:
 
