@@ -92,7 +92,13 @@ class Result:
     def series(self) -> pl.DataFrame:
         """Cores and jobs, running and waiting, over time: the mean of each interval."""
         from walltime.analysis.series import series
+        from walltime.core.tables import Figures
 
+        if isinstance(self.record, Figures):
+            if self.record.series is None:
+                what = "the run has kept no series (record: summary); give record an interval beside it"
+                raise InputError(what, value="series")
+            return self.record.series
         if self.scenario is None:
             return series(self.record)
         wanted = self.scenario.record
@@ -114,7 +120,7 @@ class Result:
     @property
     def perfect_estimates(self) -> str | None:
         """The label that a result must carry where the scheduler knew run times in advance; None where it did not."""
-        count, jobs = int(self.record.facts.get("perfect_estimates") or 0), self.jobs.height
+        count, jobs = int(self.record.facts.get("perfect_estimates") or 0), int(self.summary["jobs"])
         if not count:
             return None
         return "perfect estimates" if count >= jobs else f"perfect estimates for {count} of {jobs} jobs"
@@ -214,34 +220,32 @@ class Result:
     def save(self, path: str | Path, format: str = "parquet", force: bool = False) -> Path:
         """Writes the result folder, whole or not at all; `force` replaces a result that is there already."""
         from walltime.core import folder
+        from walltime.core.tables import Figures
 
         if self.scenario is None:
             raise InputError("a result without a scenario cannot be saved")
         target = folder.check_target(path, force=force, format=format)
-        contents = folder.Contents(
-            scenario=_dump_scenario(self.scenario),
-            jobs=self.jobs,
-            allocations=self.allocations,
-            series=self.series if self.scenario.record.series else None,
-            summary=self.summary,
-            provenance=self.provenance,
-            outages=self.record.outages,
-            resources=self.record.resources,
-            plans=self.record.plans,
-            write_workload=_workload_writer(self.scenario),
-        )
+        contents = folder.Contents(_dump_scenario(self.scenario), self.summary, self.provenance)
+        contents.write_workload = _workload_writer(self.scenario)
+        if isinstance(self.record, Figures):
+            contents.series = self.record.series
+        else:
+            contents.jobs, contents.allocations = self.jobs, self.allocations
+            contents.series = self.series if self.scenario.record.series else None
+            contents.outages, contents.resources = self.record.outages, self.record.resources
+            contents.plans = self.record.plans
         self.folder = folder.write(target, contents, format=format, force=force)
         return self.folder
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {value}" for name, value in self._headline().items())
         remark = f" ({self.perfect_estimates})" if self.perfect_estimates else ""
-        return f"<Result {self.label}: {self.jobs.height} jobs, {figures}{remark}>"
+        return f"<Result {self.label}: {self.summary['jobs']} jobs, {figures}{remark}>"
 
     def _repr_html_(self) -> str:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
-            for name, value in {"jobs": str(self.jobs.height), **self._headline()}.items()
+            for name, value in {"jobs": str(self.summary["jobs"]), **self._headline()}.items()
         )
         caption = self.label + (f" ({self.perfect_estimates})" if self.perfect_estimates else "")
         return f"<table><caption>{html.escape(caption)}</caption>{cells}</table>"
@@ -291,7 +295,7 @@ def simulate(
     allow([value for _, value in chosen])
     scenario = _compose(workload_or_scenario, chosen)
     allow_parts(scenario)
-    prepared = prepare(scenario)
+    prepared = prepare(scenario, streamed=True)
     label = label or (_name(policy) if policy is not None else None) or describe_policy(prepared.scenario)
     return Result(prepared.scenario, prepared.run(observer), label)
 
@@ -305,19 +309,23 @@ def allow_parts(scenario: Scenario) -> None:
 def load(path: str | Path) -> Result:
     """The result in a folder that `save` or the command line wrote; raises InputError naming the file at fault."""
     from walltime.core import folder
-    from walltime.core.tables import Record
+    from walltime.core.tables import Figures, Record
     from walltime.scenario import load as load_scenario
 
     contents = folder.read(path)
-    record = Record(
-        contents.jobs,
-        contents.allocations,
-        contents.facts,
-        contents.durations,
-        contents.outages,
-        resources=contents.resources,
-        plans=contents.plans,
-    )
+    record: Record
+    if contents.jobs is None or contents.allocations is None:
+        record = Figures.of(contents.summary, contents.facts, contents.durations, contents.series)
+    else:
+        record = Record(
+            contents.jobs,
+            contents.allocations,
+            contents.facts,
+            contents.durations,
+            contents.outages,
+            resources=contents.resources,
+            plans=contents.plans,
+        )
     return Result(
         load_scenario(Path(path) / "scenario.yaml"),
         record,

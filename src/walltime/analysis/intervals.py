@@ -33,15 +33,22 @@ class Held:
 
 def find_horizon(record: Record) -> int | None:
     """The last instant that the record knows of: the cut-off, where there was one, or the last end or event."""
+    if record.horizon is not None:
+        return record.horizon
     until = record.facts.get("until")
-    if until is not None and _is_cut_off(record):
+    if until is not None and is_cut_off(record):
         return microseconds(float(until))
+    return find_latest(record)
+
+
+def find_latest(record: Record) -> int | None:
+    """The last instant in the tables."""
     columns = (record.allocations["end"], record.jobs["end"], record.allocations["start"], record.jobs["submit"])
     latest = [float(value) for column in columns if (value := column.max()) is not None]  # type: ignore[arg-type]
     return microseconds(max(latest)) if latest else None
 
 
-def _is_cut_off(record: Record) -> bool:
+def is_cut_off(record: Record) -> bool:
     """Whether something was going on when the record ends."""
     return bool(is_label(record.jobs["state"], "running", "waiting").any())
 

@@ -34,11 +34,14 @@ from walltime.analysis.users import sum_up_users
 from walltime.analysis.workflows import sum_up_workflows
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.tables import SCHEMA, STATES, Record, is_label, label_codes, ticks
+from walltime.core.tables import SCHEMA, STATES, Figures, Record, is_label, label_codes, ticks
 from walltime.core.time import SECOND, microseconds
 
 BOUND = 10.0
 """Seconds below which a run time does not inflate the slowdown."""
+
+EDGES = (0.1, 0.9)
+"""The quantiles of the submission times between which the observation window is, where nobody says."""
 
 SIZES = {"1": 1, "2-7": 2, "8-63": 8, "64-511": 64, "512+": 512}
 """Size classes by their smallest number of cores."""
@@ -66,14 +69,16 @@ def summarise(
     """
     from walltime.analysis.resources import sum_up_resources
 
+    if isinstance(record, Figures):
+        return record.summarise(warmup, cooldown)
     seen = in_experiment(record)
-    waits, responses, slowdowns = _waits(seen), _responses(seen), bounded_slowdowns(seen)
+    waits, responses, slowdowns = find_waits(seen), find_responses(seen), bounded_slowdowns(seen)
     skipped = dict(record.facts.get("skipped") or {})
     return {
         "schema": SCHEMA,
         "jobs": record.jobs.height,
-        "started": len(waits) if seen is record else len(_waits(record)),
-        **_count_states(record),
+        "started": len(waits) if seen is record else len(find_waits(record)),
+        **count_states(record),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
         "rejected_reasons": dict(record.facts.get("rejected_reasons") or {}),
@@ -131,22 +136,31 @@ def slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
 
 def weigh_by_area(record: Record) -> float | None:
     """The mean bounded slowdown in which a job counts by its area, cores times run time; None where there is none."""
+    values, area = find_areas(record)
+    return float(np.average(values, weights=area)) if len(values) else None
+
+
+def find_areas(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """The bounded slowdowns, and the areas, of the jobs that have both."""
     values = slowdown_column(record.jobs)
     area = record.jobs["cores"].cast(pl.Float64).to_numpy() * record.jobs["run_time"].cast(pl.Float64).to_numpy()
     known = ~np.isnan(values) & (area > 0)
-    return float(np.average(values[known], weights=area[known])) if known.any() else None
+    return values[known], area[known]
 
 
-def _waits(record: Record) -> np.ndarray:
+def find_waits(record: Record) -> np.ndarray:
+    """The waits of the started jobs, in microseconds."""
     return ticks(record.jobs.select("start", "wait").drop_nulls()["wait"])
 
 
-def _responses(record: Record) -> np.ndarray:
+def find_responses(record: Record) -> np.ndarray:
+    """From submission to end, of the started jobs that have ended, in microseconds."""
     ended = record.jobs.select("submit", "start", "end").drop_nulls()
     return np.asarray(ticks(ended["end"]) - ticks(ended["submit"]))
 
 
-def _count_states(record: Record) -> dict[str, int]:
+def count_states(record: Record) -> dict[str, int]:
+    """How many jobs are in each state, also in those that none is in."""
     codes, names = label_codes(record.jobs["state"])
     found = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
     states = {state: found.get(state, 0) for state in STATES}
@@ -191,11 +205,19 @@ def find_window(
     """The observation window in microseconds; nothing where it would be empty."""
     if not len(submit):
         return None, None
-    low, high = (int(np.rint(np.quantile(submit, fraction))) for fraction in (0.1, 0.9))
+    inner = [int(np.rint(np.quantile(submit, fraction))) for fraction in EDGES]
+    return choose_window(inner, (int(submit.min()), int(submit.max())), warmup, cooldown)
+
+
+def choose_window(
+    inner: Sequence[int], outer: Sequence[int], warmup: float | None, cooldown: float | None
+) -> tuple[int, int] | tuple[None, None]:
+    """The window between the `inner` quantiles of the submissions, or so far inside the `outer` ones."""
+    low, high = inner
     if warmup is not None:
-        low = int(submit.min()) + microseconds(_not_negative("warmup", warmup))
+        low = outer[0] + microseconds(_not_negative("warmup", warmup))
     if cooldown is not None:
-        high = int(submit.max()) - microseconds(_not_negative("cooldown", cooldown))
+        high = outer[1] - microseconds(_not_negative("cooldown", cooldown))
     return (low, high) if low < high else (None, None)
 
 
@@ -206,7 +228,7 @@ def _not_negative(name: str, seconds: float) -> float:
 
 
 def _utilization(held: Held, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
-    available = _available(capacity, down, first, last)
+    available = find_available(capacity, down, first, last)
     return exact_product_sum(held.core_time(first, last), held.cores) / available if available > 0 else None
 
 
@@ -216,7 +238,7 @@ def find_utilizations(record: Record, spans: Sequence[tuple[int, int]]) -> list[
     return [_utilization(held, capacity, down, first, last) for first, last in spans]
 
 
-def _available(capacity: int, down: list[Held], first: int | None, last: int | None) -> float:
+def find_available(capacity: int, down: list[Held], first: int | None, last: int | None) -> float:
     """Core-microseconds that were there, without what was down."""
     if first is None or last is None or last <= first or capacity <= 0:
         return 0
@@ -226,13 +248,17 @@ def _available(capacity: int, down: list[Held], first: int | None, last: int | N
 def _goodput(record: Record, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
     """The work of completed jobs over what could have been done on what was available, at the nodes' mean speed; what
     was lost or spent on checkpoints or on changes from task to task is not in it."""
-    available = _available(capacity, down, first, last) * _find_rate(record)
+    available = find_available(capacity, down, first, last) * find_rate(record)
+    return sum_work(record) / available if available > 0 else None
+
+
+def sum_work(record: Record) -> int:
+    """The core-microseconds of work of completed jobs."""
     done = is_label(record.jobs["state"], "completed")
-    work = exact_product_sum(ticks(record.jobs["run_time"])[done], record.jobs["cores"].to_numpy()[done])
-    return work / available if available > 0 else None
+    return exact_product_sum(ticks(record.jobs["run_time"])[done], record.jobs["cores"].to_numpy()[done])
 
 
-def _find_rate(record: Record) -> float:
+def find_rate(record: Record) -> float:
     """The work that a core, or a place on one whose time is shared, does in a second: the mean of all clusters."""
     capacity, nodes = find_capacity(record), record.facts.get("nodes") or {}
     work = sum(cores * float((nodes.get(name) or {}).get("rate", 1.0)) for name, cores in capacity.items())
@@ -251,7 +277,7 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
         "start": first / SECOND,
         "end": last / SECOND,
         "jobs": inside.height,
-        "mean_wait": mean_seconds(_waits(part)),
+        "mean_wait": mean_seconds(find_waits(part)),
         "mean_bounded_slowdown": mean(bounded_slowdowns(part)),
     }
 

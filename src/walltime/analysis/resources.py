@@ -295,10 +295,18 @@ def _utilization(
     outages: Mapping[str, Held],
     window: tuple[int | None, int | None],
 ) -> float | None:
+    there = find_offered(use, parts, outages, window)
+    return float(np.sum(held.core_time(*window) * amounts)) / there if there > 0 else None
+
+
+def find_offered(
+    use: Use, parts: list[Part], outages: Mapping[str, Held], window: tuple[int | None, int | None]
+) -> float:
+    """How much of a resource times how long (microseconds) was there in the window; 0 where that is none."""
     first, last = window
     if first is None or last is None or last <= first:
-        return None
-    there = sum(part.total(use) for part in parts) * (last - first)
+        return 0
+    there: float = sum(part.total(use) for part in parts) * (last - first)
     for down in (part.down(use, outages) for part in parts):
         there -= 0.0 if down is None else float(np.sum(down.core_time(first, last) * down.cores))
-    return float(np.sum(held.core_time(first, last) * amounts)) / there if there > 0 else None
+    return there

@@ -62,11 +62,11 @@ def series(
     `interval` is their length in seconds instead; `by` are keys whose groups have series of their own. Nodes and groups
     of nodes have theirs where the clusters' `layouts` are known.
     """
-    grid = _find_grid(record, intervals, interval)
+    grid = find_grid(record, intervals, interval)
     if grid is None:
         return pl.DataFrame(schema=SERIES)
     clusters = list(find_capacity(record)) or ["cluster"]
-    owner, job_owner = (_owners(table, clusters) for table in (record.allocations, record.jobs))
+    owner, job_owner = (find_owners(table, clusters) for table in (record.allocations, record.jobs))
     parts = [[Part(cluster)] for cluster in clusters]
     frames = Measured.of(record, grid, owner, job_owner, parts).frames("", clusters)
     if record.facts.get("shared_time"):
@@ -85,11 +85,11 @@ def series(
 
 def group_series(record: Record, key: str, intervals: int = 1000) -> pl.DataFrame:
     """The series of the groups of one key alone; none where the jobs do not tell it."""
-    grid = _find_grid(record, intervals, None)
+    grid = find_grid(record, intervals, None)
     return pl.concat([pl.DataFrame(schema=SERIES), *([] if grid is None else _measure_groups(record, grid, key))])
 
 
-def _find_grid(record: Record, intervals: int, interval: float | None) -> Grid | None:
+def find_grid(record: Record, intervals: int, interval: float | None) -> Grid | None:
     """The intervals of a record; None where it has no job."""
     if intervals < 1:
         raise InputError("the number of intervals is not positive", value=intervals)
@@ -98,8 +98,11 @@ def _find_grid(record: Record, intervals: int, interval: float | None) -> Grid |
         return None
     first = int(submit.min())
     last = max(horizon, first)
-    if interval is None:
-        return Grid.over(first, last, intervals)
+    return Grid.over(first, last, intervals) if interval is None else find_grid_between(first, last, interval)
+
+
+def find_grid_between(first: int, last: int, interval: float) -> Grid:
+    """Intervals of so many seconds between two times; raises InputError where there would be too many."""
     if not interval * SECOND >= 1 or (last - first) / (interval * SECOND) > MOST_INTERVALS:
         what = f"the interval of the series is not positive, or gives more than {MOST_INTERVALS:,} of them"
         raise InputError(what, value=interval)
@@ -298,7 +301,7 @@ class Grid:
         return pl.DataFrame({"time": times, "series": labels[0], "entity": labels[1], "value": values})
 
 
-def _owners(table: pl.DataFrame, clusters: list[str]) -> np.ndarray:
+def find_owners(table: pl.DataFrame, clusters: list[str]) -> np.ndarray:
     """The number of each row's cluster; rows of no known cluster belong to the only one, or to none."""
     if len(clusters) == 1:
         return np.zeros(table.height, np.int64)

@@ -49,14 +49,17 @@ _HERE = -100  # AT_FDCWD
 
 @dataclass
 class Contents:
-    """What a result folder holds. `write_workload` writes workload.parquet, for a workload that came from memory."""
+    """What a result folder holds. `write_workload` writes workload.parquet, for a workload that came from memory.
+
+    There are no jobs and no allocations where the run has kept its figures alone; the summary has no digest then.
+    """
 
     scenario: str
-    jobs: pl.DataFrame
-    allocations: pl.DataFrame
-    series: pl.DataFrame | None
     summary: dict[str, Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+    jobs: pl.DataFrame | None = None
+    allocations: pl.DataFrame | None = None
+    series: pl.DataFrame | None = None
     outages: pl.DataFrame | None = None
     resources: pl.DataFrame | None = None
     plans: pl.DataFrame | None = None
@@ -141,11 +144,13 @@ def read(path: str | Path, *, verify: bool = True) -> Contents:
     summary, provenance, scenario = _read_texts(folder)
     if verify:
         _check_files(folder, provenance)
-    jobs, allocations = (_read_table(folder, name, TABLES[name]) for name in ("jobs", "allocations"))
+    read_needed = _read_optional if summary.get("digest", "") is None else _read_needed
+    jobs, allocations = (read_needed(folder, name) for name in ("jobs", "allocations"))
     series, outages, resources, plans = (
         _read_optional(folder, name) for name in ("series", "outages", "resources", "plans")
     )
-    if verify and digest(jobs, allocations) != summary.get("digest"):
+    made = None if jobs is None or allocations is None else digest(jobs, allocations)
+    if verify and made != summary.get("digest"):
         raise InputError(f"the tables and the digest in summary.json do not belong together; {_RERUN}", file=path)
     return Contents(
         scenario=scenario,
@@ -336,6 +341,10 @@ def _check_present(file: Path) -> None:
 def _find_table(folder: Path, name: str) -> Path | None:
     found = (folder / f"{name}.{format}" for format in FORMATS)
     return next((file for file in found if file.exists()), None)
+
+
+def _read_needed(folder: Path, name: str) -> pl.DataFrame | None:
+    return _read_table(folder, name, TABLES[name])
 
 
 def _read_optional(folder: Path, name: str) -> pl.DataFrame | None:

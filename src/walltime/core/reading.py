@@ -117,10 +117,18 @@ class Reading:
 
         if str(self.path).lower().endswith(".csv"):
             return pl.read_csv(self.path, **options)
+        self.scan()
+        return pl.read_parquet(self.path)
+
+    def scan(self) -> pl.LazyFrame:
+        """The table of a Parquet file, of which nothing is read yet but how large it is."""
+        import polars as pl
+
         with _open(self.path) as raw:
             check_parquet(raw, self.path)
-        self._check_size(pl.scan_parquet(self.path))
-        return pl.read_parquet(self.path)
+        table = pl.scan_parquet(self.path)
+        self._check_size(table)
+        return table
 
     @staticmethod
     def rows(part: bytes, names: list[str]) -> pl.DataFrame:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 
@@ -113,6 +115,7 @@ class Record:
     `OUTAGES`) is None where nothing was ever down or reserved; `samples` (of `SERIES`) where no part kept any;
     `resources` (of `RESOURCES`) where cores are all that is counted; `plans` (of `PLANS`) where they are not wanted.
     `traffic` is by cluster, only of a run that was to tell series of nodes; it goes into the series and is not kept.
+    `horizon` is where a record ends (microseconds) that is a piece of a longer one, which its tables cannot tell.
     """
 
     jobs: pl.DataFrame
@@ -124,6 +127,38 @@ class Record:
     resources: pl.DataFrame | None = None
     plans: pl.DataFrame | None = None
     traffic: dict[str, Traffic] | None = None
+    horizon: int | None = None
+
+
+class Figures(Record):
+    """What is left of a run whose scenario says `record: summary`: its figures, but no row of any job."""
+
+    def __init__(self, summarise: Callable[..., dict[str, Any]], record: Record, series: pl.DataFrame | None) -> None:
+        self.summarise = summarise
+        """The summary, of another observation window if one is told (`warmup`, `cooldown`)."""
+        self.series = series
+        self.facts, self.durations = record.facts, record.durations
+
+    @classmethod
+    def of(
+        cls, summary: dict[str, Any], facts: dict[str, Any], durations: dict[str, float], series: pl.DataFrame | None
+    ) -> Figures:
+        """Figures that were computed before."""
+
+        def summarise(warmup: float | None = None, cooldown: float | None = None) -> dict[str, Any]:
+            if warmup is not None or cooldown is not None:
+                what = "another window asks for the jobs, of which the run has kept no row (record: summary)"
+                raise InputError(what, value="warmup" if cooldown is None else "cooldown")
+            return summary
+
+        none = pl.DataFrame()
+        return cls(summarise, Record(none, none, facts, durations), series)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("jobs", "allocations"):
+            what = "this asks for the jobs, of which the run has kept no row (record: summary); run it with tables"
+            raise InputError(what, value=name)
+        raise AttributeError(name)
 
 
 def find_whole(owner: np.ndarray, attempt: np.ndarray, resized: np.ndarray) -> np.ndarray:

@@ -19,9 +19,10 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import Conditions
 from walltime.engine.brokering.dispatch import Dispatch
 from walltime.engine.build import build_simulation
-from walltime.engine.counts import count_conditions
+from walltime.engine.counts import Counted
 from walltime.engine.honoured import HONOURED
 from walltime.engine.loop import Rank, Simulation
+from walltime.engine.pieces import Pieces, Sink
 from walltime.engine.tables import build_outages, build_tables
 from walltime.engine.users import Users
 from walltime.engine.warm_start import Placements
@@ -129,8 +130,13 @@ def run(
     workload: Workload | Iterable[Workload],
     observer: Progress | None = None,
     observers: Sequence[Observer] = (),
+    sink: Sink | None = None,
 ) -> Record:
-    """Simulate a resolved scenario; `workload` is its own, read and with its requests filled, whole or in batches."""
+    """Simulate a resolved scenario; `workload` is its own, read and with its requests filled, whole or in batches.
+
+    A `sink` is handed the jobs of a stream piece by piece, as they have left; the record has none of them then. Where
+    a stream has `notes` and an `origin`, as a Workload does, they are read at the end.
+    """
     problems = unsupported(scenario)
     if problems:
         raise UnsupportedError(NAME, problems)
@@ -139,6 +145,21 @@ def run(
     planned = PlanRecorder() if scenario.record.plans else None
     watching = observers if planned is None else [*observers, planned]
     options = _options(scenario, observer, watching) | {"conditions": _conditions(workload, scenario)}
+    names = [cluster.name for cluster in scenario.clusters]
+    ignored = Ignored(scenario)
+    counted = Counted(scenario)
+    pieces, source = None, workload
+    if sink is not None:
+        assert not isinstance(workload, Workload)
+        if scenario.execution.model.name != "trace":  # others look at the workload again when a job starts
+            raise UnsupportedError(NAME, [("execution.model", "with jobs that are handed on as they leave")])
+
+        def hand_on(jobs: pl.DataFrame, allocations: pl.DataFrame, asked: Workload) -> None:
+            counted.add(jobs, asked)
+            sink(jobs, allocations, asked)
+
+        pieces = Pieces(hand_on, names, ignored.look)
+        workload = pieces.pass_on(workload)
     batches = iter(_checked(workload, scenario))
     first = next(batches, None)
     batches = chain([] if first is None else [first], batches)
@@ -147,6 +168,8 @@ def run(
     options["execution"].connect([cluster.machine() for cluster in scenario.clusters])
     plan = _plan_users(scenario, workload)
     simulation, arrivals = build_simulation(scenario, first, batches, options, plan)
+    if pieces is not None:
+        pieces.attach(simulation, arrivals)
     if first is not None and first.has("started"):
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
@@ -156,16 +179,21 @@ def run(
         simulation.execution.write_checkpoints(*(microseconds(time) for time in times))
     simulation.run(NEVER if scenario.until is None else microseconds(scenario.until))
     ran = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    names = [cluster.name for cluster in scenario.clusters]
+    if pieces is not None:
+        pieces.flush()
+    for batch in arrivals.batches:
+        ignored.look(batch)
     jobs, allocations = build_tables(simulation, arrivals, names)
-    facts = _facts(scenario, workload, simulation, arrivals)
+    facts = _facts(scenario, source, simulation, arrivals) | {"ignored": ignored.counts}
     facts["strangers"] = [] if first is None else find_strangers(scenario, first)
     facts["rejected_reasons"] = simulation.reasons
     facts["cancelled_reasons"] = simulation.withdrawn
     if simulation.unfinished:
         facts["left"] = {why: {"jobs": len(ids), "first": ids[:NAMED]} for why, ids in simulation.unfinished.items()}
     acts = facts.get("users", {}).get("acts", {})
-    facts |= count_conditions(workload, jobs, simulation, scenario, acts)
+    if isinstance(workload, Workload):
+        counted.add(jobs, workload, acts)
+    facts |= counted.facts(simulation)
     plans = None if planned is None else planned.table()
     outages = build_outages(simulation, names)
     record = Record(jobs, allocations, facts, ran, outages, _samples(simulation), plans=plans)
@@ -287,8 +315,7 @@ def _limits_work(cluster: Cluster) -> bool:
 
 
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:
-    notes = workload.notes if isinstance(workload, Workload) else {}
-    origin = workload.origin if isinstance(workload, Workload) else None
+    notes, origin = getattr(workload, "notes", {}), getattr(workload, "origin", None)
     oracle = any(cluster.estimate.oracle for cluster in simulation.clusters)
     return {
         "clusters": {cluster.name: cluster.total_cores for cluster in scenario.clusters},
@@ -299,7 +326,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         **({"renumbered": notes["renumbered"]} if "renumbered" in notes else {}),
         "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
         "oracle": oracle,
-        "ignored": _ignored(scenario, arrivals.batches),
+        "ignored": {},
         "overrun": scenario.execution.overrun,
         **({"shared_time": True} if scenario.execution.model.name in SHARING else {}),
         **_programs(simulation),
@@ -371,19 +398,21 @@ def _held(simulation: Simulation) -> dict[str, float]:
     return held
 
 
-def _ignored(scenario: Scenario, batches: Sequence[Workload]) -> dict[str, int]:
-    """Requests for what no cluster counts, by resource: how many jobs make one."""
-    layouts = [layout for cluster in scenario.clusters if (layout := cluster.layout()) is not None]
-    counted = {name for layout in layouts for name in layout.resources()}
-    if any(layout.resources() != ["cores"] for layout in layouts):
-        counted.add("gpus")  # where nodes tell what they have, one that tells no GPUs has none
-    counts = {}
-    for kind, label in (("memory", "memory"), ("gpus", "GPUs")):
-        if kind in counted:
-            continue
-        columns = [kind, f"{kind}_per_node", f"{kind}_per_core"]
-        asked = [[batch.column(name) > 0 for name in columns if batch.has(name)] for batch in batches]
-        count = sum(int(np.count_nonzero(np.logical_or.reduce(masks))) for masks in asked if masks)
-        if count:
-            counts[label] = count
-    return counts
+class Ignored:
+    """Requests for what no cluster counts, by resource: how many jobs of the batches make one."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        layouts = [layout for cluster in scenario.clusters if (layout := cluster.layout()) is not None]
+        counted = {name for layout in layouts for name in layout.resources()}
+        if any(layout.resources() != ["cores"] for layout in layouts):
+            counted.add("gpus")  # where nodes tell what they have, one that tells no GPUs has none
+        self.kinds = {kind: label for kind, label in (("memory", "memory"), ("gpus", "GPUs")) if kind not in counted}
+        self.counts: dict[str, int] = {}
+
+    def look(self, batch: Workload) -> None:
+        """Count those of a batch."""
+        for kind, label in self.kinds.items():
+            columns = [kind, f"{kind}_per_node", f"{kind}_per_core"]
+            masks = [batch.column(name) > 0 for name in columns if batch.has(name)]
+            if masks and (count := int(np.count_nonzero(np.logical_or.reduce(masks)))):
+                self.counts[label] = self.counts.get(label, 0) + count

@@ -68,6 +68,28 @@ class Rows:
         table["attempt"] = packed >> 32
         return table
 
+    def take(self) -> np.ndarray:
+        """The rows so far, as a table; they are not here any more."""
+        table = np.concatenate([*self.full, np.asarray(self.chunk)]).reshape(-1, self.width)[: self.size]
+        self.full = []
+        self.room = CHUNK
+        self.size = 0
+        return table
+
+    @staticmethod
+    def of(table) -> Rows:
+        """Rows that are there already."""
+        made = Rows(table.shape[1])
+        for first in range(0, len(table), CHUNK):
+            if first > 0:
+                made.full.append(np.asarray(made.chunk))
+                made.chunk = np.empty(CHUNK * made.width, np.int64)
+            part = table[first : first + CHUNK]
+            np.asarray(made.chunk)[: part.size] = part.reshape(-1)
+            made.room = CHUNK - len(part)
+        made.size = len(table)
+        return made
+
     def column(self, number) -> np.ndarray:
         """One column of the table, in the order in which the rows were written."""
         made = np.empty(self.size, np.int64)
@@ -86,6 +108,14 @@ class Recorder:
         self.allocations = Rows(len(ALLOCATION))
         self.placed = Rows(len(PLACED))
         self.ranges = Rows(1)
+
+    @staticmethod
+    def of(jobs, allocations, placed, ranges) -> Recorder:
+        """What one would have written, from the tables."""
+        made = Recorder()
+        made.jobs, made.allocations = Rows.of(jobs), Rows.of(allocations)
+        made.placed, made.ranges = Rows.of(placed), Rows.of(ranges)
+        return made
 
     def job(self, t: JobTable, slot, end):
         """The job has left (or the simulation has, `end` < 0)."""

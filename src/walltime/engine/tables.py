@@ -38,24 +38,42 @@ OUTCOME_CODES[State.SUSPENDED] = OUTCOMES.index("suspended")
 
 def build_tables(simulation: Simulation, arrivals: Arrivals, clusters: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of entry and the allocations table in order of start."""
-    rows = simulation.recorder.jobs
+    written = Written(simulation.recorder, arrivals.batches, arrivals.live_jobs, simulation.chosen)
+    return tabulate(written, simulation, arrivals, clusters)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the recorder has of some jobs, numbered from 0 by entry; what they came with, and the queues they chose."""
+
+    recorder: Recorder
+    batches: list[Workload]
+    live: list[dict[str, Any]]
+    chosen: dict[int, int]
+
+
+def tabulate(
+    written: Written, simulation: Simulation, arrivals: Arrivals, clusters: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The two tables of what is written."""
+    rows = written.recorder.jobs
     recorded = rows.columns(JOB, rows.column(JOB.index("seq")))  # every number of entry is recorded once
-    described = _descriptions(arrivals, arrivals.live_jobs, recorded["row"])
+    described = _descriptions(written.batches, written.live, recorded["row"])
     if (moved := arrivals.submissions()) is not None:
         row = recorded["row"]
         described["submit"] = pl.Series(
             "submit", np.where(row >= 0, moved[np.maximum(row, 0)], described["submit"].to_numpy())
         )
-    where = _placements(simulation.recorder)
+    where = _placements(written.recorder)
     jobs = _jobs(recorded, described, clusters, simulation.now)
     texts = None if where is None else where.texts
-    allocations = _allocations(simulation.recorder.allocations, described["job_id"], clusters, texts)
+    allocations = _allocations(written.recorder.allocations, described["job_id"], clusters, texts)
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, recorded["seq"], jobs["nodes"]))
-    if simulation.chosen:
+    if written.chosen:
         rules = [arrivals.site or cluster.assignments for cluster in simulation.clusters]
         names = [[] if one is None else one.names for one in rules]
-        jobs = jobs.with_columns(_queues_chosen(jobs["queue"], simulation.chosen, names))
+        jobs = jobs.with_columns(_queues_chosen(jobs["queue"], written.chosen, names))
     return jobs, allocations
 
 
@@ -88,13 +106,12 @@ def _jobs(
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 
 
-def _descriptions(arrivals: Arrivals, live: list[dict[str, Any]], row: np.ndarray) -> dict[str, pl.Series]:
+def _descriptions(arrived: list[Workload], live: list[dict[str, Any]], row: np.ndarray) -> dict[str, pl.Series]:
     """The workload's own columns for the given rows; negative rows are the live jobs, counted from -1 down."""
-    batches = list(arrivals.batches)
+    batches = list(arrived)
     if live:
         batches.append(_live_workload(live))
-        arrived = sum(len(batch) for batch in arrivals.batches)
-        row = np.where(row < 0, arrived - 1 - row, row)
+        row = np.where(row < 0, sum(len(batch) for batch in arrived) - 1 - row, row)
     if not batches:
         batches = [Workload({"submit": np.zeros(0, np.int64), "run_time": np.zeros(0, np.int64)})]
     parts = [_described(batch) for batch in batches]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -54,6 +56,75 @@ def read_workload(scenario: Scenario) -> Workload:
         "perfect_estimates": count if spec.missing_request == "exact" else 0,
     }
     return tell_apart(filled.replace(filled.columns, notes=notes))
+
+
+class Stream:
+    """The jobs of a trace in batches, of which the `first` is at hand; `notes` count what reading did so far.
+
+    It can be gone through as often as wanted, and is read again each time but the first.
+    """
+
+    ROWS = 50_000
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._opened: Iterator[Workload] | None = self._read()
+        self.first = next(self._opened)
+        self.origin = self.first.origin
+
+    def __iter__(self) -> Iterator[Workload]:
+        opened, self._opened = self._opened, None
+        return self._read() if opened is None else chain([self.first], opened)
+
+    def _read(self) -> Iterator[Workload]:
+        from walltime.workload.formats import find_format, read_batches
+        from walltime.workload.requests import fill_requests
+
+        spec = self.scenario.workload
+        kind = find_format(str(spec.trace), spec.format)
+        self.notes: dict[str, Any] = {"skipped": {}, "perfect_estimates": 0}
+        options = {"format": kind, "collections": spec.collections, "host": spec.host}
+        last = None
+        for batch in read_batches(str(spec.trace), self.ROWS, **options):
+            numbers = batch.column("job_id")
+            if len(batch) and (np.any(np.diff(numbers) <= 0) or (last is not None and numbers[0] <= last)):
+                what = "the jobs' numbers do not rise, which record: summary needs of a trace; job"
+                bad = int(np.argmax(np.diff(numbers, prepend=numbers[0] - 1 if last is None else last) <= 0))
+                raise InputError(what, value=int(numbers[bad]), file=batch.source)
+            last = int(numbers[-1]) if len(batch) else last
+            told = batch.notes.get("skipped", {})
+            self.notes["skipped"] = _add_counts(self.notes["skipped"], told) if kind == "swf" else told
+            filled, count = fill_requests(_with_defaults(batch, self.scenario)[0])
+            self.notes["perfect_estimates"] += count
+            yield filled
+
+
+def _add_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in dict.fromkeys([*one, *other])}
+
+
+_AT_ONCE = ("dependencies", "array", "preceding_job", "workflow", "phase", "started", "profile")
+"""Columns that say something of several jobs, or of all."""
+
+
+def open_stream(scenario: Scenario) -> Stream | None:
+    """The jobs as a stream; None where they are not those of a trace, as it is, in a format that can be read so."""
+    from walltime.workload.formats import find_format
+
+    spec = scenario.workload
+    changed = (spec.mix, spec.workflows, spec.columns, spec.adjust, scenario.start, scenario.cancellations)
+    if spec.trace is None or any(changed) or spec.missing_request != "exact" or scenario.engine != "native":
+        return None
+    if scenario.dependencies.preceding or scenario.users is not None or scenario.execution.model.name != "trace":
+        return None
+    if {"node", "node-group"} & set(scenario.record.by):
+        return None
+    kind = find_format(str(spec.trace), spec.format)
+    if kind == "table" and str(spec.trace).lower().endswith(".parquet"):
+        from walltime.workload.formats.parquet import read_names
+
+        return None if set(_AT_ONCE) & set(read_names(spec.trace)) else Stream(scenario)
+    return Stream(scenario) if kind in ("swf", "google", "alibaba") else None
 
 
 def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, int]:

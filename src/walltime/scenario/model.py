@@ -465,10 +465,17 @@ class Execution(Model):
 
 
 class Record(Model):
-    """What a result keeps besides the jobs and their allocations."""
+    """What a result keeps."""
 
+    text_is = "keep"
     spelt_out = ("series",)
 
+    keep: Literal["tables", "summary"] = Field(
+        default="tables",
+        description="A row for each job and each allocation (`tables`), or the figures of the summary alone, and the "
+        "series where their `interval` is told (`summary`). A trace is then read as it is needed, and memory goes with "
+        "the jobs that are in the system at a time.",
+    )
     series: Flag = Field(default=True, description="Time series of utilization, queue length and the like.")
     interval: Duration | None = Field(
         default=None,
@@ -485,6 +492,12 @@ class Record(Model):
         default=False,
         description="The planned start, and nodes, of every job that is promised one, whenever they change.",
     )
+
+    @model_validator(mode="after")
+    def _plans_are_rows(self) -> Self:
+        if self.plans and self.keep == "summary":
+            raise PydanticCustomError("record", "keep: summary keeps no row of any job, and so no plans")
+        return self
 
 
 class Origin:

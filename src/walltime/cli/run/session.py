@@ -135,9 +135,10 @@ def prepare_all(scenarios: dict[str, Scenario], *, quiet: bool = False) -> dict[
     workload = None
     for name, scenario in scenarios.items():
         with show_status("reading the workload ...", quiet=quiet or workload is not None):
-            ready[name] = prepare(scenario, workload)
-        workload = ready[name].workload
-        begin = float(workload.columns["submit"][0]) / SECOND if len(workload) else 0.0
+            ready[name] = prepare(scenario, workload, streamed=True)
+        first = ready[name].workload
+        workload = first if ready[name].stream is None else None
+        begin = float(first.columns["submit"][0]) / SECOND if len(first) else 0.0
         until = ready[name].scenario.until
         if until is not None and until < begin:
             raise InputError(f"until is before the first submission, which is at {begin:g} s", value=until)
@@ -159,6 +160,11 @@ def simulate_one(
     from walltime.api import Result
 
     workload, until = prepared.workload, prepared.scenario.until
+    if prepared.stream is not None:  # how much there is to do is not known
+        if watch is not None:
+            raise InputError("--watch shows how much is done, which record: summary does not know of a trace")
+        record = prepared.run(None, **options)
+        return Result(prepared.scenario, record, name, summary=summarise(record, **window))
     looking = watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     with looking as bar:
         record = prepared.run(bar if quiet or watch is not None else Forewarning(name, prepared, bar), **options)

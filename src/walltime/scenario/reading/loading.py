@@ -126,15 +126,16 @@ def load_cluster(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def resolve(scenario: Scenario, workload: Workload) -> Scenario:
+def resolve(scenario: Scenario, workload: Workload, *, whole: bool = True) -> Scenario:
     """The scenario with every cluster's size known, from the workload where the scenario does not tell.
 
-    Raises InputError where its rules do not hold together, or name a user (group, account, ...) that the workload does
-    not have.
+    Raises InputError where its rules do not hold together, or name a user (group, account, ...) that the workload, if
+    it is `whole`, does not have.
     """
     scenario = place_dates(scenario, workload)
     check_rules(scenario)
-    check_names(scenario, workload)
+    if whole:
+        check_names(scenario, workload)
     scenario = _until_drained(scenario, workload)
     if all(cluster.total_cores is not None for cluster in scenario.clusters):
         return scenario

@@ -90,11 +90,17 @@ def _read_foreign(path: str | Path, kind: str) -> Workload:
 
 
 def read_batches(
-    path: str | Path, rows: int, *, format: str | None = None, host: str | None = None
+    path: str | Path,
+    rows: int,
+    *,
+    format: str | None = None,
+    collections: str | Path | None = None,
+    host: str | None = None,
 ) -> Iterator[Workload]:
-    """The workload as a stream of workloads of about `rows` jobs; SWF, sacct, google and alibaba in bounded memory."""
+    """The workload as a stream of workloads of about `rows` jobs; SWF, sacct, google, alibaba and Parquet in bounded
+    memory."""
     kind = find_format(path, format)
-    _check_options(path, kind, {"host": host})
+    _check_options(path, kind, {"collections": collections, "host": host})
     if kind == "swf":
         from walltime.workload.formats.swf import read_swf_batches
 
@@ -108,7 +114,13 @@ def read_batches(
         from walltime.workload.formats.google import read_google_batches
 
         machine = None if host is None else parse_host(host)
-        return (read_google_batches if kind == "google" else read_alibaba_batches)(path, rows, machine)
+        if kind == "google":
+            return read_google_batches(path, rows, machine, collections)
+        return read_alibaba_batches(path, rows, machine)
+    if kind == "table" and str(path).lower().endswith(".parquet"):
+        from walltime.workload.formats.parquet import read_parquet_batches
+
+        return read_parquet_batches(path, rows)
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
     return read(path).batches(rows)

@@ -61,12 +61,14 @@ def read_google(path: str | Path, host: Host | None = None, collections: str | P
     return trace.workload(join_columns(parts))
 
 
-def read_google_batches(path: str | Path, rows: int, host: Host | None = None) -> Iterator[Workload]:
+def read_google_batches(
+    path: str | Path, rows: int, host: Host | None = None, collections: str | Path | None = None
+) -> Iterator[Workload]:
     """The same in batches of about so many jobs, in bounded memory; the events have to be in order of time."""
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
     with boundary(path):
-        trace = _Trace(path, host, None, ordered=True)
+        trace = _Trace(path, host, collections, ordered=True)
         for columns in trace.batches(rows):
             yield trace.workload(columns)
 

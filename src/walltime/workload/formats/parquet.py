@@ -7,6 +7,7 @@ the origin, the size of the machine, the header and the notes; CSV keeps the job
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _METADATA = "walltime"
 _REQUIRED = ("submit", "run_time")
+_SLICE = 1 << 18
+"""Rows that are read at a time, about as many as are packed together."""
 _SHOWN = 40  # characters of a bad value that a message shows
 
 
@@ -30,10 +33,41 @@ _SHOWN = 40  # characters of a bad value that a message shows
 def read_table(path: str | Path) -> Workload:
     """The workload in a Parquet or CSV file, by its suffix, sorted by submission; InputError for a wrong column."""
     table, extra = load_table(path)
+    return _make(path, table, extra, table.height)
+
+
+def read_parquet_batches(path: str | Path, rows: int) -> Iterator[Workload]:
+    """The workload in a Parquet file as a stream of workloads of at most `rows` jobs, in bounded memory; the file has
+    to be in order of submission, and its jobs' numbers have to rise."""
+    import polars as pl
+
+    if rows < 1:
+        raise InputError("a batch needs at least one job", value=rows)
+    with reading(path) as file:
+        scanned = file.scan()
+        extra = _read_extra(pl.read_parquet_metadata(path).get(_METADATA))
+        height = scanned.select(pl.len()).collect().item()
+        for first in range(0, max(height, 1), _SLICE):
+            part = _make(path, scanned.slice(first, _SLICE).collect(), extra, height)
+            if not part.has("job_id"):
+                numbers = np.arange(first + 1, first + 1 + len(part), dtype=np.int64)
+                part = part.replace(dict(part.columns) | {"job_id": numbers})
+            yield from part.batches(rows)
+
+
+@reader
+def read_names(path: str | Path) -> list[str]:
+    """The columns of a Parquet file."""
+    with reading(path) as file:
+        return file.scan().collect_schema().names()
+
+
+def _make(path: str | Path, table: pl.DataFrame, extra: dict[str, Any], lines: int) -> Workload:
+    """The workload of a table, or of a part of one that has so many `lines` in all."""
     _check_columns(path, table)
     columns, labels = _convert(path, table)
     submit = columns["submit"]
-    notes = extra.get("notes") or {"lines": table.height, "skipped": {}}
+    notes = extra.get("notes") or {"lines": lines, "skipped": {}}
     return Workload(
         sort_by_submission(columns),
         labels,
