@@ -387,7 +387,7 @@ class Pass:
         self.policy = policy
         self.now = 0
         self.causes = 0
-        self.heard = True  # whether somebody hears of promises; where nobody does, a plan that is made anew need not tell
+        self.heard = True  # whether promises are told to anything; a plan that is made anew need not tell them else
         self.amid = False  # whether more is still to happen at this instant: jobs expected to end now may not have
         self.open = False
         self.kind = integers(64)

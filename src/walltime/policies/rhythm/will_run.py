@@ -366,7 +366,6 @@ class WillRun:
 
     def choose(self):
         """`nodes` are those that the job would have at the time that was found."""
-        k: cython.Py_ssize_t
         time: cython.longlong = self.time
         ledger: ResourceLedger = self.ledger
         x: cython.Py_ssize_t = self.shape
