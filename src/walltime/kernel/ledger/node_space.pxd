@@ -5,18 +5,20 @@ cdef extern from *:
     #ifndef WALLTIME_COUNT_BITS
     #define WALLTIME_COUNT_BITS
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    __attribute__((target_clones("popcnt", "default")))  /* chosen by the processor when the module is loaded */
+    /* which one runs is chosen by the processor when the module is loaded; not every module that includes this counts */
+    #define WALLTIME_COUNTING __attribute__((unused, target_clones("popcnt", "default")))
+    #elif defined(__GNUC__)
+    #define WALLTIME_COUNTING __attribute__((unused))
+    #else
+    #define WALLTIME_COUNTING
     #endif
-    static Py_ssize_t count_bits(const long long *found, Py_ssize_t many) {
+    WALLTIME_COUNTING static Py_ssize_t count_bits(const long long *found, Py_ssize_t many) {
         Py_ssize_t bits = 0;
         for (Py_ssize_t w = 0; w < many; w++)
             bits += __builtin_popcountll((unsigned long long)found[w]);
         return bits;
     }
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-    __attribute__((target_clones("popcnt", "default")))
-    #endif
-    static Py_ssize_t count_common(const long long *one, const long long *other, Py_ssize_t at, Py_ssize_t many) {
+    WALLTIME_COUNTING static Py_ssize_t count_common(const long long *one, const long long *other, Py_ssize_t at, Py_ssize_t many) {
         Py_ssize_t bits = 0;
         for (Py_ssize_t w = 0; w < many; w++)
             bits += __builtin_popcountll((unsigned long long)(one[w] & other[at + w]));
