@@ -48,13 +48,15 @@ def draw_planner(seed: int, kind: str) -> dict[str, Any]:
     return {name: value for name, value in drawn.items() if random.random() < 0.5}
 
 
-def draw_scenario(seed: int, kind: str) -> Scenario:
+def draw_scenario(seed: int, kind: str, place: str | None = None) -> Scenario:
     site, workload = draw_site(seed, kind)
     scheduler = site["cluster"]["scheduler"]
     scheduler["rhythm"] = {"name": "slurm"} | draw_planner(seed, kind)
     scheduler["backfill"] = BACKFILLS[seed % len(BACKFILLS)]
     if seed % 3:
         scheduler.pop("place", None)
+    if place is not None:
+        scheduler["place"] = place
     if kind == "plain" and seed % 4 == 0:
         site["cluster"]["sharing"] = "whole"
     drop_minutes(site)
@@ -72,6 +74,16 @@ def add_arrays(workload: Workload) -> Workload:
 @pytest.mark.parametrize("part", range(2))
 def test_the_planner_agrees_with_its_twin(kind, part):
     compare_with_twin(draw_scenario, kind, range(part * 60, part * 60 + 60))
+
+
+def draw_contiguous(seed: int, kind: str) -> Scenario:
+    """Jobs whose nodes have to be neighbours."""
+    return draw_scenario(seed, kind, "contiguous")
+
+
+@pytest.mark.parametrize("kind", ["plain", "vectors"])
+def test_the_planner_agrees_with_its_twin_on_neighbouring_nodes(kind):
+    compare_with_twin(draw_contiguous, kind, range(200, 240))
 
 
 def test_of_two_ends_at_once_the_job_that_came_first_is_taken_away_first():
