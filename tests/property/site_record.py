@@ -51,6 +51,7 @@ def audited_slowly(scenario: Scenario) -> Result:
         "clusters": {cluster.name: cluster.total_cores},
         "nodes": {} if layout is None else {cluster.name: layout.facts()},
         "overrun": scenario.execution.overrun,
+        "limit_slack": scenario.execution.overtime + (scenario.execution.limit_check or 0),
     }
     record = Record(
         pl.DataFrame(rows, schema=JOBS).with_columns(pl.col("state").cast(pl.Enum(STATES))),

@@ -21,6 +21,8 @@ def scenario_of(seed: int, kind: str) -> Scenario:
     site, workload = draw_disrupted(seed, kind)
     if seed % 4 == 3:
         site["cluster"]["requeue_delay"] = 1 + seed % 7
+    if seed % 4 == 2 and site["execution"].get("overrun") != "extend" and "core_minutes" not in repr(site):
+        site["execution"] |= {"overtime": seed % 3, "limit_check": 1 + seed % 5}
     return parse(site | {"workload": {"table": workload}})
 
 

@@ -54,6 +54,8 @@ class Clock:
         self.seed = scenario.seed
         self.until = None if scenario.until is None else microseconds(scenario.until)
         self.extend = scenario.execution.overrun == "extend"
+        self.overtime = microseconds(scenario.execution.overtime)
+        self.limit_check = microseconds(scenario.execution.limit_check or 0)
         self.checkpoint = scenario.execution.checkpoint
         self.drop_late = scenario.deadlines == "cancel"
         reacting = scenario.users is not None and scenario.users.mode != "replay"

@@ -385,9 +385,17 @@ class Site:
         for order in self.fair_orders():
             order.fair.started(job, self.now)
         job.expected_end = self.now + job.wanted
-        job.kill_at = None if self.clock.extend else self.now + job.limit
+        job.kill_at = None if self.clock.extend else self.kill_time(job)
         job.state, job.rest = "running", None
         job.own_end = job.course.begin(self.now, speed)
+
+    def kill_time(self, job: Job) -> int:
+        """When the job, which begins or goes on, is killed: at the first look at limits once it has had its time."""
+        over, step = self.clock.overtime, self.clock.limit_check
+        if not over and not step:
+            return int(self.now + job.limit)
+        time = max(self.now, self.now + job.requested - job.course.used - job.course.elapsed + over)
+        return int(-(-time // step) * step if step else time)
 
     def reserve(self, job: Job) -> None:
         """Keep a place for the job in the queue that has one first; of equal ones the first that is tried."""

@@ -37,7 +37,7 @@ HONOURED = {
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",
     "broker.migrate": "every gain most depth",
-    "execution": "model overrun checkpoint profiles",
+    "execution": "model overrun overtime limit_check checkpoint profiles",
     "execution.checkpoint": "interval cost restart",
     "users": "mode session_gap campaign overlap waits think hours population files reactions",
     "dependencies": "never unknown preceding",

@@ -35,6 +35,8 @@ cdef class Life(Engine):
     cdef bint watched
     cdef bint told
     cdef readonly long long ended
+    cdef public long long overtime
+    cdef public long long limit_check
 
     cdef int listen(self, list sources) except -1
     cdef int enter(self, Py_ssize_t slot, long long begin) except -1

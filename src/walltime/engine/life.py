@@ -73,6 +73,8 @@ class Life(Engine):
         self.watched = bool(self.observers)
         self.told = self.watched  # whether anything hears of each transition
         self.ended = 0
+        self.overtime = 0  # so long a job may run beyond its limit
+        self.limit_check = 0  # and limits are looked at every so often; 0: at once
 
     def listen(self, sources):
         """Before the run: which of the sources is told of which moment."""
@@ -201,7 +203,12 @@ class Life(Engine):
 
     def kill_time(self, slot):
         jobs: JobTable = self.jobs
-        return jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].used
+        time: cython.longlong = jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].used
+        if (self.overtime > 0 or self.limit_check > 0) and time < NEVER:
+            time = max(time + self.overtime, jobs.at[slot].start)
+            if self.limit_check > 0:
+                time += (self.limit_check - time % self.limit_check) % self.limit_check
+        return time
 
     def prolong(self, slot, until):
         return cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster]).prolong(slot, until, self.now)

@@ -72,6 +72,9 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
+        for key in ("overtime", "limit_check"):
+            if getattr(scenario.execution, key) and _limits_work(cluster):
+                problems.append((f"execution.{key}", "jobs beyond their limit, and a limit on running_core_minutes"))
     if len({cluster.threads_per_core for cluster in scenario.clusters}) > 1:
         problems.append(("clusters", "threads_per_core: cores of one number of threads in all of them"))
     if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
@@ -174,6 +177,8 @@ def run(
         simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
+    simulation.overtime = microseconds(scenario.execution.overtime)
+    simulation.limit_check = microseconds(scenario.execution.limit_check or 0)
     if (checkpoint := scenario.execution.checkpoint) is not None:
         times = (checkpoint.interval, checkpoint.cost, checkpoint.restart)
         simulation.execution.write_checkpoints(*(microseconds(time) for time in times))
@@ -314,6 +319,12 @@ def _limits_work(cluster: Cluster) -> bool:
     return any("running_core_minutes" in rule.caps for rule in collect_rules(cluster))
 
 
+def _limit_slack(scenario: Scenario) -> dict[str, float]:
+    """By how much a job may outlive its limit before it is killed, where it may."""
+    slack = scenario.execution.overtime + (scenario.execution.limit_check or 0)
+    return {"limit_slack": slack} if slack else {}
+
+
 def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: Arrivals) -> dict[str, Any]:
     notes, origin = getattr(workload, "notes", {}), getattr(workload, "origin", None)
     oracle = any(cluster.estimate.oracle for cluster in simulation.clusters)
@@ -328,6 +339,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "oracle": oracle,
         "ignored": {},
         "overrun": scenario.execution.overrun,
+        **_limit_slack(scenario),
         **({"shared_time": True} if scenario.execution.model.name in SHARING else {}),
         **_programs(simulation),
         "passes": sum(cluster.passes for cluster in simulation.clusters),

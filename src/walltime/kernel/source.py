@@ -95,7 +95,7 @@ class Engine:
         raise NotImplementedError(f"{type(self).__name__}.ledger_for")
 
     def kill_time(self, slot):
-        """When the running job reaches its limit; NEVER or beyond where it has none."""
+        """When the running job is killed for its limit; NEVER or beyond where it has none."""
         return NEVER
 
     def prolong(self, slot, until):

@@ -448,6 +448,15 @@ class Execution(Model):
         description="A job that runs longer than it asked is killed at its limit (`kill`), or runs on and the "
         "scheduler sees corrected ends (`extend`, the default where the nodes' time is shared).",
     )
+    overtime: Moment = Field(
+        default=0.0,
+        description="With `kill`: for so long a job may run beyond its limit. In Slurm: `OverTimeLimit`.",
+    )
+    limit_check: Duration | None = Field(
+        default=None,
+        description="With `kill`: limits are looked at every so often, counted from time zero, and a job beyond its "
+        "own is killed then; left out, at its limit. In Slurm: every 30 s.",
+    )
     checkpoint: Checkpoint | None = Field(default=None, description="Jobs that write checkpoints.")
     profiles: File | None = Field(
         default=None, description="Of the model `programs`: a YAML or JSON file of profiles, which jobs name."
@@ -462,6 +471,13 @@ class Execution(Model):
         model = value.get("model")
         name = model.get("name") if isinstance(model, dict) else getattr(model, "name", model)
         return value | {"overrun": "extend"} if name in SHARING else value
+
+    @model_validator(mode="after")
+    def _limits_that_kill(self) -> Self:
+        if self.overrun == "extend" and (self.overtime or self.limit_check):
+            what = f"has {'overtime' if self.overtime else 'limit_check'}, but no job is killed: overrun: extend"
+            raise PydanticCustomError("overrun", "{what}", {"what": what})
+        return self
 
 
 class Record(Model):

@@ -66,7 +66,8 @@ def import_site(
         tree: dict[str, Any] = {"workload": _write_workload(given, folder) | told_log}
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}
-        tree |= _write_execution(settings, findings)
+        counts_minutes = "running_core_minutes" in str(plain(cluster))
+        tree |= _write_execution(settings, counts_minutes, findings)
         controller = write_controller(settings, findings)
         tree |= {"slurm": controller} if controller else {}
         _tell_rest(settings, findings)
@@ -187,15 +188,21 @@ def _tell_selection(settings: Settings, findings: Findings, lln: str) -> None:
         findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))
 
 
-def _write_execution(settings: Settings, findings: Findings) -> dict[str, Any]:
-    if not settings.given("OverTimeLimit"):
+def _write_execution(settings: Settings, counts_minutes: bool, findings: Findings) -> dict[str, Any]:
+    """What becomes of a job at its limit: the controller looks every half minute, and may grant some minutes."""
+    text, where = settings.get("OverTimeLimit").upper(), settings.source("OverTimeLimit")
+    endless = text in ("UNLIMITED", "INFINITE", "65535")
+    minutes = 0 if endless else settings.number("OverTimeLimit")
+    if counts_minutes:  # which are those up to the limit
+        how = "a job is killed at its limit, because others may have to wait for its core-minutes"
+        findings.tell("OverTimeLimit", "" if text != "0" else "0", NOT if text != "0" else NEARLY, how)
         return {}
-    text = settings.get("OverTimeLimit").upper()
-    if text in ("UNLIMITED", "INFINITE", "65535"):
+    if settings.given("OverTimeLimit"):
         findings.tell("OverTimeLimit", "", EXACTLY)
-        return {"execution": {"overrun": Said("extend", settings.source("OverTimeLimit"))}}
-    findings.tell("OverTimeLimit", "", *((EXACTLY, "") if text == "0" else (NOT, "a job is killed at its limit")))
-    return {}
+    if endless:
+        return {"execution": {"overrun": Said("extend", where)}}
+    told = {"overtime": Said(f"{minutes}m", where)} if minutes else {}
+    return {"execution": {**told, "limit_check": Said("30s", "so often the controller looks at limits")}}
 
 
 def _tell_rest(settings: Settings, findings: Findings) -> None:

@@ -15,6 +15,8 @@ LARGEST_POOL = 10_000
 """Cores of a pool: each is a node, because backfilling keeps places by the node."""
 RESERVATIONS = {"conservative": 0, "easy": 1, "depth": None, "none": None}
 """For how many jobs of a partition the backfill scheduler keeps a place; 0: for all that it looks at."""
+LIMIT_CHECK = 30
+"""Seconds between two looks at the limits of running jobs."""
 TOPOLOGY = Part(name="topology")
 LEAST_LOADED = Part(name="worst-fit")
 """Slurm's CR_LLN."""
@@ -24,7 +26,7 @@ HONOURED = {
     "": "walltime seed engine workload clusters record slurm until execution broker users dependencies deadlines "
     "cancellations start timezone",
     "users": "mode session_gap campaign overlap waits think hours population files reactions",
-    "execution": "model overrun",
+    "execution": "model overrun overtime limit_check",
     "cancellations": "share after distribution spread running",
     "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts limits scheduler shares "
     "reservations failures interrupted requeue_delay",
@@ -75,6 +77,10 @@ def _find_unsupported(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "cancellations", "users who give up waiting; with running: true they cancel at a time, which it can do"
     if scenario.execution.model.name != "trace":
         yield "execution.model", f"{scenario.execution.model.name}: only trace"
+    if scenario.execution.limit_check not in (None, LIMIT_CHECK):
+        yield "execution.limit_check", f"the controller looks at limits every {LIMIT_CHECK} s"
+    if scenario.execution.overtime % 60 or (told and scenario.execution.overtime):
+        yield "execution.overtime", "slurm.conf says it" if told else "the controller counts whole minutes"
     if told:
         yield from find_refused(cluster, BESIDE_CONF, "slurm.conf says it, or slurm.events", "clusters", "cluster")
     else:

@@ -53,7 +53,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         *preemption.write_preemption(cluster),
         f"JobRequeue={0 if cluster.interrupted == 'fail' else 1}",
         *([f"AuthInfo=cred_expire={cluster.requeue_delay - 1:.0f}"] if cluster.requeue_delay else []),
-        f"OverTimeLimit={'UNLIMITED' if extend else 0}",
+        f"OverTimeLimit={'UNLIMITED' if extend else round(scenario.execution.overtime / 60)}",
         "EnforcePartLimits=ANY",  # a job that names several queues may run in those that take it
         "ReturnToService=1",
         "MinJobAge=60",
@@ -85,7 +85,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         reservations={one.name: spell(one.name) for one in cluster.reservations if not one.maintenance},
         files=_write_topology(cluster) if cluster.scheduler.place == TOPOLOGY else {},
         queues={} if cluster.queues else {"*": PARTITION},
-        overtime=float("inf") if extend else 0.0,
+        overtime=float("inf") if extend else scenario.execution.overtime / 60,
         counts_memory=_counts_memory(cluster),
         licences=dict(cluster.licences),
         max_array=MOST_TASKS,

@@ -91,6 +91,7 @@ SITE = {
             {"file": "failures.txt"},
         ],
         "interrupted": "checkpoint",
+        "requeue_delay": 121,
         "attributes": {"reliability": 0.99},
         "scheduler": {
             "order": "sjf",
@@ -101,7 +102,7 @@ SITE = {
             "rhythm": {"name": "periodic", "bf_interval": 60},
         },
     },
-    "execution": {"model": {"name": "gang", "slot": 2}, "overrun": "kill",
+    "execution": {"model": {"name": "gang", "slot": 2}, "overrun": "kill", "overtime": 60, "limit_check": 30,
                   "checkpoint": {"interval": "1h", "cost": 5, "restart": 6}},
     "users": {"mode": "alea", "session_gap": "1h", "campaign": 5, "overlap": "any", "waits": "none", "think": "drawn",
               "hours": "any", "population": 9, "files": "set.swf",
