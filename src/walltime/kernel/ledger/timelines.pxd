@@ -79,4 +79,5 @@ cdef class Timelines(Blocks):
     cdef long long kept_at(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept
     cdef long long first_time(self, Py_ssize_t i, Py_ssize_t d) noexcept
     cdef long long first_clear(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long after, long long length, long long limit, long long time) noexcept
+    cdef long long first_among_steps(self, Py_ssize_t i, Py_ssize_t d, long long time, long long length, long long limit) noexcept
     cdef long long next_change(self, Py_ssize_t i, Py_ssize_t slot, long long time) noexcept

@@ -576,6 +576,8 @@ class Timelines(Blocks):
         if time >= limit:
             return NEVER
         self.stand(i, slot, time)
+        if self.task == self.last_task and self.own < 0 and not self.alone[d]:
+            return self.first_among_steps(i, d, time, length, limit)
         if self.has_room(i, d, time):
             start = time
         while True:
@@ -592,6 +594,40 @@ class Timelines(Blocks):
                 start = -1
             elif start < 0:
                 start = next
+
+    def first_among_steps(self, i, d, time, length, limit):
+        """The same where we stand at that time, behind the last expected end, and the job itself keeps nothing there: a
+        walk along the steps of what is kept."""
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.kinds
+        w: cython.Py_ssize_t = self.kept.width
+        p: cython.Py_ssize_t = self.step
+        next: cython.Py_ssize_t = self.following
+        last: cython.Py_ssize_t = self.last_step
+        kept: cython.longlong[::1] = self.kept.rows
+        most: cython.longlong[::1] = self.sum  # from here on: so much may be kept
+        need: cython.longlong
+        start: cython.longlong = time
+        for r in range(kinds):
+            need = self.each[d * kinds + r]
+            most[r] = self.cap[i * kinds + r] - most[r] - need if need > 0 else NEVER
+            if most[r] < 0 or (p >= 0 and kept[p + KEPT + r] > most[r]):
+                start = -1
+        while next < last:
+            time = kept[next]
+            if start >= 0:
+                if time >= start + length:
+                    return start
+            elif time >= limit:
+                return NEVER
+            else:
+                start = time
+            for r in range(kinds):
+                if kept[next + KEPT + r] > most[r]:
+                    start = -1
+                    break
+            next += w
+        return start if start >= 0 else NEVER
 
     def next_change(self, i, slot, time):
         """When next after `time` the node may have more room: an expected end, or the end of a hold."""
