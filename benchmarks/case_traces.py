@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import polars as pl
 
 from benchmarks.case_hosts import CORES, HOSTS, LOAD, MEMORY, tasks
 from benchmarks.figures import Figure, at_most, seconds
+from benchmarks.measuring import time_command
 from benchmarks.setting import Setting
 from walltime.core.errors import EngineError
 from walltime.core.workload import Workload
@@ -24,6 +28,7 @@ CASE = "traces"
 HOST = f"{CORES}x{MEMORY}M"
 ROWS = 50_000
 TARGET = at_most(15)
+FLAT = at_most(1.1)
 SUBMIT, SCHEDULE, FINISH = 0, 3, 6
 
 
@@ -43,6 +48,25 @@ def measure(setting: Setting) -> Iterator[Figure]:
     best, first = found["best-fit"], found["first-fit"]
     ratio, least = best.median / first.median, best.best / first.best
     yield Figure(CASE, "best-fit over first-fit", ratio, least, "x", at_most(2), None, len(first.runs))
+    yield _measure_memory(setting, path)
+
+
+def _measure_memory(setting: Setting, path: Path) -> Figure:
+    """How much more memory a run of all takes than one of the first half, where both keep figures alone."""
+    half = path.with_name("half.csv")
+    with path.open() as whole, half.open("w") as part:
+        part.writelines(islice(whole, 1 + 3 * setting.jobs // 2))
+    scenario = path.with_name("figures.yaml")
+    peaks = []
+    for trace in (half, path):
+        group = {"count": HOSTS, "cores": CORES, "memory": f"{MEMORY} MiB"}
+        cluster = {"nodes": [group], "scheduler": {"place": "best-fit", "backfill": "none"}}
+        keys = {"workload": {"trace": str(trace), "host": HOST}, "cluster": cluster, "record": "summary"}
+        scenario.write_text(json.dumps(keys))
+        command = [sys.executable, "-m", "walltime", "run", str(scenario), "--quiet"]
+        peaks.append(time_command(command, 1, lambda: None).memory / 1e6)
+    what = f"record: summary, {peaks[1]:.0f} MB: over the memory of half of it"
+    return Figure(CASE, what, peaks[1] / peaks[0], peaks[1] / peaks[0], "x", FLAT, None, 1)
 
 
 def write_events(path: Path, count: int) -> Path:

@@ -202,7 +202,10 @@ def _judge(before: Comparable, after: Comparable, found: Comparison) -> Comparis
     """The comparison with what the jobs that started in both say of its changes, week by week."""
     from walltime.analysis.weeks import judge_weeks
     from walltime.analysis.winners import pair_jobs
+    from walltime.core.tables import Figures
 
+    if isinstance(before.record, Figures) or isinstance(after.record, Figures):
+        return found
     try:
         pairs = pair_jobs(before, after)
     except InputError:  # not a job in common
@@ -259,7 +262,10 @@ def _find_left(summary: Summary, rejections: bool) -> str:
 def _find_apart(base: str, before: Comparable, label: str, after: Comparable) -> list[str]:
     """Jobs that only one of two results has started, and jobs that are not the same in both."""
     from walltime.analysis.winners import pair_jobs
+    from walltime.core.tables import Figures
 
+    if isinstance(before.record, Figures) or isinstance(after.record, Figures):
+        return []
     try:
         pairs = pair_jobs(before, after)
     except InputError:

@@ -70,7 +70,7 @@ def summarise(
     from walltime.analysis.resources import sum_up_resources
 
     if isinstance(record, Figures):
-        return record.summarise(warmup, cooldown)
+        return record.summarise(warmup=warmup, cooldown=cooldown)
     seen = in_experiment(record)
     waits, responses, slowdowns = find_waits(seen), find_responses(seen), bounded_slowdowns(seen)
     skipped = dict(record.facts.get("skipped") or {})

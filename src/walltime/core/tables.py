@@ -154,6 +154,9 @@ class Figures(Record):
         none = pl.DataFrame()
         return cls(summarise, Record(none, none, facts, durations), series)
 
+    def __repr__(self) -> str:
+        return f"<Figures of {self.facts.get('submitted', 'some')} jobs>"
+
     def __getattr__(self, name: str) -> Any:
         if name in ("jobs", "allocations"):
             what = "this asks for the jobs, of which the run has kept no row (record: summary); run it with tables"

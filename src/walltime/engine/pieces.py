@@ -30,7 +30,7 @@ class Batch:
 
     def __init__(self, first: int, ruled: Workload, asked: Workload) -> None:
         self.rows = np.arange(first, first + len(ruled))
-        self.ruled, self.asked = ruled, asked
+        self.ruled, self.asked = _without_names(ruled), _without_names(asked)
         self.there = np.ones(len(ruled), bool)
 
     def take(self, wanted: np.ndarray) -> tuple[Workload, Workload] | None:
@@ -143,6 +143,11 @@ class Pieces:
         if not chosen:
             return {}
         return {place: chosen.pop(seq) for place, seq in enumerate(entered.tolist()) if seq in chosen}
+
+
+def _without_names(batch: Workload) -> Workload:
+    """The batch without the names of its jobs, of which nothing is counted: texts are slow."""
+    return batch.replace({name: values for name, values in batch.columns.items() if name != "name"})
 
 
 def _join(parts: list[Workload]) -> Workload:

@@ -151,7 +151,14 @@ class Tally:
         cut = bool(self.states["running"] or self.states["waiting"])
         horizon = self._horizon(cut=cut)
         facts = record.facts | self.record.facts
-        self.record = replace(self.record, facts=facts, outages=record.outages, samples=record.samples, horizon=horizon)
+        self.record = replace(
+            self.record,
+            facts=facts,
+            durations=record.durations,
+            outages=record.outages,
+            samples=record.samples,
+            horizon=horizon,
+        )
 
     # Figures
 
