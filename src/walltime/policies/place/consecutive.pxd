@@ -1,6 +1,11 @@
 from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.node_pool cimport NodePool
 
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long x) noexcept nogil
+
+cdef int mark(long long[::1] marked, Py_ssize_t first, Py_ssize_t last) noexcept
+
 cdef class Consecutive(Place):
     cdef long long[::1] first
     cdef long long[::1] last
@@ -8,7 +13,7 @@ cdef class Consecutive(Place):
     cdef Py_ssize_t runs
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
-    cdef int pick_marked(self, NodePool pool, long long nodes, long long[::1] marked) except -1
+    cdef int pick_marked(self, long long nodes, long long[::1] marked) except -1
     cdef int take(self, NodePool pool, long long nodes) except -1
     cdef int clear_runs(self, Py_ssize_t nodes) except -1
     cdef int find_runs(self, NodePool pool, long long least, bint nodes) except -1

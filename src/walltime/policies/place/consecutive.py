@@ -8,6 +8,26 @@ from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.place import Place
 
+WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
+
+if not cython.compiled:
+
+    def __builtin_ctzll(word):
+        return (int(word) & -int(word)).bit_length() - 1
+
+
+def mark(marked, first, last):
+    """Put the nodes from `first` on, and before `last`, into the set."""
+    w: cython.Py_ssize_t
+    low: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    one: cython.longlong = 1
+    for w in range(first // WORD, (last + WORD - 1) // WORD):
+        low = max(first - WORD * w, 0)
+        high = min(last - WORD * w, WORD)
+        marked[w] |= (one << high) - (one << low)
+    return 0
+
 
 @cython.cclass
 class Consecutive(Place):
@@ -28,28 +48,42 @@ class Consecutive(Place):
         self.find_runs(pool, max(least, 1), True)
         return self.take(pool, nodes)
 
-    def pick_marked(self, pool: NodePool, nodes, marked):
-        """As `pick`, of the nodes of a set: words of 32 nodes."""
+    def pick_marked(self, nodes, marked):
+        """As `pick`, of the nodes of a set, words of 32 nodes; those that are not chosen are taken out of it."""
         w: cython.Py_ssize_t
+        r: cython.Py_ssize_t
         bit: cython.Py_ssize_t
-        open: cython.bint = False
-        self.clear_runs(pool.size)
+        many: cython.Py_ssize_t
+        word: cython.longlong
+        self.clear_runs(WORD * len(marked))
         for w in range(len(marked)):
-            if marked[w] == 0:
-                open = False
-                continue
-            for bit in range(32):
-                if not marked[w] >> bit & 1:
-                    open = False
-                    continue
-                if not open:
-                    open = True
-                    self.first[self.runs] = 32 * w + bit
-                    self.room[self.runs] = 0
+            word = marked[w]
+            bit = WORD * w
+            while word != 0:
+                many = __builtin_ctzll(word)
+                bit += many
+                word >>= many
+                many = __builtin_ctzll(~word)
+                if self.runs > 0 and self.last[self.runs - 1] == bit:
+                    self.last[self.runs - 1] += many
+                    self.room[self.runs - 1] += many
+                else:
+                    self.first[self.runs] = bit
+                    self.last[self.runs] = bit + many
+                    self.room[self.runs] = many
                     self.runs += 1
-                self.last[self.runs - 1] = 32 * w + bit + 1
-                self.room[self.runs - 1] += 1
-        return self.take(pool, nodes)
+                bit += many
+                word >>= many
+            marked[w] = 0
+        while nodes > 0:
+            r = self.best(nodes)
+            if r < 0:
+                break
+            many = min(self.room[r], nodes)
+            nodes -= many
+            mark(marked, self.first[r], self.first[r] + many)
+            self.room[r] = 0
+        return 0
 
     def take(self, pool: NodePool, nodes):
         """`pool.put` that many nodes of the best runs."""

@@ -1,7 +1,7 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.slurm_cycle cimport Cycle, Partitions
-from walltime.policy.api cimport ESTIMATE, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
+from walltime.policy.api cimport ESTIMATE, LIMIT, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
 
 cdef class Slurm(Rhythm):
     # parameters, in microseconds
@@ -27,6 +27,10 @@ cdef class Slurm(Rhythm):
     cdef int pending
     cdef bint cut
     cdef bint stirred
+    cdef long long[::1] vain_ran
+    cdef long long[::1] vain_order
+    cdef long long[::1] vain_cut
+    cdef long long[::1] vain_stirred
     # the passes
     cdef Partitions parts
     cdef Cycle cycle
@@ -51,6 +55,9 @@ cdef class Slurm(Rhythm):
     cpdef long long next(self, long long now, int causes) except *
     cdef int settle(self, Pass p) except -1
     cdef int run_main(self, Pass p, bint full) except -1
+    cdef bint is_over(self, bint full, long long tested) noexcept
+    cdef bint is_vain(self, Pass p, bint full) except? -1
+    cdef bint heeds_time(self, Pass p) except? -1
     cdef int try_main(self, Pass p, Py_ssize_t slot) except -1
     cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
     cdef bint spares(self, Pass p, Py_ssize_t slot) noexcept

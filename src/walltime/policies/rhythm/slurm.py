@@ -48,7 +48,7 @@ NUMBERS = {
 """The parameters that are whole numbers: the least, and of what."""
 
 if not cython.compiled:
-    ESTIMATE, RELEASE, TIMER = Cause.ESTIMATE, Cause.RELEASE, Cause.TIMER
+    ESTIMATE, LIMIT, RELEASE, TIMER = Cause.ESTIMATE, Cause.LIMIT, Cause.RELEASE, Cause.TIMER
 
 
 @cython.cclass
@@ -130,6 +130,11 @@ class Slurm(Rhythm):
         self.pending = 0  # what has happened since the last main pass
         self.cut = False  # whether that has left out jobs: for their number, or in a stopped queue
         self.begun = 0
+        # the last main passes of both kinds, where they have started nothing: what ran, and how the queue was
+        self.vain_ran = integers(2, -1)
+        self.vain_order = integers(2)
+        self.vain_cut = integers(2)
+        self.vain_stirred = integers(2)
         self.stirred = False  # whether it was news for the backfill cycle
         self.watched = self.seen = self.planned = -1  # as in `Periodic`
 
@@ -254,6 +259,8 @@ class Slurm(Rhythm):
             self.note(p.now)
         self.pending |= p.causes & ~TIMER
         self.cycle.causes |= p.causes
+        if p.causes & (LIMIT | ESTIMATE):
+            self.vain_ran[0] = self.vain_ran[1] = -1
         self.settle(p)
         self.begun = 0
         self.stirred = False
@@ -291,29 +298,69 @@ class Slurm(Rhythm):
 
     def run_main(self, p: Pass, full):
         """Start what fits in order; a queue stops at its first job that does not, and its nodes are left out."""
+        i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
         tested: cython.longlong = 0
         self.pending = 0
         self.cut = False
         self.rejected = -1
         p.release()
+        if self.is_vain(p, full):
+            self.cut = self.vain_cut[full]
+            self.stirred = self.vain_stirred[full]
+            if self.stirred:
+                self.note(p.now)
+            return 0
+        ran: cython.longlong = self.parts.ledger.node_starts.written
         self.stopped[:] = 0
         self.looked[:] = 0
         self.open[:] = -1
         self.parts.map_reservations(p.now, NEVER)
         self.parts.ledger.restrict(self.open)
-        slot = p.raw_queue.head()
-        while slot >= 0 and (full or tested <= self.default_queue_depth):
-            if self.sched_max_job_start > 0 and self.begun == self.sched_max_job_start:
-                break
-            tested += self.try_main(p, slot)
-            slot = p.raw_queue.behind(slot)
+        if p.lines is not None and len(p.lines.choosers) > 0:
+            slot = p.raw_queue.head()
+            while slot >= 0 and not self.is_over(full, tested):
+                tested += self.try_main(p, slot)
+                slot = p.raw_queue.behind(slot)
+            self.cut |= slot >= 0
+        else:
+            self.cycle.list_jobs(p)
+            while i < self.cycle.length and not self.is_over(full, tested):
+                tested += self.try_main(p, self.cycle.line[i])
+                i += 1
+            self.cut |= i < self.cycle.length
         self.parts.ledger.lift()
-        self.cut |= self.stirred or slot >= 0
+        self.cut |= self.stirred
+        self.vain_ran[full] = ran if self.begun == 0 and not self.heeds_time(p) else -1
+        self.vain_order[full] = self.cycle.order
+        self.vain_cut[full] = self.cut
+        self.vain_stirred[full] = self.stirred
         self.stirred |= self.begun > 0
         if self.stirred:
             self.note(p.now)
         return 0
+
+    def is_over(self, full, tested):
+        """Whether the pass has looked at enough jobs, or started enough."""
+        if not full and tested > self.default_queue_depth:
+            return True
+        return self.sched_max_job_start > 0 and self.begun == self.sched_max_job_start
+
+    def is_vain(self, p: Pass, full):
+        """Whether the last pass of this kind has started nothing, and nothing that matters has happened since."""
+        if self.vain_ran[full] != self.parts.ledger.node_starts.written or self.heeds_time(p):
+            return False
+        self.cycle.list_jobs(p)
+        return self.vain_order[full] == self.cycle.order
+
+    def heeds_time(self, p: Pass):
+        """Whether a pass may find something only because time has passed; or has other effects than to start jobs."""
+        ledger: ResourceLedger = self.parts.ledger
+        if ledger.pins > 0 or ledger.closing < NEVER or (p.quotas is not None and p.quotas.timed):
+            return True
+        if self.cycle.min_age > 0 or self.cycle.min_prio > 0:
+            return True
+        return p.lines is not None and len(p.lines.choosers) > 0
 
     def try_main(self, p: Pass, slot):
         """Try the job in its queue, or in one after the other of several; how many times it counts for the depth."""

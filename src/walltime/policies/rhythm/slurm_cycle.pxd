@@ -1,5 +1,7 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
+from walltime.kernel.queue.lines cimport Line
+from walltime.kernel.queue.waiting cimport Queue
 from walltime.policies.rhythm.will_run cimport WillRun
 from walltime.policy.api cimport CAPACITY, ESTIMATE, LIMIT, TIMER, Pass
 
@@ -39,6 +41,7 @@ cdef class Cycle:
     cdef Partitions parts
     cdef WillRun willrun
     cdef dict counts
+    cdef long long[::1] of_user
     cdef dict planned
     cdef dict tasks
     cdef bint kept
@@ -55,10 +58,15 @@ cdef class Cycle:
     cdef long long until
     cdef long long ran
     cdef long long moves
+    cdef long long order
+    cdef long long planned_order
     cdef long long[::1] line
+    cdef long long[::1] listed
     cdef long long[::1] seqs
     cdef long long[::1] lengths
     cdef Py_ssize_t length
+    cdef long long[::1] hope
+    cdef Py_ssize_t hopes
     cdef long long[::1] told
     cdef long long[::1] times
     cdef Py_ssize_t tellings
@@ -66,8 +74,11 @@ cdef class Cycle:
 
     cdef int run(self, Pass p, Partitions parts) except -1
     cdef bint is_done(self) noexcept
-    cdef bint list_jobs(self, Pass p) except? -1
-    cdef Py_ssize_t last_hope(self, Pass p) except -1
+    cdef int list_jobs(self, Pass p) except -1
+    cdef Py_ssize_t add_jobs(self, Pass p, Queue queue, Py_ssize_t begin, Py_ssize_t count) except -1
+    cdef int list_hopes(self, Pass p) except -1
+    cdef Py_ssize_t last_hope(self, Pass p, Py_ssize_t first) except -1
+    cdef int make_room(self, long long user) except -1
     cdef int conclude(self, Pass p) except -1
     cdef bint is_same(self, Pass p) except? -1
     cdef int repeat(self, Pass p) except -1

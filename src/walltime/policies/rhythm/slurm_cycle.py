@@ -10,6 +10,8 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.queue.lines import Line
+from walltime.kernel.queue.waiting import Queue
 from walltime.policies.rhythm.will_run import WillRun
 from walltime.policy.api import Cause, Pass
 
@@ -17,6 +19,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 AT_A_LIMIT = cython.declare(cython.longlong, 500 * _SECOND)  # from now: when a job at a limit might start
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
+FEW = cython.declare(cython.Py_ssize_t, 4)  # jobs that are looked at before it is asked whether one can still start
 
 if not cython.compiled:
     CAPACITY, ESTIMATE, LIMIT, TIMER = Cause.CAPACITY, Cause.ESTIMATE, Cause.LIMIT, Cause.TIMER
@@ -137,6 +140,7 @@ class Cycle:
         self.parts = None
         self.willrun = None
         self.counts = {}  # jobs looked at, by what limits them
+        self.of_user = integers(64)  # and by user, the unknown one first
         self.planned = {}  # places given, by queue
         self.tasks = {}  # and by array; one of which a task got none is full
         self.tested = self.started = 0
@@ -150,9 +154,13 @@ class Cycle:
         # the last cycle: up to when one more is the same, if nothing happens; what it looked at, and what it has told
         self.until = -1
         self.ran = self.moves = -1
+        self.order = self.planned_order = 0
         self.line = integers(64)
+        self.listed = integers(64)
         self.seqs = integers(64)
         self.lengths = integers(64)
+        self.hope = integers(64)  # where in `line` those are that may start
+        self.hopes = 0
         self.length = 0
         self.told = integers(64)
         self.times = integers(64)
@@ -173,6 +181,7 @@ class Cycle:
         if self.is_same(p):
             return self.repeat(p)
         self.counts.clear()
+        self.of_user[:] = 0
         self.planned.clear()
         self.tasks.clear()
         self.tested = self.started = 0
@@ -188,13 +197,21 @@ class Cycle:
                 self.consider(p, slot)
                 slot = p.raw_queue.behind(slot)
         else:
-            if self.moves != p.raw_queue.moves:
-                self.list_jobs(p)
-            last = self.last_hope(p)
-            for i in range(last):
-                if self.is_done():
-                    break
+            self.list_jobs(p)
+            brief: cython.bint = not p.heard and self.ageing and not self.plans_limited
+            last = self.length
+            if brief:
+                self.list_hopes(p)
+            i = 0
+            while i < last and not self.is_done():
+                if brief and i % FEW == 0:
+                    last = self.last_hope(p, i) if self.started == 0 else self.length
+                    if last == 0:
+                        break
                 self.consider(p, self.line[i])
+                i += 1
+                if self.started > 0:
+                    last = self.length
         parts.ledger.lift()
         self.stirred |= self.moved or self.kept_idle or self.started > 0
         self.conclude(p)
@@ -205,42 +222,111 @@ class Cycle:
         return self.tested >= self.tests or (self.starts > 0 and self.started >= self.starts)
 
     def list_jobs(self, p: Pass):
-        """The waiting jobs in order; whether they are the same as the last time."""
-        i: cython.Py_ssize_t = 0
+        """The waiting jobs in order, in `line`; `order` grows where they are others than at the last listing."""
+        i: cython.Py_ssize_t
         same: cython.bint = True
-        slot: cython.Py_ssize_t = p.raw_queue.head()
-        while slot >= 0:
-            if i == len(self.line):
-                self.line = doubled(self.line)
-                self.seqs = doubled(self.seqs)
-                self.lengths = doubled(self.lengths)
-            same = same and i < self.length and self.line[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
+        slot: cython.Py_ssize_t
+        count: cython.Py_ssize_t = 0
+        line: Line
+        if self.moves == p.raw_queue.moves:
+            return 0
+        self.moves = p.raw_queue.moves
+        while len(self.line) < p.raw_queue.size:
+            self.line = doubled(self.line)
+            self.seqs = doubled(self.seqs)
+            self.lengths = doubled(self.lengths)
+            self.hope = doubled(self.hope)
+            self.listed = doubled(self.listed)
+        if p.lines is None:
+            count = self.add_jobs(p, p.raw_queue, 0, 0)
+        else:
+            for lines in p.lines.tiers:
+                i = count
+                for line in lines:
+                    count = self.add_jobs(p, line.queue, i, count)
+        for i in range(count):
+            slot = self.listed[i]
+            same = same and self.line[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
             same = same and self.lengths[i] == p.jobs.at[slot].estimate
             self.line[i] = slot
             self.seqs[i] = p.jobs.at[slot].seq
             self.lengths[i] = p.jobs.at[slot].estimate
-            i += 1
-            slot = p.raw_queue.behind(slot)
-        same = same and i == self.length
-        self.length = i
-        self.moves = p.raw_queue.moves
-        return same
+        self.order += not same or count != self.length
+        self.length = count
+        return 0
 
-    def last_hope(self, p: Pass):
-        """How many jobs to look at. Where nobody hears what is planned, and the next cycle comes whatever happens in
-        this one, none behind the last that could start now if nothing were planned."""
-        i: cython.Py_ssize_t = self.length
+    def add_jobs(self, p: Pass, queue: Queue, begin, count):
+        """Merge the jobs of one more queue into those listed from `begin` on; how many are listed."""
+        i: cython.Py_ssize_t = count - 1
+        j: cython.Py_ssize_t = queue.size - 1
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        slots: cython.longlong[::1] = queue.ordered()
+        while j >= 0:  # the last ones first: what is there moves to the end
+            a = slots[j]
+            b = self.listed[i] if i >= begin else a
+            if p.jobs.at[a].key < p.jobs.at[b].key or (
+                p.jobs.at[a].key == p.jobs.at[b].key and p.jobs.at[a].seq < p.jobs.at[b].seq
+            ):
+                self.listed[i + j + 1] = b
+                i -= 1
+            else:
+                self.listed[i + j + 1] = a
+                j -= 1
+        return count + queue.size
+
+    def list_hopes(self, p: Pass):
+        """Which jobs could start now if nothing were planned: no limit refuses them, they are not one too many of their
+        user's, and there is room. Where nobody hears what is planned, and the next cycle comes whatever happens in
+        this one, none behind the last of these is looked at. (Once a job has started, others may be among them.)"""
+        i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
-        x: cython.Py_ssize_t
-        if p.heard or not self.ageing:
-            return i
-        while i > 0:
-            slot = self.line[i - 1]
-            x = p.jobs.at[slot].shape
-            if self.bound(slot, x, self.parts.partition(p.jobs.at[slot].queue)) < 0:
-                break
-            i -= 1
-        return i
+        user: cython.longlong
+        counts: cython.bint = self.per_user > 0 and self.per_part == self.per_user_part == self.per_assoc == 0
+        self.hopes = 0
+        for i in range(self.length):
+            slot = self.line[i]
+            user = p.jobs.at[slot].user
+            if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+                continue
+            if counts and self.arrays is None:
+                self.make_room(user)
+                if self.of_user[user + 1] >= self.per_user:
+                    continue
+                self.of_user[user + 1] += 1
+            if self.bound(slot, p.jobs.at[slot].shape, self.parts.partition(p.jobs.at[slot].queue)) < 0:
+                self.hope[self.hopes] = i
+                self.hopes += 1
+        self.of_user[:] = 0
+        return 0
+
+    def last_hope(self, p: Pass, first):
+        """How many jobs there are up to the last one, from `first` on, that could start now beside what is planned so
+        far; 0: none. What is planned later makes no room, nor does time up to where others come in."""
+        space: NodeSpace = self.parts.space
+        slot: cython.Py_ssize_t
+        next: cython.Py_ssize_t
+        length: cython.longlong
+        while self.hopes > 0 and self.hope[self.hopes - 1] >= first:
+            slot = self.line[self.hope[self.hopes - 1]]
+            length = max(p.jobs.at[slot].estimate, 1)
+            self.willrun.aim(slot)
+            space.open(self.parts.partition(p.jobs.at[slot].queue), p.now)
+            space.gather(p.now + length)
+            if self.willrun.reaches(-1):
+                return self.hope[self.hopes - 1] + 1
+            self.hopes -= 1
+            next = space.follow(p.now + length)
+            if next >= 0:
+                self.until = min(self.until, space.begin[next] - 1)
+            elif space.reach < space.count:
+                self.until = min(self.until, space.begin[space.reach] - length - 1)
+        return 0
+
+    def make_room(self, user):
+        while user + 1 >= len(self.of_user):
+            self.of_user = doubled(self.of_user)
+        return 0
 
     def conclude(self, p: Pass):
         """How long the next cycles are the same as this one."""
@@ -255,6 +341,7 @@ class Cycle:
         if self.willrun.running > 0:  # one that outlives its expected end may end any moment
             self.until = min(self.until, self.willrun.ends[0] - 1)
         self.ran = ledger.node_starts.written
+        self.planned_order = self.order
         self.causes = 0
         return 0
 
@@ -266,9 +353,10 @@ class Cycle:
             return False
         if p.heard and self.watched >= 0 and self.watched != self.sighted:
             return False
-        if self.causes & ~(TIMER | CAPACITY) or self.moves != p.raw_queue.moves:
-            return self.list_jobs(p)
-        return True
+        if self.causes & ~(TIMER | CAPACITY):
+            self.moves = -1
+        self.list_jobs(p)
+        return self.order == self.planned_order
 
     def repeat(self, p: Pass):
         """What the last cycle has done, which has started nothing."""
@@ -496,17 +584,21 @@ class Cycle:
         """Whether so many like this one have been looked at already; else it is counted."""
         user: cython.longlong = p.jobs.at[slot].user
         kinds: list = []
+        if self.per_user > 0:
+            self.make_room(user)
+            if self.of_user[user + 1] >= self.per_user:
+                return True
         if self.per_user_part > 0:
             kinds.append((("user part", user, queue), self.per_user_part))
         if self.per_part > 0:
             kinds.append((("part", queue), self.per_part))
         if self.per_assoc > 0:
             kinds.append((("assoc", p.jobs.at[slot].account, user), self.per_assoc))
-        if self.per_user > 0:
-            kinds.append((("user", user), self.per_user))
         for kind, most in kinds:
             if self.counts.get(kind, 0) >= most:
                 return True
         for kind, _ in kinds:
             self.counts[kind] = self.counts.get(kind, 0) + 1
+        if self.per_user > 0:
+            self.of_user[user + 1] += 1
         return False

@@ -373,9 +373,7 @@ class WillRun:
         mark: cython.Py_ssize_t = pool.assumed
         if self.shaped and self.neighbours is not None:
             self.soonest.mark(self.row, self.mine, time if time > ledger.now else -1, self.nodes)
-            pool.clear()
-            self.neighbours.pick_marked(pool, self.want, self.nodes)
-            return self.mark_chosen(pool)
+            return self.neighbours.pick_marked(self.want, self.nodes)
         self.imagine(time, pool)
         try:
             pool.clear()
