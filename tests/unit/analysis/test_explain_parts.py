@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import walltime
 from walltime import Workload
+from walltime.analysis.charts.palette import DARK, LIGHT
+from walltime.analysis.explain.chart import COLOURS, draw
+from walltime.analysis.explain.explanation import ORDER as KINDS
 from walltime.core.errors import InputError
 
 JOBS = Workload.from_columns(
@@ -82,3 +87,20 @@ def test_asking_changes_nothing(order):
     told = walltime.explain(result, longest["job_id"][0], at=times)
     assert [one.time for one in told.asked] == times
     assert not told.notes
+
+
+def test_one_colour_has_one_meaning_in_all_panels_and_pictures(result):
+    assert set(COLOURS) == set(KINDS)
+    meanings: dict[Any, set[str]] = {}
+    for job in ("a", "b", "c", "d"):
+        for panel in draw(walltime.explain(result, job)).panels:
+            for mark in panel.marks:
+                meanings.setdefault(mark.colour, set()).add(mark.label.split(" (")[0])
+    assert len(meanings) > 6
+    shared = {colour: names for colour, names in meanings.items() if len(names) > 1}
+    families = [{kind for kind, colour in COLOURS.items() if colour == number} for number in set(COLOURS.values())]
+    for colour, names in shared.items():
+        assert colour in ("ink", "muted") or any(names <= family for family in families), (colour, names)
+    for theme in (LIGHT, DARK):
+        told_apart = [theme.colour(number) for number in range(16)]
+        assert len(set(told_apart)) == 16

@@ -32,18 +32,22 @@ class Theme:
     def colour(self, colour: int | str) -> str:
         """The colour of a mark: a number of the categories, or a role."""
         if isinstance(colour, int):
-            return self.categories[colour % len(self.categories)]
+            told_apart = (*self.categories, *self.shades)
+            return told_apart[colour % len(told_apart)]
         roles = {"used": self.categories[0], "waiting": self.categories[1], "available": self.ink, "ink": self.ink}
         return roles.get(colour, self.muted)
+
+    @property
+    def shades(self) -> tuple[str, ...]:
+        """As many colours more as there are categories: each of them half way to the ink."""
+        return tuple(_mix(colour, self.ink, 0.45) for colour in self.categories)
 
     def blend(self, share: float, diverging: bool = False) -> str:
         """A colour of the scale, for a share from 0 to 1."""
         stops = self.diverging if diverging else self.sequence
         place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
         first = min(int(place), len(stops) - 2)
-        pairs = zip(_channels(stops[first]), _channels(stops[first + 1]), strict=True)
-        mixed = [round(low + (high - low) * (place - first)) for low, high in pairs]
-        return "#" + "".join(f"{channel:02x}" for channel in mixed)
+        return _mix(stops[first], stops[first + 1], place - first)
 
     def classes(self, scale: str, count: int, grey: bool = False) -> list[str]:
         """The colours of so many classes of jobs, by the name of their scale; a grey last class has two tones more."""
@@ -62,8 +66,12 @@ class Theme:
 
     def fade(self, share: float) -> str:
         """The grey of what is not told apart, so much nearer to the ground."""
-        pairs = zip(_channels(self.muted), _channels(self.ground), strict=True)
-        return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in pairs)
+        return _mix(self.muted, self.ground, share)
+
+
+def _mix(first: str, second: str, share: float) -> str:
+    pairs = zip(_channels(first), _channels(second), strict=True)
+    return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in pairs)
 
 
 def _channels(colour: str) -> tuple[int, ...]:

@@ -11,6 +11,19 @@ from walltime.analysis.charts.chart import Axis, Chart, Clock, Line, Panel, Poin
 from walltime.analysis.explain.explanation import ORDER, Cause, Explanation, Run, counts
 from walltime.core.time import format_duration
 
+COLOURS = {
+    "resources": 0,
+    "limit": 2,
+    **dict.fromkeys(("reservation", "priority", "depth", "rhythm", "policy", "cluster"), 3),
+    **dict.fromkeys(("dependency", "begin", "array", "held", "paused"), 4),
+    **dict.fromkeys(("outage", "reserved"), 5),
+    "suspended": 6,
+}
+"""Of the causes, the same in every picture: the machine is full, a limit, the scheduler, it may not run yet, part of
+the machine is away, it was suspended. No other panel has these colours; 1 is that of waiting jobs."""
+FORESEEN = {"promised": 7, "planned": 15}
+PARTS = 8
+"""The first colour of what a priority is made of."""
 NAMED = 3
 """Jobs, limits or reservations that the legend names of each kind."""
 
@@ -37,7 +50,7 @@ def _draw_causes(told: Explanation, time: Axis) -> Panel:
         x = np.array([value for cause in held for value in (cause.start, cause.end, cause.end)])
         y = np.array([value for _ in held for value in (row + 0.35, row + 0.35, np.nan)])
         base = np.where(np.isnan(y), np.nan, row - 0.35)
-        marks.append(Line(_name(kind, held), x, y, row, step=False, fill=True, base=base))
+        marks.append(Line(_name(kind, held), x, y, COLOURS[kind], step=False, fill=True, base=base))
     last = told.causes[-1].end if told.causes else told.submit
     between = [run for run in told.runs if run.start < last]
     if between:
@@ -79,13 +92,13 @@ def _draw_standing(told: Explanation, time: Axis) -> Panel:
 
 def _draw_foreseen(told: Explanation, time: Axis) -> Panel:
     marks = []
-    for number, how in enumerate(dict.fromkeys(one.how for one in told.foreseen)):
+    for how in dict.fromkeys(one.how for one in told.foreseen):
         seen = [one for one in told.foreseen if one.how == how]
         later = [one.time for one in told.foreseen if one.time > seen[-1].time]
         last = max([cause.end for cause in told.causes] + [seen[-1].time])
         x = np.array([one.time for one in seen] + [later[0] if later else last])
         y = np.array([one.start - one.time for one in seen] + [max(seen[-1].start - x[-1], 0.0)])
-        marks.append(Line(f"foreseen ({how})", x, y, number))
+        marks.append(Line(f"foreseen ({how})", x, y, FORESEEN[how]))
     if told.start is not None and told.eligible is not None:
         waits = [(run.start, _began(told, number)) for number, run in enumerate(told.runs)]
         x = np.array([value for start, began in waits for value in (began, start, start)])
@@ -104,7 +117,7 @@ def _draw_parts(told: Explanation, time: Axis) -> Panel:
     names = list(dict.fromkeys(name for one in told.standings for name in one.parts if counts(one, name)))
     x = np.array([one.time for one in told.standings])
     marks = tuple(
-        Line(name, x, np.array([one.parts.get(name, np.nan) for one in told.standings]), number, step=True)
+        Line(name, x, np.array([one.parts.get(name, np.nan) for one in told.standings]), PARTS + number % 7, step=True)
         for number, name in enumerate(names)
     )
     return Panel(time, Axis("priority"), marks, "What its priority was made of")

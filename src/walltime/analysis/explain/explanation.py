@@ -28,7 +28,7 @@ ORDER = (
     "suspended",
     "paused",
 )
-"""The kinds of causes; each has its colour."""
+"""The kinds of causes."""
 
 SHOWN = 12
 """How many overtakers, reasons and predictions the text tells one by one."""

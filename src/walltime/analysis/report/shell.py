@@ -145,7 +145,8 @@ def _variables(theme: Theme) -> str:
     for entry in fields(theme):
         value = getattr(theme, entry.name)
         if entry.name in letters:
-            texts += [f"--{letters[entry.name]}{number}:{colour}" for number, colour in enumerate(value)]
+            more = theme.shades if entry.name == "categories" else ()
+            texts += [f"--{letters[entry.name]}{number}:{colour}" for number, colour in enumerate((*value, *more))]
         elif entry.name != "name":
             texts.append(f"--{entry.name}:{value}")
     return ";".join(texts)

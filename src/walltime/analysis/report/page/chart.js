@@ -22,7 +22,7 @@ const Chart = (() => {
   }
 
   function colour(which) {
-    if (typeof which === "number") return `var(--c${which % 8})`;
+    if (typeof which === "number") return `var(--c${which % 16})`;
     return (
       { used: "var(--c0)", waiting: "var(--c1)", available: "var(--ink)", ink: "var(--ink)" }[which] ?? "var(--muted)"
     );
