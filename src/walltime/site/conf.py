@@ -115,6 +115,8 @@ def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
             continue
         include = re.fullmatch(r"include\s+(\S+)", whole, re.IGNORECASE)
         if include:
+            if not (path.parent / include[1]).exists():
+                raise InputError("includes a file that is not there", value=include[1], file=path, line=at)
             yield from read_lines(path.parent / include[1], depth + 1)
         else:
             yield Line(tuple(_read_pairs(whole, path, at)), str(path), at)

@@ -22,8 +22,8 @@ COLOURS = {
 """Of the causes, the same in every picture: the machine is full, a limit, the scheduler, it may not run yet, part of
 the machine is away, it was suspended. No other panel has these colours; 1 is that of waiting jobs."""
 FORESEEN = {"promised": 7, "planned": 15}
-PARTS = 8
-"""The first colour of what a priority is made of."""
+PARTS = (8, 10, 11, 12, 13, 14)
+"""What a priority is made of."""
 NAMED = 3
 """Jobs, limits or reservations that the legend names of each kind."""
 
@@ -84,7 +84,7 @@ def _draw_standing(told: Explanation, time: Axis) -> Panel:
     ahead = [one.ahead for one in told.standings]
     waiting = [one.waiting for one in told.standings]
     marks = (
-        Line("waiting in all", x, np.array(waiting + waiting[-1:], float), "muted", step=True),
+        Line("waiting in all", x, np.array(waiting + waiting[-1:], float), 9, step=True),
         Line("before it", x, np.array(ahead + ahead[-1:], float), "waiting", step=True, fill=True),
     )
     return Panel(time, Axis("jobs", "count", low=0), marks if told.standings else (), "Its place in the order")
@@ -117,7 +117,13 @@ def _draw_parts(told: Explanation, time: Axis) -> Panel:
     names = list(dict.fromkeys(name for one in told.standings for name in one.parts if counts(one, name)))
     x = np.array([one.time for one in told.standings])
     marks = tuple(
-        Line(name, x, np.array([one.parts.get(name, np.nan) for one in told.standings]), PARTS + number % 7, step=True)
+        Line(
+            name,
+            x,
+            np.array([one.parts.get(name, np.nan) for one in told.standings]),
+            PARTS[number % len(PARTS)],
+            step=True,
+        )
         for number, name in enumerate(names)
     )
     return Panel(time, Axis("priority"), marks, "What its priority was made of")

@@ -23,6 +23,7 @@ from walltime.site.importing.values import Settings
 from walltime.site.importing.written import DEFAULT, Said, plain, write
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.options import WORDS, Words
+from walltime.workload.formats import find_format
 
 CREDENTIAL, LEAST_CREDENTIAL = 120, 5
 """Seconds for which a job's credential is good where the file does not say, or says less: so long a job pauses, and a
@@ -57,12 +58,14 @@ def import_site(
     """
     words = _find_words(release)
     given = read_files(paths, words)
+    told_log = {name: value for name, value in (reading or {}).items() if value}
+    if given.log is not None:
+        find_format(given.log, told_log.get("format"))  # a file that is none of a site's, and no log, is told here
     with boundary(given.conf.file):
         settings, findings = Settings(given.conf), Findings()
         notes = _check_unknown(given, words, drop_unknown)
         units, told = read_machine(given, settings, findings, cloud)
         cluster = _write_cluster(given, settings, units, findings)
-        told_log = {name: value for name, value in (reading or {}).items() if value}
         tree: dict[str, Any] = {"workload": _write_workload(given, folder) | told_log}
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}

@@ -277,3 +277,18 @@ def test_switches_are_groups_of_nodes(site):
 )
 def test_what_a_file_is_its_contents_tell(site, name, kind):
     assert recognise(site / name) == kind
+
+
+def test_a_file_that_is_nothing_of_a_site_is_told(site, tmp_path):
+    odd = tmp_path / "notes.doc"
+    odd.write_bytes(b"\x00\x01ELF nothing of a site\n" * 20)
+    with pytest.raises(InputError, match="notes.doc"):
+        make(site, "slurm.conf", "notes.doc")
+
+
+def test_an_included_file_that_is_not_there_is_told_with_its_line(site):
+    text = (site / "slurm.conf").read_text()
+    (site / "slurm.conf").write_text(f"{text}\ninclude more.conf\n")
+    line = len(text.splitlines()) + 2
+    with pytest.raises(InputError, match=rf"slurm.conf:{line}: includes a file that is not there: 'more.conf'"):
+        make(site, "slurm.conf")
