@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +74,9 @@ def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
 
     jobs, wanted = done.jobs, str(job).strip()
     found = jobs.filter(pl.col("name").cast(pl.String) == wanted) if "name" in jobs.columns else jobs.clear()
-    if not found.height and wanted.lstrip("-").isdigit():
-        found = jobs.filter(pl.col("job_id") == int(wanted))
+    number = re.fullmatch(r"(-?\d+)(\+\d+)?", wanted)  # 12+1 is a part of a heterogeneous job, which is one here
+    if not found.height and number is not None:
+        found = jobs.filter(pl.col("job_id") == int(number[1]))
     if found.height:
         return dict(found.row(0, named=True))
     known = [str(value) for value in jobs["job_id"].to_list()]

@@ -104,3 +104,13 @@ def test_one_colour_has_one_meaning_in_all_panels_and_pictures(result):
     for theme in (LIGHT, DARK):
         told_apart = [theme.colour(number) for number in range(16)]
         assert len(set(told_apart)) == 16
+
+
+def test_a_part_of_a_heterogeneous_job_is_found_by_the_number_of_the_log():
+    table = Workload.from_columns(
+        job_id=[7, 12], submit=[0, 5], run_time=[10, 10], requested_time=[10, 10], cores=[1, 1]
+    )
+    result = walltime.simulate({"workload": {"table": table}, "cluster": {"cores": 1}})
+    assert walltime.explain(result, "12+1").job == walltime.explain(result, 12).job == "12"
+    with pytest.raises(InputError, match=r"no such job: '9\+1'"):
+        walltime.explain(result, "9+1")

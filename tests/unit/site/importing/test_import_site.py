@@ -282,7 +282,7 @@ def test_what_a_file_is_its_contents_tell(site, name, kind):
 def test_a_file_that_is_nothing_of_a_site_is_told(site, tmp_path):
     odd = tmp_path / "notes.doc"
     odd.write_bytes(b"\x00\x01ELF nothing of a site\n" * 20)
-    with pytest.raises(InputError, match="notes.doc"):
+    with pytest.raises(InputError, match=r"notes\.doc"):
         make(site, "slurm.conf", "notes.doc")
 
 
