@@ -47,6 +47,7 @@ PAIRS = (
         "difference",
     ),
     "workflows",
+    "predictions",
 )
 """Pictures that show two policies; the others show one."""
 
@@ -171,6 +172,15 @@ def simulate_site() -> walltime.Result:
     return walltime.simulate({"workload": dated, "cluster": site}, label="easy")
 
 
+def simulate_plans(jobs: Workload) -> list[walltime.Result]:
+    """Plans by requests of users, and by exact ones."""
+    exact = jobs.replace(dict(jobs.columns) | {"requested_time": jobs.columns["run_time"]})
+    return [
+        walltime.simulate(table, cores=CORES, policy="conservative", record__plans=True, label=label)
+        for table, label in ((jobs, "users' requests"), (exact, "exact requests"))
+    ]
+
+
 def simulate_workflows() -> list[walltime.Result]:
     """Workflows among other jobs: each task submitted when those before it have ended, or all known beforehand."""
     wide, long = Task("wide", 48, 3_240, 3_600), Task("long", 4, 14_040, 14_400)
@@ -283,6 +293,7 @@ def main() -> None:
     special = {"fairshare": [simulate_shares(jobs)], "failures": [disturbed], "workflows": workflows}
     special["resources"] = special["shares"] = [simulate_site()]
     special["loads"] = [simulate_programs()]
+    special["predictions"] = simulate_plans(jobs)
     draw_kinds(results, special)
     draw_schedules(disturbed, workflows[0])
     draw_repetitions()

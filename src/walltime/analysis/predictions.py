@@ -26,7 +26,6 @@ FIGURES = ("mean_error", "median_error", "p90_error", "within_minute", "within_t
 COLUMNS = {"ahead": pl.Float64, "jobs": pl.Int64, "known": pl.Float64} | dict.fromkeys(FIGURES, pl.Float64)
 """Errors in seconds, the rest as shares of the jobs that had a plan by then: sooner and later by more than a minute, on
 the very nodes that were planned. `known` is the share of jobs that waited by then and had a plan."""
-POINTS = 25
 CLASSES = (0.0, 1.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0, math.inf)
 """Planned waits that are alike, in seconds."""
 ENOUGH = 20  # past jobs, for an interval
@@ -90,23 +89,17 @@ def _numbers(text: str) -> set[int]:
     return found
 
 
+def mean_error(result: Shown, ahead: float) -> float | None:
+    """How far off plans were on average so many seconds before the starts; None where there were none."""
+    return _describe(look_back(result, ahead)).get("mean_error")
+
+
 def draw_errors(results: Sequence[Shown], **look: Any) -> Any:
-    """The mean distance between planned and real start over how long before the start that was, a line a result."""
-    from walltime.analysis.charts.chart import Axis, Chart, Line, Panel
-    from walltime.analysis.charts.quantities import find_labels
+    """The picture `predictions` of these results."""
+    from walltime.analysis.charts.relation import predictions
     from walltime.analysis.plots import Picture
 
-    ahead = np.geomspace(AHEAD[0], AHEAD[-1], POINTS)
-    lines = []
-    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
-        errors = [_describe(look_back(result, float(time))).get("mean_error") for time in ahead]
-        known = np.array([np.nan if error is None else max(error, 1.0) for error in errors])
-        there = ~np.isnan(known)
-        lines.append(Line(label, ahead[there], known[there], number))
-    axes = Axis("before the start", "duration", log=True), Axis("mean error", "duration", log=True)
-    return Picture(
-        Chart("predictions", "How far ahead can the plan be believed?", (Panel(*axes, tuple(lines)),)), **look
-    )
+    return Picture(predictions(results), **look)
 
 
 def judge_intervals(result: Shown, share: float = 0.9, held_out: float = 1 / 3) -> pl.DataFrame:

@@ -405,6 +405,7 @@ def test_workflows_are_shown_as_wholes() -> None:
         ("failures", {}, "nothing was ever down"),
         ("nodes", {}, "has no nodes"),
         ("workflows", {}, "has no workflows"),
+        ("predictions", {}, "has no plans"),
         ("node-load", {}, "has no nodes"),
         ("boxes", {"by": "account"}, "the jobs tell no account"),
         ("boxes", {"by": "colour"}, "unknown key"),
@@ -478,7 +479,11 @@ def _phased(label: str, shift: float, experiment_alone: bool) -> Shown:
     return Shown(record(*rows), label)
 
 
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.system and name != "workflows"])
+WITH_MORE = ("workflows", "predictions")
+"""What needs more of a result than its jobs."""
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.system and name not in WITH_MORE])
 def test_pictures_of_jobs_show_the_experiment_alone(kind: str) -> None:
     """The same as of a result that has no other jobs, and say so."""
     shifts = (0.0, 40.0) if KINDS[kind].several else (0.0,)

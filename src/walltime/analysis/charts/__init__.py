@@ -87,6 +87,7 @@ KINDS = {
         Kind("slowdown-map", "relation:slowdown_map"),
         Kind("recorded", "relation:recorded"),
         Kind("workflows", "workflows:workflows"),
+        Kind("predictions", "relation:predictions"),
         Kind("users", "people:users"),
         Kind("fairness", "people:fairness"),
         Kind("winners", "people:winners"),

@@ -1,4 +1,5 @@
-"""Pictures of two quantities of a job against each other: points, maps, the trace against the simulation."""
+"""Pictures of two quantities of a job against each other: points, maps, the trace against the simulation, the plan
+against what became of it."""
 
 from __future__ import annotations
 
@@ -18,11 +19,13 @@ from walltime.analysis.charts.quantities import (
     time_axis,
 )
 from walltime.analysis.charts.spread import distribution
+from walltime.analysis.predictions import AHEAD, mean_error
 from walltime.analysis.statistics import Groups, group_means
 from walltime.core.errors import InputError
 
 MOST_POINTS = 4_000
 """Points of a scatter plot, of all results together; of more jobs, every k-th in order of submission."""
+TIMES_AHEAD = 25
 
 
 def scatter(results: Sequence[Shown], x: str = "cores", y: str = "wait") -> Chart:
@@ -116,6 +119,19 @@ def recorded(results: Sequence[Shown]) -> Chart:
     shares = Panel(quantity.axis(), Axis("share of jobs", "share", low=0, high=1), tuple(lines), "Distributions")
     notes = ("Jobs that started in both. Less than a second is shown as a second.",)
     return Chart("recorded", "Waits in the trace and simulated", (shares, *panels), find_clock(results), notes)
+
+
+def predictions(results: Sequence[Shown]) -> Chart:
+    """The mean distance between planned and real start over how long before the start that was, a line a result."""
+    ahead = np.geomspace(AHEAD[0], AHEAD[-1], TIMES_AHEAD)
+    lines = []
+    for number, (label, result) in enumerate(zip(find_labels(results), results, strict=True)):
+        errors = [mean_error(result, float(time)) for time in ahead]
+        known = np.array([np.nan if error is None else max(error, 1.0) for error in errors])
+        there = ~np.isnan(known)
+        lines.append(Line(label, ahead[there], known[there], number))
+    axes = Axis("before the start", "duration", log=True), Axis("mean error", "duration", log=True)
+    return Chart("predictions", "How far ahead can the plan be believed?", (Panel(*axes, tuple(lines)),))
 
 
 def _both(result: Shown, x: str, y: str, lacking: str = "no job has both") -> tuple[np.ndarray, np.ndarray]:
