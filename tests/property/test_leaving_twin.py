@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twin.leaving import Leaver, run
 
+from twin.leaving import Leaver, run
 from walltime import simulate
 from walltime.analysis.intervals import parse_nodes
 from walltime.core.workload import Workload

@@ -7,6 +7,7 @@ takes the first nodes, by number, that have the cores free that it wants on each
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 
@@ -58,5 +59,5 @@ def run(jobs: list[Leaver], nodes: int, cores: int, overtake: bool) -> None:
     for job in jobs:
         assert job.start is not None
         edges = sorted({job.start, *(job.start + min(stay, job.limit) for stay in job.stays)})
-        for first, last in zip(edges, edges[1:], strict=False):
+        for first, last in itertools.pairwise(edges):
             job.held.append((first, last, tuple(job.holds(first))))

@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from walltime import simulate
 from walltime.core.errors import InputError
 from walltime.core.workload import MISSING, UNLIMITED
 from walltime.workload.formats import find_format, read
@@ -117,3 +118,36 @@ def test_collections_are_looked_at(tmp_path, collections, words):
 def test_an_option_of_another_format_is_refused(tmp_path):
     with pytest.raises(InputError, match="host is for google and alibaba; this is dslab"):
         read(write(tmp_path, GIVEN), host="4x4G")
+
+
+RUN = """\
+- {id: 1, submit_time: 0, collection_id: 1, resources: {nodes_count: 1, cpu_per_node: 4}, profile: &ten {type: idle, args: {time: 10}}}
+- {id: 2, submit_time: 1, collection_id: 1, resources: {nodes_count: 1, cpu_per_node: 4}, profile: *ten}
+- {id: 3, submit_time: 2, collection_id: 2, resources: {nodes_count: 1, cpu_per_node: 4}, profile: *ten}
+- {id: 4, submit_time: 3, collection_id: 2, schedule_after: 35, resources: {nodes_count: 1, cpu_per_node: 4}, profile: *ten}
+- {id: 5, submit_time: 4, priority: 9, collection_id: 1, resources: {nodes_count: 1, cpu_per_node: 4}, profile: *ten}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("model", ["trace", "programs"])
+def test_a_whole_run_goes_by_what_executions_inherit_and_starts_none_too_early(tmp_path, model):
+    """One host, so one at a time: the first; then by priority 9 (its own), 8 (ann's collection), 1 (bo's). The fourth
+    has 8 as well, but waits for its time, and the third goes before the second, which came earlier."""
+    collections = [
+        {"id": 1, "time": 0, "user": "bo", "priority": 1},
+        {"id": 2, "time": 0, "user": "ann", "priority": 8},
+    ]
+    file = write(tmp_path, json.dumps(collections), "collections.json")
+    workload = {"trace": str(write(tmp_path, RUN)), "collections": str(file)}
+    cluster = {"nodes": "1x4", "scheduler": {"order": "priority", "backfill": "none"}}
+    result = simulate({"workload": workload, "cluster": cluster, "execution": {"model": model}})
+    found = result.jobs.sort("start").select("job_id", "user", "start", "eligible").rows()
+    assert found == [(1, "bo", 0, 0), (5, "bo", 10, 4), (3, "ann", 20, 2), (2, "bo", 30, 1), (4, "ann", 40, 35)]
+    assert result.audit() == []
+
+
+def test_schedule_after_leaves_a_free_host_idle(tmp_path):
+    alone = "- {id: 1, submit_time: 0, schedule_after: 7.5, resources: {nodes_count: 1, cpu_per_node: 1},\n"
+    alone += "   profile: {type: idle, args: {time: 2}}}\n"
+    result = simulate({"workload": {"trace": str(write(tmp_path, alone))}, "cluster": {"nodes": "1x4"}})
+    assert result.jobs.select("start", "end", "wait").row(0) == (7.5, 9.5, 7.5)
