@@ -27,6 +27,7 @@ CASE = "programs"
 NODES = 100
 ROUNDS = 100
 END = 1e15
+FEWER = 20
 STEP = {"type": "sequence", "args": {"repeat": ROUNDS, "profiles": [
     {"type": "compute-vector", "args": {"compute_work": [1e9, 2e9]}},
     {"type": "communication-src-dst", "args": {"src": [0], "dst": [1], "size": 50}},
@@ -53,6 +54,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     for what, profile, target in (("file", step, at_least(300)), ("coroutines", Rounds(), at_least(100))):
         timing, count = setting.time(partial(_start, profile, programs), _finish)
         yield _operations(f"{count:,} operations from {what}", count, timing, target)
+    yield _compare_others(setting, step, programs)
     jobs = setting.jobs // 10
     timing, record = setting.time(partial(_scenario, jobs), lambda made: native.run(*made))
     if record.facts["programs"]["failed"] or (record.jobs["state"] != "completed").any():
@@ -66,11 +68,23 @@ def _operations(what: str, count: int, timing: Timing, target: Target) -> Figure
     return Figure(CASE, what, median, best, "k/s", target, None, len(timing.runs))
 
 
-def _start(profile: Any, programs: int) -> tuple[Platform, int]:
+def _compare_others(setting: Setting, step: Any, programs: int) -> Figure:
+    """An operation beside many flows with which it shares no link over one beside few."""
+    cost = {}
+    for share in (1, FEWER):  # all at once, each pair of nodes alone; then as many one after the other
+        pairs = max(1, programs // share)
+        timing, count = setting.time(partial(_start, step, programs, 2 * pairs), _finish)
+        cost[share] = timing.median / count, timing.best / count
+    many, few = cost[1], cost[FEWER]
+    what = f"an operation beside {programs:,} flows elsewhere over one beside {max(1, programs // FEWER):,}"
+    return Figure(CASE, what, many[0] / few[0], many[1] / few[1], "x", at_most(3), None, setting.repeats)
+
+
+def _start(profile: Any, programs: int, nodes: int = NODES) -> tuple[Platform, int]:
     """Programs of two processes on a star, each pair of nodes with a few of them."""
-    platform = Platform([4] * NODES, [1e9] * NODES, Star(NODES, Link(100.0, 1e-6)))
+    platform = Platform([4] * nodes, [1e9] * nodes, Star(nodes, Link(100.0, 1e-6)))
     for number in range(programs):
-        first = 2 * number % NODES
+        first = 2 * number % nodes
         Program(platform, ((first, 1), (first + 1, 1)), linear, number, "rounds").start(profile)
     return platform, programs * ROUNDS * 3
 

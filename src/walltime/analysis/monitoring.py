@@ -219,7 +219,8 @@ def write_monitoring(result: Result, folder: str | Path) -> list[Path]:
     tables = {name: TABLES[table](result) for name, table in _FILES.items()}
     if not tables["load.csv"].height:
         raise InputError("the result has no loads of nodes: record: {by: [node-group]} or [node] keeps them")
-    if not tables["fair_share.csv"].height:
+    wanted = () if result.scenario is None else result.scenario.record.by
+    if not tables["fair_share.csv"].height and "user" not in wanted:  # jobs may have no users
         raise InputError("the result has no series of users: record: {by: [user]} keeps them")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

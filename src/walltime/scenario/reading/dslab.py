@@ -304,6 +304,6 @@ class _Configuration:
         for key in _MONITORING[:2]:
             if key in given and "interval" not in made:
                 made["interval"] = self.number(given[key], ("monitoring", key), 1e-6)
-        if given.get("collect_user_queues") is True:
-            made["by"] = ["queue", "user"]
+        wanted = {"user": given.get("collect_user_queues") is True, "node": given.get("display_host_load") is True}
+        made["by"] = ["queue", *(key for key, chosen in wanted.items() if chosen), "node-group"]
         return made

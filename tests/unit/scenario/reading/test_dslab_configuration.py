@@ -83,7 +83,7 @@ def test_it_is_a_scenario_that_can_be_written_and_changed(figure):
     scenario = load(figure, [("cluster.scheduler.rhythm", "instant"), ("seed", 3)])
     assert [group.cores for group in scenario.clusters[0].nodes] == [20, 5]
     assert scenario.record.interval == 100
-    assert scenario.record.by == ("queue", "user")
+    assert scenario.record.by == ("queue", "user", "node-group")
     assert walltime.simulate(scenario).jobs["start"].to_list() == [3, 12]
 
 
