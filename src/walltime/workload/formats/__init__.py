@@ -99,6 +99,8 @@ def read_batches(
 ) -> Iterator[Workload]:
     """The workload as a stream of workloads of about `rows` jobs; SWF, sacct, google, alibaba and Parquet in bounded
     memory."""
+    if rows < 1:
+        raise InputError("a batch needs at least one job", value=rows)
     kind = find_format(path, format)
     _check_options(path, kind, {"collections": collections, "host": host})
     if kind == "swf":
@@ -121,8 +123,6 @@ def read_batches(
         from walltime.workload.formats.parquet import read_parquet_batches
 
         return read_parquet_batches(path, rows)
-    if rows < 1:
-        raise InputError("a batch needs at least one job", value=rows)
     return read(path).batches(rows)
 
 

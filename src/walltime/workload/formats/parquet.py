@@ -41,8 +41,6 @@ def read_parquet_batches(path: str | Path, rows: int) -> Iterator[Workload]:
     to be in order of submission, and its jobs' numbers have to rise."""
     import polars as pl
 
-    if rows < 1:
-        raise InputError("a batch needs at least one job", value=rows)
     with reading(path) as file:
         scanned = file.scan()
         extra = _read_extra(pl.read_parquet_metadata(path).get(_METADATA))

@@ -176,7 +176,11 @@ GENERATED = {
     "execution": {"overrun": "extend"},
     "broker": {"name": "random", "migrate": True},
 }
-SPAN = {"workload": {"synthetic": {"span": "1d", "arrivals": 10, "types": {"a": {"work": 5}}}}, "cluster": {"cores": 4}}
+SPAN = {
+    "workload": {"synthetic": {"span": "1d", "arrivals": 10, "types": {"a": {"work": 5}}}},
+    "cluster": {"cores": 4},
+    "record": "summary",
+}
 MIX = {
     "workload": [
         {"trace": "log.swf", "format": "google", "collections": "users.txt", "host": "96x512G"},
