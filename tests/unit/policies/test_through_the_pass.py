@@ -22,9 +22,10 @@ FILES = sorted((ROOT / "backfill").glob("*.py")) + sorted((ROOT / "rhythm").glob
 LOOKING = {
     "raw_ledger": {"units", "free", "extra", "window", "foresee", "promises", "next_promise", "due", "size", "early",
                    "track", "begin_moves", "mover"},  # the last three keep the index of promises
-    "raw_queue": {"head", "next", "behind", "leading", "ordered", "fresh", "known", "quiet", "size", "fixed"},
-    "lines": {"opening", "choices"},
-    "quotas": {"refuser", "full"},
+    "raw_queue": {"head", "next", "behind", "leading", "ordered", "fresh", "known", "quiet", "size", "fixed",
+                  "moves"},
+    "lines": {"opening", "choices", "choosers", "tiers"},
+    "quotas": {"refuser", "full", "timed"},
 }  # fmt: skip
 """What may be asked of the things that a pass is made of: nothing that changes them."""
 
