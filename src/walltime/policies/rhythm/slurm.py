@@ -288,6 +288,7 @@ class Slurm(Rhythm):
             if not isinstance(p.raw_ledger, ResourceLedger):
                 raise InputError("rhythm: slurm plans with nodes; give the cluster nodes")
             self.parts = Partitions(p.raw_ledger, self.masks)
+            self.parts.ledger.time_nodes()  # from now on it writes down which nodes have changed
             self.stopped = integers(len(self.parts.nodes))
             self.looked = integers(len(self.parts.nodes))
             self.open = no_nodes(self.parts.ledger.n)

@@ -175,7 +175,6 @@ class Cycle:
         close: cython.longlong = p.now + self.window
         if self.willrun is None:
             self.parts = parts
-            parts.ledger.time_nodes()
             self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
         p.release()
         if self.is_same(p):
