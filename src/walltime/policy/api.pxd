@@ -116,6 +116,7 @@ cdef class Pass:
     cdef int pass_over_none(self) except -1
     cdef int set_causes(self, int causes) noexcept
     cpdef int start(self, Py_ssize_t slot) except -1
+    cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef int start_here(self, Py_ssize_t slot) except -1
     cpdef bint fits_on(self, Py_ssize_t slot, object nodes) except? -1
     cpdef int start_on(self, Py_ssize_t slot, object nodes) except -1

@@ -644,6 +644,11 @@ class Pass:
         finally:
             self.raw_ledger.lift()
 
+    def choose(self, slot, k):
+        """The job is in that one of its queues."""
+        self.lines.choices.put(self.jobs, slot, k)
+        return 0
+
     def start_here(self, slot):
         """The same in the queue that it is in, where it is known to fit."""
         self.jobs.at[slot].backfilled = self.raw_queue.ahead(slot)

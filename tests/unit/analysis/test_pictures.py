@@ -40,14 +40,19 @@ def results() -> list[walltime.Result]:
     tasks = [Task("first", 4, 900, 1200), Task("second", 8, 300, 600, ("first",))]
     work = add_workflows(jobs(), Mix([Workflow.of("chain", tasks)], "multi", every=6000.0), 1)
     made = []
-    for backfill in ("none", "easy"):
+    for backfill in ("conservative", "easy"):
         cluster = {
             "nodes": "4x4",
             "failures": [{"between": {"mean": 40_000.0}, "repair": 3000.0}],
             "reservations": [{"name": "update", "start": 9000, "length": 1200}],
             "scheduler": {"order": {"name": "fairshare", "interval": 600}, "backfill": backfill},
         }
-        scenario = {"workload": work, "cluster": cluster, "seed": 1, "record": {"by": ["queue", "node-group"]}}
+        scenario = {
+            "workload": work,
+            "cluster": cluster,
+            "seed": 1,
+            "record": {"by": ["queue", "node-group"], "plans": True},
+        }
         made.append(walltime.simulate(scenario, label=backfill))
     return made
 

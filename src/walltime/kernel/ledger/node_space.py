@@ -22,6 +22,9 @@ if not cython.compiled:
     def count_bits(found, many):
         return sum(int(word).bit_count() for word in found[:many])
 
+    def count_common(one, other, at, many):
+        return sum(int(one[w] & other[at + w]).bit_count() for w in range(many))
+
 
 @cython.final
 @cython.cclass

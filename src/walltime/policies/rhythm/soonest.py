@@ -14,9 +14,7 @@ PATIENCE = cython.declare(cython.Py_ssize_t, 8)  # steps for each node after whi
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
-
-    def count_common(one, other, at, many):
-        return sum(int(one[w] & other[at + w]).bit_count() for w in range(many))
+    from walltime.kernel.ledger.node_space import count_common
 
 
 @cython.final
