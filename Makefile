@@ -10,7 +10,7 @@ help:
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
 	@echo "make test-services   the tests that need a browser, Slurm's controller or a wheel"
 	@echo "make test-base   the tests as if no extra were installed"
-	@echo "make longest   the 20 longest tests and documents, in CPU time, into tests/LONGEST.md"
+	@echo "make longest   the 20 longest tests and documents of the last make test, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
 	@echo "make guards REASON='...'   remake the digests of guarded schedules and the contract; says what changed"
 	@echo "make pictures   remake every picture of the documents"
@@ -21,18 +21,23 @@ help:
 	@echo "make clean   remove everything that was built or installed here"
 demo: build
 	@.venv/bin/walltime demo
-test: develop lint checked recipes
-	$(TEST) -m "not service" --ignore tests/property --ignore tests/unit/policy/test_conformance.py tests
-	PYTHONPATH=build/checked/lib $(TEST) -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
+# Lint and the checked build have what the fast half leaves of two cores: its last tests, processes that wait, mypy.
+test: export WALLTIME_TESTS := 1
+test: develop recipes
+	@rm -f build/cpu-*.txt
+	@nice -n 19 make --no-print-directory lint checked >build/beside.txt 2>&1 & beside=$$!; \
+	trap 'kill $$beside 2>/dev/null' EXIT; \
+	echo "walltime: the fast build; beside it lint and the checked build, whose output follows"; \
+	$(TEST) --cpu build/cpu-fast.txt -m "not service" --ignore tests/property --ignore tests/unit/policy/test_conformance.py tests; fast=$$?; \
+	wait $$beside; lint=$$?; trap - EXIT; cat build/beside.txt; [ $$fast = 0 ] && [ $$lint = 0 ]
+	PYTHONPATH=build/checked/lib $(TEST) --cpu build/cpu-checked.txt -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
 test-services: develop checked browser releases database dask solver
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 test-base: develop
 	PYTHONPATH=tests $(TEST) -p no_extras -m "not service" tests
-longest: develop
-	rm -f build/cpu.txt
-	$(TEST) --cpu build/cpu.txt tests
-	$(PY) tests/longest.py build/cpu.txt
+longest: build/cpu-fast.txt build/cpu-checked.txt
+	$(PY) tests/longest.py $^
 lint: develop
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
@@ -79,6 +84,8 @@ soak: develop
 clean:
 	rm -rf .venv build src/*.egg-info src/walltime/_cyutility.c .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find src \( -name '*.so' -o -name '*.part' \) -delete
+build/cpu-fast.txt build/cpu-checked.txt:
+	@echo "run \`make test\` first: it notes what each test takes" >&2; exit 2
 .venv/.installed: pyproject.toml tools/bootstrap tools/installed.py
 	@tools/bootstrap
 	@touch $@

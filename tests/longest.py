@@ -1,40 +1,49 @@
-"""Writes LONGEST.md from the file that `pytest --cpu FILE` made: `make longest`."""
+"""Writes LONGEST.md from what `make test` noted of both builds (`pytest --cpu FILE`): `make longest`."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 MOST = 20
 PAGE = Path(__file__).with_name("LONGEST.md")
+BUILDS = ("fast", "checked")
 
 
-def make_page(lines: Iterable[str]) -> list[str]:
-    """The sum, the folders and the longest tests, from lines of CPU seconds and a test."""
-    found: Counter[str] = Counter()
-    folders: Counter[str] = Counter()
-    for line in lines:
-        seconds, _, test = line.partition(" ")
-        found[test] += float(seconds)
-        folders["/".join(test.split("/")[:2])] += float(seconds)
+def make_page(builds: Mapping[str, Iterable[str]]) -> list[str]:
+    """The sums, the folders and the longest tests of each build, from lines of CPU seconds and a test."""
+    found: Counter[tuple[str, str]] = Counter()
+    folders: dict[str, Counter[str]] = {}
+    for build, lines in builds.items():
+        for line in lines:
+            seconds, _, test = line.partition(" ")
+            found[test, build] += float(seconds)
+            folders.setdefault("/".join(test.split("/")[:2]), Counter())[build] += float(seconds)
+    totals = {build: [seconds for (_, by), seconds in found.items() if by == build] for build in builds}
+    ranked = sorted(folders.items(), key=lambda item: -item[1].total())
     return [
         "# The longest tests and documents",
         "",
-        f"CPU seconds on the fast build, processes that a test starts included; {len(found)} tests, "
-        f"{sum(found.values()):,.0f} s in all. `make longest` measures them.",
+        "CPU seconds in `make test`, processes that a test starts included: "
+        + "; ".join(f"{len(all_)} tests on the {build} build, {sum(all_):,.0f} s" for build, all_ in totals.items())
+        + ". `make longest` writes this page from the last `make test`.",
         "",
-        "| seconds | folder |",
-        "|---:|---|",
-        *(f"| {seconds:,.0f} | `{folder}` |" for folder, seconds in folders.most_common()),
+        f"| folder | {' | '.join(builds)} |",
+        f"|---|{'---:|' * len(builds)}",
+        *(f"| `{name}` | {' | '.join(f'{by[build]:,.0f}' for build in builds)} |" for name, by in ranked),
         "",
-        "| seconds | test |",
-        "|---:|---|",
-        *(f"| {seconds:,.1f} | `{test.removeprefix('tests/')}` |" for test, seconds in found.most_common(MOST)),
+        "| seconds | test | build |",
+        "|---:|---|---|",
+        *(
+            f"| {seconds:,.1f} | `{test.removeprefix('tests/')}` | {build} |"
+            for (test, build), seconds in found.most_common(MOST)
+        ),
     ]
 
 
 if __name__ == "__main__":
-    page = make_page(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
+    files = [Path(name).read_text(encoding="utf-8").splitlines() for name in sys.argv[1:]]
+    page = make_page(dict(zip(BUILDS, files, strict=True)))
     PAGE.write_text("\n".join(page) + "\n", encoding="utf-8")

@@ -37,6 +37,9 @@ def test_a_run_says_what_it_ran_and_what_each_test_took(tmp_path):
     noted = (tmp_path / "cpu.txt").read_text().splitlines()
     assert len(noted) == ran > 0
     tool = runpy.run_path(str(ROOT / "tests" / "longest.py"))
-    page = "\n".join(tool["make_page"](["0.5 tests/a/x.py::one", "2.25 tests/b/y.py::two", "0.5 tests/a/x.py::one"]))
-    assert "2 tests, 3 s in all" in page
-    assert page.index("| 2.2 | `b/y.py::two` |") < page.index("| 1.0 | `a/x.py::one` |")
+    fast = ["0.5 tests/a/x.py::one", "2.25 tests/b/y.py::two", "0.5 tests/a/x.py::one"]
+    page = "\n".join(tool["make_page"]({"fast": fast, "checked": ["1.5 tests/a/x.py::one"]}))
+    assert "2 tests on the fast build, 3 s; 1 tests on the checked build, 2 s" in page
+    rows = ["| 2.2 | `b/y.py::two` | fast |", "| 1.5 | `a/x.py::one` | checked |", "| 1.0 | `a/x.py::one` | fast |"]
+    assert page.endswith("\n".join(rows))
+    assert "| `tests/a` | 1 | 2 |" in page
