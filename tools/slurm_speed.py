@@ -130,10 +130,12 @@ def measure_backlog(nodes: int, queue: int, sharing: str, release: str | None) -
         asker = Frozen(run)
         expected = asker.ask("squeue -h -o '%i %T %S %N %e' --sort=i")
         asker.close()
+        counts = run.controller.count()
         cycles = summarise([Frozen(run, folder="figures").ask("sdiag")], timed=False)["backfill"]["cycles"]
     digest = hashlib.sha256(expected.encode()).hexdigest()[:12]
     print(f"{nodes:5d} nodes, {queue:4d} waiting, {sharing:6s}: {spent:6.2f} s of CPU, {BACKLOG / spent:7.1f} "
-          f"simulated seconds for each, {cycles} backfill passes, {digest}", flush=True)  # fmt: skip
+          f"simulated seconds for each, {cycles} backfill passes, {digest}, "
+          f"{counts['known']} of {counts['asked']} answers known", flush=True)  # fmt: skip
 
 
 class Table:

@@ -111,8 +111,8 @@ class Controller:
     def count(self) -> dict[str, int]:
         """The library's counters."""
         assert self._clock is not None
-        names = ("idles", "messages", "switches", "advances", "threads")
-        return dict(zip(names, struct.unpack_from("5q", self._clock, 8), strict=True))
+        names = ("idles", "messages", "switches", "advances", "threads", "asked", "known")
+        return dict(zip(names, struct.unpack_from("7q", self._clock, 8), strict=True))
 
     def cpu_seconds(self) -> float:
         """Processor time that the controller has used."""
@@ -236,6 +236,7 @@ class Controller:
             settings["VTIME_CONTROL"] = str(self.folder / "control")
             settings["VTIME_START"] = str(self.setting.start)
             settings["VTIME_SLACK"] = str(self.setting.slack)
+            settings |= _choose_answers(self.installation.product)
             if self.setting.cost:
                 settings["VTIME_COST"] = repr(self.setting.cost)
         else:
@@ -246,6 +247,13 @@ class Controller:
 def is_telling(line: str) -> bool:
     """Whether a line of the log may say what went wrong."""
     return bool(re.search(r"fatal|error|vtime:|slurmctld\(|\.so", line)) and not _NOISE.search(line)
+
+
+def _choose_answers(release: str) -> dict[str, str]:
+    """Whether the library keeps answers of the selection plug-in: it does, unless $WALLTIME_SLURM_ANSWERS says `ask`
+    (never), or `check`: each is asked for again, and compared."""
+    how = os.environ.get("WALLTIME_SLURM_ANSWERS", "keep")
+    return {} if how == "ask" else {"VTIME_RELEASE": release, **({"VTIME_CHECK": "1"} if how == "check" else {})}
 
 
 def _choose_base() -> str | None:

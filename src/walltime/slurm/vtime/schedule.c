@@ -415,6 +415,8 @@ __attribute__((constructor)) static void start(void) {
     unsetenv("VTIME_CONTROL"); /* the programs that this one starts live in real time */
     unsetenv("LD_PRELOAD");
     vtime_make_room();
+    const char *release = getenv("VTIME_RELEASE");
+    if (release && cost == 0) vtime_know_release(release, getenv("VTIME_CHECK") != 0);
     self = calloc(1, sizeof *self);
     self->handle = pthread_self();
     self->number = numbers++;

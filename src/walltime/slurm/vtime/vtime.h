@@ -40,7 +40,7 @@ struct thread {
 /* The page shared with the manager and with the clients: the clock, then counters to measure with. */
 struct page {
     int64_t now; /* virtual microseconds since 1970 */
-    int64_t idles, messages, switches, advances, threads;
+    int64_t idles, messages, switches, advances, threads, asked, known;
 };
 
 extern int active;          /* this process is scheduled here; 0 in clients and after fork */
@@ -63,6 +63,7 @@ void vtime_wake_all(void *object);
 int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer, int pipe);
 int64_t vtime_next_alarm(void);                   /* when the next timer expires */
 void vtime_sound_alarms(void);                    /* the signals of all timers whose time has come */
+void vtime_know_release(const char *release, int check); /* answers of the selection plug-in are kept */
 void vtime_make_room(void);                       /* for small blocks of memory */
 void vtime_read_people(const char *path);
 

@@ -1,0 +1,364 @@
+/* Answers that are known: when could this waiting job start?
+
+   Nearly all of a backfill pass is the selection plug-in's answer to this question, for every waiting job again and
+   again. Its answer follows from the question (the job's record, the nodes it may have, how many), from the machine
+   (running jobs and what they hold, nodes, partitions, settings) and, if a job runs past its end, from the clock. So it
+   is kept with a digest of all of these, and given again when all of these are the same. README.md says what is
+   looked at. Questions with preemption, with reserved cores or about switches always go to the plug-in, and so does all
+   where scheduling costs time. */
+#include "vtime.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define WILL_RUN 2
+#define ROOM (1UL << 30) /* address space for answers; they are all forgotten when it is full */
+#define BUCKETS (1U << 15)
+#define MOST_NODES (1 << 17)
+
+struct range {
+    uint32_t from, to;
+};
+
+/* Where a release keeps what is looked at. Bytes in `job_free` and so on are not looked at: the plug-in reads none of
+   them when it answers. They are in order, and end with a range beyond the record. */
+struct layout {
+    const char *release;
+    uint32_t job_size, details_size, node_size;
+    uint32_t details, end_time, job_state, node_bitmap, job_resources, partition, start_time, cpus, switches;
+    uint32_t weight, required, excluded, cores_asked, gres, gres_asked;
+    struct range job_free[12], details_free[4], node_free[12];
+};
+
+static const struct layout layouts[] = {
+    {
+        .release = "22.05.8",
+        .job_size = 1048, .details_size = 504, .node_size = 472,
+        .details = 208, .end_time = 224, .job_state = 408, .node_bitmap = 520, .job_resources = 400,
+        .partition = 608, .start_time = 816, .cpus = 888, .switches = 1024,
+        .weight = 376, .required = 352, .excluded = 160, .cores_asked = 240, .gres = 264, .gres_asked = 80,
+        /* last_sched_eval; priority; sched_nodes; start_time, state_desc, state_reason; total_cpus */
+        .job_free = {{416, 424}, {656, 660}, {768, 776}, {816, 836}, {888, 892}, {1048, 1048}},
+        .details_free = {{504, 504}},
+        /* boot_time; cpu_load; cpu_load_time; free_mem and its time; last_busy, last_response; node_state; sched_weight;
+           up_time */
+        .node_free = {{32, 40}, {80, 84}, {88, 96}, {152, 168}, {192, 208}, {280, 284}, {376, 384}, {452, 456}, {472, 472}},
+    },
+};
+
+struct answer {
+    uint64_t key[2];
+    uint32_t next; /* in its bucket, in steps of 8 bytes; 0: none */
+    int code;
+    int64_t start_before, start;
+    uint32_t cpus_before, cpus, changes, words;
+    uint64_t bits[]; /* the nodes, then the changed weights of nodes: number and weight */
+};
+
+static const struct layout *layout;
+static int checking;
+static uint64_t changes_seen, switches_seen; /* what was the case when the machine was looked at */
+static uint64_t changes;                     /* how often the plug-in was told of something */
+static int64_t now_seen;
+static int looked, settled, weights_known; /* answers hold; the digest of the weights of nodes does */
+static uint64_t machine[2], weights[2];
+static char *room;
+static size_t used;
+static uint32_t buckets[BUCKETS];
+static uint64_t old_weights[MOST_NODES];
+
+/* What the controller has. */
+static void ***node_table, **all_jobs, **all_partitions, **idle, **available;
+static int *node_count;
+static char *settings;
+static size_t settings_size;
+static int (*for_each)(void *list, int (*visit)(void *item, void *what), void *what);
+
+/* ---- digests of 128 bits */
+
+static void add(uint64_t *digest, uint64_t word) {
+    digest[0] = (digest[0] ^ word) * 0x9e3779b97f4a7c15;
+    digest[0] ^= digest[0] >> 32;
+    digest[1] = (digest[1] + word) * 0xd6e8feb86659fd93;
+    digest[1] ^= digest[1] >> 29;
+}
+
+static void add_bytes(uint64_t *digest, const char *from, size_t size) {
+    uint64_t word = 0;
+    for (; size >= 8; from += 8, size -= 8) {
+        memcpy(&word, from, 8);
+        add(digest, word);
+    }
+    word = 0;
+    memcpy(&word, from, size);
+    if (size) add(digest, word);
+}
+
+static void add_record(uint64_t *digest, const char *record, const struct range *spared, size_t size) {
+    size_t at = 0;
+    for (; at < size; spared++) {
+        add_bytes(digest, record + at, spared->from - at);
+        at = spared->to;
+    }
+}
+
+#define FIELD(type, record, offset) (*(type *)((char *)(record) + (offset)))
+static size_t count_words(const int64_t *bits) { return (size_t)(bits[1] + 63) / 64; }
+#define WEIGHT(node) FIELD(uint64_t, (*node_table)[node], layout->weight)
+static void add_bits(uint64_t *digest, const int64_t *bits) {
+    if (bits) add_bytes(digest, (const char *)(bits + 1), 8 + 8 * count_words(bits));
+}
+static size_t size_of(const void *block) { return ((const size_t *)block)[-1]; } /* as the controller notes it itself */
+
+/* ---- the machine */
+
+static int add_job(void *job, void *past) {
+    uint32_t state = FIELD(uint32_t, job, layout->job_state);
+    if ((state & 0xff) != 1 && (state & 0xff) != 2) return 0; /* neither running nor suspended */
+    int64_t end = FIELD(int64_t, job, layout->end_time);
+    if (end <= page->now / SECOND) *(int *)past = 1;
+    add(machine, (uintptr_t)job);
+    add(machine, state);
+    add(machine, (uint64_t)end);
+    add(machine, FIELD(uint64_t, job, layout->job_resources));
+    add(machine, FIELD(uint64_t, job, layout->partition));
+    add_bits(machine, FIELD(int64_t *, job, layout->node_bitmap));
+    return 0;
+}
+
+static int add_partition(void *partition, void *unused) {
+    (void)unused;
+    add_bytes(machine, partition, size_of(partition));
+    return 0;
+}
+
+static void forget(void) {
+    memset(buckets, 0, sizeof buckets);
+    used = 8;
+}
+
+/* Looks at all of it, if anybody else has run since the last look, or the plug-in was told of something. */
+static void look(void) {
+    if (looked && switches_seen == (uint64_t)page->switches && changes_seen == changes && now_seen == page->now) return;
+    uint64_t before[2] = {machine[0], machine[1]};
+    int past = 0;
+    machine[0] = changes;
+    machine[1] = 1;
+    for_each(*all_jobs, add_job, &past);
+    for_each(*all_partitions, add_partition, 0);
+    for (int i = 0; i < *node_count; i++)
+        if ((*node_table)[i]) add_record(machine, (*node_table)[i], layout->node_free, layout->node_size);
+    add_bytes(machine, settings, settings_size);
+    add_bits(machine, (int64_t *)*idle);
+    add_bits(machine, (int64_t *)*available);
+    if (machine[0] != before[0] || machine[1] != before[1]) forget();
+    switches_seen = (uint64_t)page->switches;
+    changes_seen = changes;
+    now_seen = page->now;
+    looked = 1;
+    settled = !past;
+    weights_known = 0;
+}
+
+/* Whether records are as large as the layout says; checked with every question, because it costs nothing. */
+static int fits(const char *job) {
+    const char *details = FIELD(char *, job, layout->details);
+    return size_of(job) == layout->job_size && details && size_of(details) == layout->details_size &&
+           *node_count <= MOST_NODES;
+}
+
+static void digest_weights(void) {
+    weights[0] = weights[1] = 0;
+    for (int i = 0; i < *node_count; i++)
+        if ((*node_table)[i]) add(weights, WEIGHT(i));
+    weights_known = 1;
+}
+
+/* ---- answers */
+
+struct question {
+    uint64_t key[2], image[2]; /* of everything; of the job alone */
+    int64_t start;
+    uint32_t cpus;
+};
+
+static int add_gres(void *gres, void *image) {
+    add_bytes(image, gres, 8);
+    add_bytes(image, FIELD(char *, gres, 8), layout->gres_asked);
+    return 0;
+}
+
+/* The job and all that the plug-in reads by way of it. */
+static void digest_job(uint64_t *image, const char *job) {
+    const char *details = FIELD(char *, job, layout->details), *cores = FIELD(char *, details, layout->cores_asked);
+    void *gres = FIELD(void *, job, layout->gres);
+    image[0] = image[1] = 0;
+    add_record(image, job, layout->job_free, layout->job_size);
+    add_record(image, details, layout->details_free, layout->details_size);
+    add_bits(image, FIELD(int64_t *, details, layout->required));
+    add_bits(image, FIELD(int64_t *, details, layout->excluded));
+    if (cores) add_bytes(image, cores, size_of(cores));
+    if (gres) for_each(gres, add_gres, image);
+}
+
+static void put(struct question *q, const char *job, const int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted) {
+    if (!weights_known) digest_weights();
+    digest_job(q->image, job);
+    q->start = FIELD(int64_t, job, layout->start_time);
+    q->cpus = FIELD(uint32_t, job, layout->cpus);
+    memcpy(q->key, weights, sizeof q->key);
+    add(q->key, (uintptr_t)job);
+    add(q->key, (uint64_t)least << 32 | most);
+    add(q->key, wanted);
+    add(q->key, q->image[0]);
+    add(q->key, q->image[1]);
+    add_bits(q->key, bits);
+}
+
+static struct answer *at(uint32_t place) { return (struct answer *)(room + place * 8UL); }
+
+static struct answer *find(const struct question *q) {
+    for (uint32_t place = buckets[q->key[0] % BUCKETS]; place; place = at(place)->next) {
+        struct answer *a = at(place);
+        if (a->key[0] != q->key[0] || a->key[1] != q->key[1]) continue;
+        /* a question without an answer leaves these as they were */
+        if (!a->code || (a->start_before == q->start && a->cpus_before == q->cpus)) return a;
+    }
+    return 0;
+}
+
+static int give(const struct answer *a, char *job, int64_t *bits) {
+    FIELD(int64_t, job, layout->start_time) = a->start;
+    FIELD(uint32_t, job, layout->cpus) = a->cpus;
+    memcpy(bits + 2, a->bits, 8UL * a->words);
+    const uint64_t *change = a->bits + a->words;
+    for (uint32_t i = 0; i < a->changes; i++, change += 2) WEIGHT(change[0]) = change[1];
+    if (a->changes) weights_known = 0;
+    return a->code;
+}
+
+/* Keeps an answer, unless the plug-in has changed more of the job than that, or the job could start now. */
+static struct answer *keep(const struct question *q, int code, const char *job, const int64_t *bits) {
+    uint64_t image[2];
+    int64_t start = FIELD(int64_t, job, layout->start_time);
+    digest_job(image, job);
+    if (memcmp(image, q->image, sizeof image) || (!code && start <= page->now / SECOND)) return 0;
+    size_t words = count_words(bits);
+    if (used + sizeof(struct answer) + 8 * words + 16UL * (size_t)*node_count > ROOM) forget();
+    struct answer *a = at((uint32_t)(used / 8));
+    *a = (struct answer){{q->key[0], q->key[1]}, 0, code, q->start, start, q->cpus,
+                         FIELD(uint32_t, job, layout->cpus), 0, (uint32_t)words};
+    memcpy(a->bits, bits + 2, 8 * words);
+    uint64_t *change = a->bits + words;
+    for (int i = 0; i < *node_count; i++) {
+        if (!(*node_table)[i] || WEIGHT(i) == old_weights[i]) continue;
+        *change++ = (uint64_t)i;
+        *change++ = WEIGHT(i);
+        a->changes++;
+    }
+    return a;
+}
+
+static void enter(struct answer *a) {
+    a->next = buckets[a->key[0] % BUCKETS];
+    buckets[a->key[0] % BUCKETS] = (uint32_t)(used / 8);
+    used += sizeof *a + 8UL * a->words + 16UL * a->changes;
+}
+
+/* Compares what was known with what the plug-in has just said. */
+static void compare(const struct answer *known, const struct answer *said) {
+    size_t size = 8UL * known->words + 16UL * known->changes;
+    if (!said || known->code != said->code || known->start != said->start || known->cpus != said->cpus ||
+        known->changes != said->changes || memcmp(known->bits, said->bits, size))
+        vtime_die("an answer that was known is not what the plug-in says: %d at %ld, %d at %ld", known->code,
+                  known->start, said ? said->code : -1, said ? said->start : 0);
+}
+
+/* ---- what is taken over */
+
+typedef int ask_function(char *job, int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted, uint16_t mode,
+                         void *victims, void **chosen, void *cores, long more, long other);
+
+EXPORT ask_function select_g_job_test;
+EXPORT int select_g_job_test(char *job, int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted, uint16_t mode,
+                             void *victims, void **chosen, void *cores, long more, long other) {
+    ask_function *real = REAL(select_g_job_test);
+    struct question q;
+    struct answer *known = 0;
+    int plain = layout && mode == WILL_RUN && !victims && !cores && !chosen && fits(job) &&
+                !FIELD(uint32_t, job, layout->switches);
+    if (plain) {
+        look();
+        plain = settled;
+    }
+    if (plain) {
+        page->asked++;
+        put(&q, job, bits, least, most, wanted);
+        known = find(&q);
+        if (known) page->known++;
+        if (known && !checking) return give(known, job, bits);
+        for (int i = 0; i < *node_count; i++) old_weights[i] = (*node_table)[i] ? WEIGHT(i) : 0;
+    }
+    int code = real(job, bits, least, most, wanted, mode, victims, chosen, cores, more, other);
+    weights_known = 0;
+    if (plain) {
+        struct answer *said = keep(&q, code, job, bits);
+        if (known) compare(known, said);
+        else if (said) enter(said);
+    }
+    return code;
+}
+
+/* Whatever else the plug-in is told may change what it answers. */
+typedef long tell_function(long, long, long, long, long, long, long, long, long, long, long, long);
+#define WATCH(name)                                                                                        \
+    EXPORT tell_function name;                                                                             \
+    EXPORT long name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l) { \
+        changes++;                                                                                         \
+        return REAL(name)(a, b, c, d, e, f, g, h, i, j, k, l);                                             \
+    }
+WATCH(select_g_job_begin)
+WATCH(select_g_job_expand)
+WATCH(select_g_job_fini)
+WATCH(select_g_job_init)
+WATCH(select_g_job_resized)
+WATCH(select_g_job_resume)
+WATCH(select_g_job_suspend)
+WATCH(select_g_node_init)
+WATCH(select_g_reconfigure)
+WATCH(select_g_state_restore)
+WATCH(select_g_update_node_config)
+WATCH(gres_init_node_config)
+WATCH(gres_job_revalidate)
+WATCH(gres_job_revalidate2)
+WATCH(gres_node_config_unpack)
+WATCH(gres_node_config_validate)
+WATCH(gres_node_reconfig)
+WATCH(gres_node_remove)
+WATCH(gres_reconfig)
+
+/* ---- start */
+
+/* Called once at start with the release; answers are kept if it is known here and has all that is looked at. */
+void vtime_know_release(const char *release, int check) {
+    Dl_info unused;
+    const ElfW(Sym) *symbol = 0;
+    node_table = dlsym(RTLD_DEFAULT, "node_record_table_ptr");
+    node_count = dlsym(RTLD_DEFAULT, "node_record_count");
+    all_jobs = dlsym(RTLD_DEFAULT, "job_list");
+    all_partitions = dlsym(RTLD_DEFAULT, "part_list");
+    idle = dlsym(RTLD_DEFAULT, "idle_node_bitmap");
+    available = dlsym(RTLD_DEFAULT, "avail_node_bitmap");
+    for_each = (__typeof__(for_each))dlsym(RTLD_DEFAULT, "slurm_list_for_each");
+    settings = dlsym(RTLD_DEFAULT, "slurm_conf");
+    if (settings && dladdr1(settings, &unused, (void **)&symbol, RTLD_DL_SYMENT) && symbol) settings_size = symbol->st_size;
+    if (!node_table || !node_count || !all_jobs || !all_partitions || !idle || !available || !for_each || !settings_size)
+        return;
+    room = mmap(0, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return;
+    checking = check;
+    forget();
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (!strcmp(layouts[i].release, release)) layout = &layouts[i];
+}
