@@ -296,7 +296,7 @@ use_ccache()
 vtime = Extension(
     "walltime.slurm.libvtime",
     sorted(glob.glob("src/walltime/slurm/vtime/*.c")),
-    depends=["src/walltime/slurm/vtime/vtime.h"],
+    depends=sorted(glob.glob("src/walltime/slurm/vtime/*.h")),
     py_limited_api=LIMITED,  # it has nothing of Python; under this name every Python finds it
     extra_compile_args=["-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
 )

@@ -75,13 +75,19 @@ def make_jobs(select: str) -> Workload:
     return Workload.from_columns(**columns)
 
 
+def by_hand(run: engine.Run) -> list[tuple[int, str]]:
+    """A newer controller reads its configuration again by starting anew, which virtual time does not have."""
+    again = run.controller.installation.product.startswith("22.05")
+    return [(at, command) for at, command in BY_HAND if again or command != "scontrol reconfigure"]
+
+
 def tell(select: str, order: str, options: engine.Options | None = None) -> tuple[list[str], dict[str, int]]:
     """What the controller says of every job at every step, and at the end of itself; and how often it was asked."""
     said = []
     run = engine.start(make_site(select, order), make_jobs(select), options=options)
     with run.controller as controller:
         frozen = Frozen(run)
-        left = list(BY_HAND)
+        left = by_hand(run)
         for at in range(100, 4000, 190):
             while left and left[0][0] <= at:
                 when, command = left.pop(0)
@@ -95,13 +101,13 @@ def tell(select: str, order: str, options: engine.Options | None = None) -> tupl
 
 
 @pytest.mark.parametrize(("select", "order"), [("linear", "first come"), ("shared", "by size"), ("gpus", "first come")])
-def test_what_is_known_is_what_the_plug_in_would_say(select, order, slurm, monkeypatch):
+def test_what_is_known_is_what_the_plug_in_would_say(select, order, monkeypatch):
     """Every step, estimates and the counters of sdiag included, beside a run in which every answer is asked for."""
     told = {}
     for how in ("ask", "keep", "check"):
         monkeypatch.setenv("WALLTIME_SLURM_ANSWERS", how)
         told[how], count = tell(select, order)
-        assert (count["known"] > 1000) == (how != "ask" and slurm.product == "22.05.8"), count
+        assert (count["known"] > 1000) == (how != "ask"), count
     for step, expected in enumerate(told["ask"]):
         assert told["keep"][step] == expected
         assert told["check"][step] == expected

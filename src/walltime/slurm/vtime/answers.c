@@ -8,44 +8,17 @@
    where scheduling costs time. */
 #include "vtime.h"
 
+#include "layouts.h"
+
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define WILL_RUN 2
-#define ROOM (1UL << 30) /* address space for answers; they are all forgotten when it is full */
+#define ROOM (1UL << 28) /* address space for answers; they are all forgotten when it is full */
 #define BUCKETS (1U << 15)
 #define MOST_NODES (1 << 17)
-
-struct range {
-    uint32_t from, to;
-};
-
-/* Where a release keeps what is looked at. Bytes in `job_free` and so on are not looked at: the plug-in reads none of
-   them when it answers. They are in order, and end with a range beyond the record. */
-struct layout {
-    const char *release;
-    uint32_t job_size, details_size, node_size;
-    uint32_t details, end_time, job_state, node_bitmap, job_resources, partition, start_time, cpus, switches;
-    uint32_t weight, required, excluded, cores_asked, gres, gres_asked;
-    struct range job_free[12], details_free[4], node_free[12];
-};
-
-static const struct layout layouts[] = {
-    {
-        .release = "22.05.8",
-        .job_size = 1048, .details_size = 504, .node_size = 472,
-        .details = 208, .end_time = 224, .job_state = 408, .node_bitmap = 520, .job_resources = 400,
-        .partition = 608, .start_time = 816, .cpus = 888, .switches = 1024,
-        .weight = 376, .required = 352, .excluded = 160, .cores_asked = 240, .gres = 264, .gres_asked = 80,
-        /* last_sched_eval; priority; sched_nodes; start_time, state_desc, state_reason; total_cpus */
-        .job_free = {{416, 424}, {656, 660}, {768, 776}, {816, 836}, {888, 892}, {1048, 1048}},
-        .details_free = {{504, 504}},
-        /* boot_time; cpu_load; cpu_load_time; free_mem and its time; last_busy, last_response; node_state; sched_weight;
-           up_time */
-        .node_free = {{32, 40}, {80, 84}, {88, 96}, {152, 168}, {192, 208}, {280, 284}, {376, 384}, {452, 456}, {472, 472}},
-    },
-};
+#define PLANNED (1U << 21) /* of a node's state: what every pass sets anew, and no answer depends on */
 
 struct answer {
     uint64_t key[2];
@@ -53,6 +26,7 @@ struct answer {
     int code;
     int64_t start_before, start;
     uint32_t cpus_before, cpus, changes, words;
+    int now; /* it starts when it is asked, which says that it could start at the time of the question */
     uint64_t bits[]; /* the nodes, then the changed weights of nodes: number and weight */
 };
 
@@ -147,8 +121,12 @@ static void look(void) {
     machine[1] = 1;
     for_each(*all_jobs, add_job, &past);
     for_each(*all_partitions, add_partition, 0);
-    for (int i = 0; i < *node_count; i++)
-        if ((*node_table)[i]) add_record(machine, (*node_table)[i], layout->node_free, layout->node_size);
+    for (int i = 0; i < *node_count; i++) {
+        char *node = (*node_table)[i];
+        if (!node) continue;
+        add_record(machine, node, layout->node_free, layout->node_size);
+        add(machine, FIELD(uint32_t, node, layout->node_state) & ~PLANNED);
+    }
     add_bytes(machine, settings, settings_size);
     add_bits(machine, (int64_t *)*idle);
     add_bits(machine, (int64_t *)*available);
@@ -181,6 +159,7 @@ struct question {
     uint64_t key[2], image[2]; /* of everything; of the job alone */
     int64_t start;
     uint32_t cpus;
+    int later; /* it asks about a time to come */
 };
 
 static int add_gres(void *gres, void *image) {
@@ -202,7 +181,8 @@ static void digest_job(uint64_t *image, const char *job) {
     if (gres) for_each(gres, add_gres, image);
 }
 
-static void put(struct question *q, const char *job, const int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted) {
+static void put(struct question *q, const char *job, const int64_t *bits, uint32_t least, uint32_t most,
+                uint32_t wanted, const int64_t *window) {
     if (!weights_known) digest_weights();
     digest_job(q->image, job);
     q->start = FIELD(int64_t, job, layout->start_time);
@@ -214,6 +194,11 @@ static void put(struct question *q, const char *job, const int64_t *bits, uint32
     add(q->key, q->image[0]);
     add(q->key, q->image[1]);
     add_bits(q->key, bits);
+    q->later = window && window[0] > page->now / SECOND;
+    if (window) { /* no job ends before now: any time before it is the same */
+        add(q->key, window[0] && !q->later ? 1 : (uint64_t)window[0]);
+        add(q->key, (uint64_t)window[1]);
+    }
 }
 
 static struct answer *at(uint32_t place) { return (struct answer *)(room + place * 8UL); }
@@ -229,7 +214,7 @@ static struct answer *find(const struct question *q) {
 }
 
 static int give(const struct answer *a, char *job, int64_t *bits) {
-    FIELD(int64_t, job, layout->start_time) = a->start;
+    FIELD(int64_t, job, layout->start_time) = a->now ? page->now / SECOND : a->start;
     FIELD(uint32_t, job, layout->cpus) = a->cpus;
     memcpy(bits + 2, a->bits, 8UL * a->words);
     const uint64_t *change = a->bits + a->words;
@@ -242,13 +227,14 @@ static int give(const struct answer *a, char *job, int64_t *bits) {
 static struct answer *keep(const struct question *q, int code, const char *job, const int64_t *bits) {
     uint64_t image[2];
     int64_t start = FIELD(int64_t, job, layout->start_time);
+    int now = !code && start <= page->now / SECOND;
     digest_job(image, job);
-    if (memcmp(image, q->image, sizeof image) || (!code && start <= page->now / SECOND)) return 0;
+    if (memcmp(image, q->image, sizeof image) || (now && !q->later)) return 0;
     size_t words = count_words(bits);
     if (used + sizeof(struct answer) + 8 * words + 16UL * (size_t)*node_count > ROOM) forget();
     struct answer *a = at((uint32_t)(used / 8));
     *a = (struct answer){{q->key[0], q->key[1]}, 0, code, q->start, start, q->cpus,
-                         FIELD(uint32_t, job, layout->cpus), 0, (uint32_t)words};
+                         FIELD(uint32_t, job, layout->cpus), 0, (uint32_t)words, now};
     memcpy(a->bits, bits + 2, 8 * words);
     uint64_t *change = a->bits + words;
     for (int i = 0; i < *node_count; i++) {
@@ -269,7 +255,8 @@ static void enter(struct answer *a) {
 /* Compares what was known with what the plug-in has just said. */
 static void compare(const struct answer *known, const struct answer *said) {
     size_t size = 8UL * known->words + 16UL * known->changes;
-    if (!said || known->code != said->code || known->start != said->start || known->cpus != said->cpus ||
+    if (!said || known->code != said->code || known->now != said->now ||
+        (!known->now && known->start != said->start) || known->cpus != said->cpus ||
         known->changes != said->changes || memcmp(known->bits, said->bits, size))
         vtime_die("an answer that was known is not what the plug-in says: %d at %ld, %d at %ld", known->code,
                   known->start, said ? said->code : -1, said ? said->start : 0);
@@ -278,29 +265,35 @@ static void compare(const struct answer *known, const struct answer *said) {
 /* ---- what is taken over */
 
 typedef int ask_function(char *job, int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted, uint16_t mode,
-                         void *victims, void **chosen, void *cores, long more, long other);
+                         void *victims, void **chosen, void **reserved, int64_t *window, long other);
+
+/* Whether it is a question that can be known: nothing to preempt, nothing reserved, no switches to wait for. */
+static int is_plain(const char *job, uint16_t mode, void *victims, void **chosen, void **reserved) {
+    if (!layout || mode != WILL_RUN || victims || chosen || !fits(job)) return 0;
+    if (FIELD(uint32_t, job, layout->switches) || (layout->licenses && FIELD(void *, job, layout->licenses))) return 0;
+    if (reserved && !layout->exceptions) return 0;
+    for (uint32_t i = 0; reserved && i < layout->exceptions; i++)
+        if (reserved[i]) return 0;
+    look();
+    return settled;
+}
 
 EXPORT ask_function select_g_job_test;
 EXPORT int select_g_job_test(char *job, int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted, uint16_t mode,
-                             void *victims, void **chosen, void *cores, long more, long other) {
+                             void *victims, void **chosen, void **reserved, int64_t *window, long other) {
     ask_function *real = REAL(select_g_job_test);
     struct question q;
     struct answer *known = 0;
-    int plain = layout && mode == WILL_RUN && !victims && !cores && !chosen && fits(job) &&
-                !FIELD(uint32_t, job, layout->switches);
-    if (plain) {
-        look();
-        plain = settled;
-    }
+    int plain = is_plain(job, mode, victims, chosen, reserved);
     if (plain) {
         page->asked++;
-        put(&q, job, bits, least, most, wanted);
+        put(&q, job, bits, least, most, wanted, layout->window ? window : 0);
         known = find(&q);
         if (known) page->known++;
         if (known && !checking) return give(known, job, bits);
         for (int i = 0; i < *node_count; i++) old_weights[i] = (*node_table)[i] ? WEIGHT(i) : 0;
     }
-    int code = real(job, bits, least, most, wanted, mode, victims, chosen, cores, more, other);
+    int code = real(job, bits, least, most, wanted, mode, victims, chosen, reserved, window, other);
     weights_known = 0;
     if (plain) {
         struct answer *said = keep(&q, code, job, bits);
@@ -352,9 +345,9 @@ void vtime_know_release(const char *release, int check) {
     available = dlsym(RTLD_DEFAULT, "avail_node_bitmap");
     for_each = (__typeof__(for_each))dlsym(RTLD_DEFAULT, "slurm_list_for_each");
     settings = dlsym(RTLD_DEFAULT, "slurm_conf");
-    if (settings && dladdr1(settings, &unused, (void **)&symbol, RTLD_DL_SYMENT) && symbol) settings_size = symbol->st_size;
-    if (!node_table || !node_count || !all_jobs || !all_partitions || !idle || !available || !for_each || !settings_size)
-        return;
+    if (!settings || !dladdr1(settings, &unused, (void **)&symbol, RTLD_DL_SYMENT) || !symbol) return;
+    settings_size = symbol->st_size;
+    if (!node_table || !node_count || !all_jobs || !all_partitions || !idle || !available || !for_each) return;
     room = mmap(0, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) return;
     checking = check;
