@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import Request, Stock, make_request, parse_constraint, refusal
+from walltime.cluster.requests import Stock, make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
@@ -54,14 +54,10 @@ class RequestBook:
         for name in TEXTS:
             if name in told:
                 told[name] = [batch.label_names(name)[code] if code >= 0 else "" for code in told[name]]
-        shape = np.empty(len(first), np.int64)
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
-        simple = self._simple(told, len(first), queue)
-        for place, known in enumerate(simple):
-            if known >= 0:
-                shape[place] = known
-                continue
+        shape = self._simple(told, len(first), queue)
+        for place in np.flatnonzero(shape < 0).tolist():
             try:
                 shape[place], reason = self.shape_of({name: told[name][place] for name in present}, queue)
             except InputError as error:
@@ -75,7 +71,7 @@ class RequestBook:
                 why[place] = reasons.index(reason)
         return shape[group], reasons, why[group]
 
-    def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> list[int]:
+    def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
         """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of
         those of a trace; -1 for others, and where the queue could not serve it."""
         none = [-1] * count
@@ -85,24 +81,23 @@ class RequestBook:
         for asked in asks.values():
             more |= asked
         node_set = self.ledger.add_set(self._find_nodes(queue, ""))
-        made = none.copy()
+        made = np.full(count, -1, np.int64)
         for place in np.flatnonzero(~more).tolist():
             made[place] = self.ledger.intern_plain(shape[0][place], shape[1][place], shape[2][place], node_set)
         if "memory" not in asks or self.layout.whole or self.layout.resources()[:2] != ["cores", "memory"]:
+            return made
+        if not self.ledger.place.plain:
             return made
         alone = asks["memory"] & (np.array(shape[1]) == 1) & (np.array(shape[2]) <= 0)
         for name, asked in asks.items():
             if name != "memory":
                 alone &= ~asked
-        cores, memory = np.array(shape[0]), np.array(told["memory"])
-        stock = self._stock((queue, ""))
+        cores, memory = np.array(shape[0], np.int64), np.array(told["memory"], np.int64)
         fits = np.zeros(count, np.bool_)
-        for row in stock.rows:
+        for row in self._stock((queue, "")).rows:
             fits |= (cores <= row[0]) & (memory <= row[1])
-        rest = (0,) * (len(stock.kinds) - 2)
-        for place in np.flatnonzero(alone & fits).tolist():
-            each = (shape[0][place], told["memory"][place], *rest)
-            made[place] = self.ledger.intern(Request(each[0], 1, each), node_set)
+        packed = np.flatnonzero(alone & fits)
+        made[packed] = self.ledger.intern_packed(cores[packed], memory[packed], node_set)
         return made
 
     def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:

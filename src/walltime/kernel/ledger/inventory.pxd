@@ -121,6 +121,7 @@ cdef class Inventory(Ledger):
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
     cpdef Py_ssize_t intern_plain(self, long long cores, long long nodes, long long per_node, Py_ssize_t node_set) except -2
+    cpdef object intern_packed(self, object cores, object memory, Py_ssize_t node_set)
     cdef Py_ssize_t add_shape(self, object key, long long cores, long long nodes, Py_ssize_t d, Py_ssize_t node_set) except -1
     cdef int add_parts(self, object request, bint alone, Py_ssize_t node_set) except -1
     cdef Py_ssize_t demand_on(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t i, long long cores) except -1

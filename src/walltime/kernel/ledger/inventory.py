@@ -260,6 +260,27 @@ class Inventory(Ledger):
         self.can[x] = 1
         return x
 
+    def intern_packed(self, cores, memory, node_set):
+        """The shape numbers of requests for so many cores and so much memory of one node each, and for nothing else:
+        `intern` of many at once. The set can serve them, and nodes are shared."""
+        k: cython.Py_ssize_t
+        x: cython.Py_ssize_t
+        wanted: cython.longlong[::1] = cores
+        amounts: cython.longlong[::1] = memory
+        found: cython.longlong[::1] = integers(len(cores))
+        rest = self.nothing[1:]
+        for k in range(len(wanted)):
+            each = (wanted[k], amounts[k], *rest)
+            key = (node_set, wanted[k], 1, each, False, (), ())
+            known = self.shape_numbers.get(key)
+            if known is None:
+                x = self.add_shape(key, wanted[k], 1, self.lines.demand(each, False), node_set)
+                self.can[x] = 1
+            else:
+                x = known
+            found[k] = x
+        return np.asarray(found)
+
     def add_shape(self, key, cores, nodes, d, node_set):
         """A new shape, without licences."""
         k: cython.Py_ssize_t

@@ -3,6 +3,7 @@ from walltime.kernel.ledger.future cimport Future
 from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom, __builtin_ctzll
 from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.ledger.node_space cimport has_node, no_nodes, put_node
+from walltime.kernel.ledger.timelines cimport Timelines
 
 cdef class ResourceLedger(Future):
     cdef long long[::1] before_node  # what a hold was, while another one takes its place

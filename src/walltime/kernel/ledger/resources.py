@@ -21,6 +21,7 @@ from walltime.kernel.ledger.future import Future
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.node_space import has_node, no_nodes, put_node
 from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.ledger.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
@@ -516,21 +517,25 @@ class ResourceLedger(Future):
 
     def rank_level(self, slot, d, pool: NodePool, level, until):
         """Consider the nodes with so many free cores that have room and where nothing is kept meanwhile."""
+        h: cython.Py_ssize_t
         w: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        head: cython.longlong
         word: cython.longlong
         key: cython.double
-        for w in range(pool.words):
-            word = pool.bits[level * pool.words + w]
-            if word != 0:
-                word &= self.rough.among(w)
-            while word != 0:
-                i = w * WORD + __builtin_ctzll(word)
-                word &= word - 1
-                if self.mark[i] != self.stamp:
-                    key = self.place.leftover * self.leftover(i, d, level)
-                    if key <= self.smallest.worst and self.lines.clear(i, d, slot, self.now, until):
-                        self.smallest.put(key, i)
+        for h in range(pool.heads):
+            head = pool.summary[level * pool.heads + h]
+            while head != 0:
+                w = h * WORD + __builtin_ctzll(head)
+                head &= head - 1
+                word = pool.bits[level * pool.words + w] & self.rough.among(w)
+                while word != 0:
+                    i = w * WORD + __builtin_ctzll(word)
+                    word &= word - 1
+                    if self.mark[i] != self.stamp:
+                        key = self.place.leftover * self.leftover(i, d, level)
+                        if key <= self.smallest.worst and self.lines.clear(i, d, slot, self.now, until):
+                            self.smallest.put(key, i)
         return 0
 
     def choose(self, slot, x, pool: NodePool):
@@ -601,13 +606,14 @@ class ResourceLedger(Future):
         """What is left of each resource, as a part of the most that a node has of it, in sum: of cores, beside what is
         kept for other jobs, which leaves so many."""
         r: cython.Py_ssize_t
-        kinds: cython.Py_ssize_t = self.lines.kinds
+        lines: Timelines = self.lines
+        at: cython.Py_ssize_t = i * lines.kinds
+        wants: cython.Py_ssize_t = d * lines.kinds
         left: cython.longlong
-        sum: cython.double = 0.0
-        for r in range(kinds):
+        sum: cython.double = cython.cast(cython.double, cores - lines.each[wants]) / self.scale[0]
+        for r in range(1, lines.kinds):
             if self.scale[r] > 0:
-                left = self.lines.cap[i * kinds + r] - self.lines.used[i * kinds + r] if r > 0 else cores
-                left -= self.lines.each[d * kinds + r]
+                left = lines.cap[at + r] - lines.used[at + r] - lines.each[wants + r]
                 sum += cython.cast(cython.double, left) / self.scale[r]
         return sum
 
