@@ -365,10 +365,13 @@ def _users(scenario: Scenario, arrivals: Arrivals) -> dict[str, Any]:
 
 
 def _programs(simulation: Simulation) -> dict[str, Any]:
-    """Of jobs that are programs: how many failed by an error of their own, and what the first of them say."""
-    if not isinstance(simulation.execution, Programs):
+    """Of jobs that are programs: how many failed by an error of their own and how many were stopped at their limit, and
+    what the first of them say."""
+    model = simulation.execution
+    if not isinstance(model, Programs):
         return {}
-    return {"programs": {"failed": simulation.execution.failed, "first": simulation.execution.errors}}
+    told: dict[str, Any] = {"failed": model.failed, "first": model.errors}
+    return {"programs": told | ({"stopped": model.cut_off, "stopped_first": model.cut} if model.cut_off else {})}
 
 
 def _brokered(simulation: Simulation) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
+from walltime.kernel.source import Moment
 from walltime.programs.activities import Activities
 from walltime.programs.errors import tell
 from walltime.programs.metering import Meters, measure
@@ -36,7 +37,8 @@ TOLD = cython.declare(cython.Py_ssize_t, 10)
 
 if not cython.compiled:
     ceil = math.ceil
-    COMPLETED, FAILED = State.COMPLETED, State.FAILED
+    COMPLETED, FAILED, TIMEOUT = State.COMPLETED, State.FAILED, State.TIMEOUT
+    LEFT = Moment.LEFT
 
 ON_ERROR = ("fail", "stop")
 
@@ -46,10 +48,15 @@ class Programs(Execution):
     """Jobs are programs. A core of speed 1 does `flops` operations a second; `speedup` tells how several are faster.
 
     A program with an error fails its job, and the rest goes on (`on_error: fail`), or it ends the simulation (`stop`).
+    One that begins more than so many `operations` is taken for one that never ends, which is an error.
     """
 
-    def __init__(self, flops=1e9, speedup="linear", on_error="fail") -> None:
+    def __init__(self, flops=1e9, speedup="linear", on_error="fail", operations=10_000_000) -> None:
         Execution.__init__(self)
+        self.hears = LEFT
+        if isinstance(operations, bool) or not isinstance(operations, int) or not 1 <= operations < NEVER:
+            raise InputError("operations is a whole number from 1 on", value=operations)
+        self.most = operations
         if on_error not in ON_ERROR:
             raise InputError("on_error is not one of its choices", value=on_error, choices=ON_ERROR)
         self.flops = check_factor(float(flops) if isinstance(flops, str) else flops)
@@ -61,6 +68,9 @@ class Programs(Execution):
         self.machines = []
         self.errors = []  # what the first programs that failed say
         self.failed = 0
+        self.cut = []  # the same of those that were at their limit
+        self.cut_off = 0
+        self.stopped = None  # of the job that is leaving: where its program stood
         self.programs = {}  # of running and suspended jobs, by slot: ((seq, attempt, nodes), program)
         self.finished = []  # programs that are over, whose jobs are still to end
         self.saved = {}  # of running jobs, by slot: (seq, attempt, state, progress, time that it took)
@@ -143,6 +153,7 @@ class Programs(Execution):
         text = self.profile_of(slot)
         program: Program = Program(platform, shares, self.speedup, jobs.at[slot].job_id, text, self.note)
         program.slot = slot
+        program.most = self.most
         program.on_release = self.released.append
         program.on_checkpoint = self.save
         if text is not None:
@@ -201,10 +212,32 @@ class Programs(Execution):
     def ended(self, slot):
         self.saved.pop(slot, None)
         kept = self.programs.pop(slot, None)
+        self.stopped = None
         if kept is not None:
-            cython.cast(Program, kept[1]).close()
+            program: Program = kept[1]
+            self.stopped = self.place_of(slot, program)
+            program.close()
             self.look()
         return 0
+
+    def place_of(self, slot, program: Program):
+        """Where the program stands, for a person; None for one that is over, or that nobody wrote."""
+        text = self.profile_of(slot)
+        if program.over or text is None:
+            return None
+        place = program.standing()
+        step = self.profiles.find(text)
+        if place is None and getattr(step, "file", None) is not None:
+            place = f"{step.file}:{step.line}"
+        return ("" if place is None else f"{place}: ") + f"job {program.label}, profile {program.profile}"
+
+    def left(self, slot, state):
+        """A job that was stopped at its limit is told of, with where its program stood."""
+        if state == TIMEOUT and self.stopped is not None:
+            self.cut_off += 1
+            if len(self.cut) < TOLD:
+                self.cut.append(self.stopped)
+        return None
 
     # ---- time
 

@@ -57,8 +57,11 @@ cdef class Program:
     cdef dict written
     cdef double moment
     cdef long long begun
+    cdef long long all_begun
+    cdef public long long most
     cpdef int settle(self) except -1
     cpdef int begin_operation(self) except -1
+    cpdef object standing(self)
     cpdef int close(self) except -1
     cdef int save(self, object state) except -1
 

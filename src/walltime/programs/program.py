@@ -11,11 +11,13 @@ from collections.abc import Coroutine
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.programs.activities import Activities, Waiter
 from walltime.programs.errors import ProfileError, StorageError
 from walltime.programs.platform import DiskState, Platform
 
 INFINITE = cython.declare(cython.double, float("inf"))
+NO_END = cython.declare(cython.longlong, _NEVER)
 MOST_AT_ONCE = cython.declare(cython.longlong, 1_000_000)
 """Operations that one program may begin at one moment; one more, and it is a loop that takes no time."""
 
@@ -342,6 +344,7 @@ class Program:
     """One job that runs. `nodes` are (node, cores) of its processes; `on_end(program)` is called once it is over.
 
     `label` and `profile` are for messages: the job, and the name of its profile; `slot` is the job that it runs for;
+    `most` is how many operations it may begin, all told;
     `on_release(program)` is called where one of its processes is over before it, `on_checkpoint(program, state)` where
     it saves a state from which it could go on; one that goes on has it as `restored`.
     """
@@ -359,7 +362,8 @@ class Program:
         self.operations = {}
         self.written = {}
         self.moment = -1.0
-        self.begun = 0
+        self.begun = self.all_begun = 0
+        self.most = NO_END
         self.processes = [Process(self, rank, node, cores, speedup) for rank, (node, cores) in enumerate(nodes)]
 
     def start(self, profile, restored=None) -> None:
@@ -396,7 +400,19 @@ class Program:
         self.begun += 1
         if self.begun > MOST_AT_ONCE:
             raise ProfileError(f"{MOST_AT_ONCE:,} operations at one moment: a loop that takes no time")
+        self.all_begun += 1
+        if self.all_begun > self.most:
+            raise ProfileError(f"{self.most:,} operations, and no end; the model's `operations` allows more")
         return 0
+
+    def standing(self):
+        """Where the program waits, for a person: the file and the line, in code or among profiles; None where that is
+        not known."""
+        rounds: object = self.inside
+        if isinstance(self.root, Task):
+            frame = cython.cast(Task, self.root).frame()
+            return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        return None if rounds is None else rounds.standing()
 
     def save(self, state):
         """From here the program could go on."""

@@ -426,6 +426,11 @@ class Rounds(Pending):
                 raise step.wrong("a loop that takes no time")
         return self.finish(None, None)
 
+    def standing(self) -> str | None:
+        """The file and the line of the step that goes on."""
+        step: Step = self.steps[0 if self.abreast else (self.at - 1) % len(self.steps)]
+        return None if step.file is None else f"{step.file}:{step.line}"
+
     def begin(self, step: Step) -> Pending:
         """Begin a step; an error that knows no line is at the step's."""
         self.program.inside = self

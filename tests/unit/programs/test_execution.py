@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
 from jobs_on_nodes import STAR, job, simulate, times
 
 from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.plugins import allow_plugins
 from walltime.core.workload import Workload
 from walltime.programs.profiles import write_out
 
@@ -105,6 +107,66 @@ def test_a_program_with_an_error_ends_the_simulation_where_that_is_asked_for():
     model = {"model": {"name": "programs", "on_error": "stop"}}
     with pytest.raises(InputError, match=r"a program has failed at 0 s: job 1, .*n0 has no disk"):
         simulate({"nodes": "2x4"}, job(DISK), job(SLEEP), execution=model)
+
+
+ENDLESS = """from walltime.programs import Profile
+
+
+class Endless(Profile):
+    async def run(self, processes):
+        while True:
+            await processes[0].sleep(10)
+"""
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory):
+    """Two profiles that never end, one in Python, and the file that names both."""
+    folder = tmp_path_factory.mktemp("endless")
+    (folder / "endless_profile.py").write_text(ENDLESS)
+    (folder / "profiles.yaml").write_text(
+        "code: {type: 'endless_profile:Endless'}\n"
+        "steps:\n  type: sequence\n  args:\n    repeat: 1000000000\n    profiles:\n"
+        "      - {type: idle, args: {time: 3}}\n      - {type: idle, args: {time: 7}}\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", list(sys.path))
+        allow_plugins(folder)
+        yield folder
+
+
+def test_a_program_that_never_ends_is_told_by_job_profile_and_line(endless):
+    model = {"name": "programs", "operations": 500}
+    execution = {"model": model, "profiles": str(endless / "profiles.yaml"), "overrun": "extend"}
+    result = simulate({"nodes": "3x4"}, job("code"), job("steps"), job(SLEEP), execution=execution)
+    assert [state for _, _, state in times(result)] == ["failed", "failed", "completed"]
+    said = dict(one.split(": ", 1) for one in result.record.facts["programs"]["first"])
+    end = "500 operations, and no end; the model's `operations` allows more"
+    assert said[f"{endless / 'endless_profile.py'}:7"] == f"job 1, profile code: {end}"
+    assert said[f"{endless / 'profiles.yaml'}:7"] == f"job 2, profile steps: {end}"
+    with pytest.raises(InputError, match=r"endless_profile\.py:7: job 1, profile code: 500 operations"):
+        simulate({"nodes": "1x4"}, job("code"), execution=execution | {"model": model | {"on_error": "stop"}})
+
+
+def test_a_program_that_its_limit_stops_is_told_with_where_it_stood(endless):
+    execution = {"profiles": str(endless / "profiles.yaml")}
+    rows = [job(name, limit=limit) for name, limit in (("code", 95), ("steps", 98), (SLEEP, 50), (WORK, 8))]
+    facts = simulate({"nodes": "4x4"}, *rows, execution=execution).record.facts["programs"]
+    assert (facts["failed"], facts["stopped"]) == (0, 3)
+    assert sorted(facts["stopped_first"]) == sorted(
+        [
+            f"{endless / 'endless_profile.py'}:7: job 1, profile code",
+            f"{endless / 'profiles.yaml'}:8: job 2, profile steps",
+            f"job 4, profile {WORK}",
+        ]
+    )
+
+
+@pytest.mark.parametrize("most", [0, -3, 1.5, True, "many"])
+def test_a_number_of_operations_that_cannot_be_meant(most):
+    model = {"model": {"name": "programs", "operations": most}}
+    with pytest.raises(InputError, match="operations"):
+        simulate({"nodes": "1x4"}, job(SLEEP), execution=model)
 
 
 def test_what_jobs_wrote_goes_with_them():

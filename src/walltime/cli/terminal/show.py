@@ -267,14 +267,21 @@ def _left(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _programs(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Which programs failed by an error of their own, and what the first of them said."""
-    told = {}
-    for name, summary in summaries.items():
-        account = summary.get("facts", {}).get("programs") or {}
-        if account.get("failed"):
-            rest = account["failed"] - len(account["first"])
-            told[name] = "; ".join(account["first"]) + (f"; and {rest:,} others" if rest else "")
-    return _said_once("Programs that failed", told, len(summaries))
+    """Which programs failed by an error of their own and what the first of them said; where others were that had to be
+    stopped at their limit."""
+    said = []
+    for what, count, first in (
+        ("Programs that failed", "failed", "first"),
+        ("Programs that had not ended at their limit", "stopped", "stopped_first"),
+    ):
+        told = {}
+        for name, summary in summaries.items():
+            account = summary.get("facts", {}).get("programs") or {}
+            if account.get(count):
+                rest = account[count] - len(account[first])
+                told[name] = "; ".join(account[first]) + (f"; and {rest:,} others" if rest else "")
+        said += _said_once(what, told, len(summaries))
+    return said
 
 
 def _together(hours: float) -> str:
