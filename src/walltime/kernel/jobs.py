@@ -311,7 +311,7 @@ class JobTable:
 
     def grow(self):
         larger = np.zeros(2 * len(self.table), self.table.dtype)
-        larger[: len(self.table)] = self.table
+        larger.view(np.int64)[: self.table.view(np.int64).size] = self.table.view(np.int64)  # not field by field
         self.table = larger if cython.compiled else larger.view(np.recarray)
         self.at = self.table
         self.views = {}
@@ -319,6 +319,7 @@ class JobTable:
 
     def slots(self) -> list:
         """The slots in use, in order of entry."""
-        free = {self.spare[i] for i in range(self.spares)}
-        used = [slot for slot in range(self.size) if slot not in free]
-        return sorted(used, key=self.table["seq"].__getitem__)
+        used = np.ones(self.size, np.bool_)
+        used[np.asarray(self.spare)[: self.spares]] = False
+        slots = np.flatnonzero(used)
+        return slots[np.argsort(self.table["seq"][slots], kind="stable")].tolist()

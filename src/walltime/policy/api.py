@@ -618,7 +618,6 @@ class Pass:
 
     def start(self, slot):
         """Start the job now."""
-        self.check(slot)
         if not self.fits(slot):
             raise self.refusal(slot)
         return self.start_here(slot)

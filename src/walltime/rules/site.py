@@ -25,6 +25,8 @@ from walltime.scenario.outages import reserved_cores, usable_reservations
 
 Array = np.ndarray[Any, Any]
 ELSEWHERE = "bound to a reservation of another cluster"
+MEMORY = ("memory", "memory_per_node", "memory_per_core")
+GPUS = ("gpus", "gpus_per_node")
 
 
 def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
@@ -236,10 +238,13 @@ class Site:
             rules=none.copy(),
             shape=none.copy(),
             choice=none.copy(),
-            memory=total_memory(batch, count_nodes(batch)),
-            gpus=total_gpus(batch, count_nodes(batch)),
+            memory=np.zeros(size, np.int64),
+            gpus=np.zeros(size, np.int64),
             refused=refused,
         )
+        if asks_for_more(batch):
+            ruled.memory = total_memory(batch, count_nodes(batch))
+            ruled.gpus = total_gpus(batch, count_nodes(batch))
         local = self._local(batch)
         whose = self._binding(batch)
         if whose is not None and not self.alone:
@@ -277,7 +282,7 @@ class Site:
         shapes = np.full(len(rows), -1, np.int64)
         if bound.requests is not None:
             shapes, words, why = bound.requests.shapes(batch, rows, 0)
-            self._add_up(ruled, bound.requests.nodes(shapes), rows)
+            self._add_up(ruled, bound.requests, shapes, rows)
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
         allowed = match_any(bound.reservation, batch, self.charges)[rows]
@@ -364,7 +369,7 @@ class Site:
                 bad = np.where(bad < 0, numbered[why], bad)
             options.append((number, shapes, kinds, bad))
         if self.requests is not None:
-            self._add_up(ruled, self.requests.nodes(options[0][1]), rows)
+            self._add_up(ruled, self.requests, options[0][1], rows)
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
@@ -372,10 +377,12 @@ class Site:
         _, ruled.shape[rows], ruled.rules[rows], bad = options[0]
         ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
 
-    def _add_up(self, ruled: Ruled, counts: Array, rows: Array) -> None:
-        """The memory and GPUs of jobs that have so many nodes."""
+    def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array) -> None:
+        """The memory and GPUs of jobs of these shapes, which tell how many nodes they have."""
+        if not asks_for_more(ruled.batch):
+            return
         nodes = count_nodes(ruled.batch)
-        nodes[rows] = counts
+        nodes[rows] = requests.nodes(shapes)
         ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
         ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
 
@@ -448,9 +455,14 @@ class Site:
         return found[packed]
 
 
+def asks_for_more(batch: Workload) -> bool:
+    """Whether some job may ask for memory or GPUs."""
+    return any(batch.has(name) for name in (*MEMORY, *GPUS))
+
+
 def total_memory(batch: Workload, nodes: Array) -> Array:
     """Bytes that each job asks for in all, on so many nodes; 0 where it does not say."""
-    if not any(batch.has(name) for name in ("memory", "memory_per_node", "memory_per_core")):
+    if not any(batch.has(name) for name in MEMORY):
         return np.zeros(len(batch), np.int64)
     per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
     total = np.where(per_core >= 0, per_core * batch.column("cores"), batch.column("memory"))
@@ -459,7 +471,7 @@ def total_memory(batch: Workload, nodes: Array) -> Array:
 
 def total_gpus(batch: Workload, nodes: Array) -> Array:
     """GPUs that each job asks for in all, on so many nodes."""
-    if not any(batch.has(name) for name in ("gpus", "gpus_per_node")):
+    if not any(batch.has(name) for name in GPUS):
         return np.zeros(len(batch), np.int64)
     per_node = batch.column("gpus_per_node")
     return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, batch.column("gpus")), 0), np.int64)

@@ -147,7 +147,7 @@ class ResourceLedger(Future):
 
     def fits_named(self, slot, x, pool: NodePool, end):
         """Whether the nodes and licences are there beside the named holds."""
-        if not self.licensed(slot, x, self.now, end):
+        if self.licensed_of[x] and not self.licensed(slot, x, self.now, end):
             return False
         return self.fits_nodes(slot, x, pool, end) if self.parts_in[x] == 0 else self.fits_parts(slot, x, pool, end)
 
@@ -379,6 +379,9 @@ class ResourceLedger(Future):
 
     def choose_narrowed(self, slot, x, pool: NodePool, until):
         """Show the placement what the job may take on each node, and let it choose."""
+        plain: cython.bint = self.nodes_of[x] == 0 and self.named == 0 and not self.restricted
+        if plain and not self.licensed_of[x] and self.any_serve(x) and self.cores_of[x] <= pool.total:
+            return self.choose(slot, x, pool)  # it may take all that is free: the most frequent case
         self.narrow(slot, x, pool, until)
         if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
             pool.undo(0)
@@ -634,14 +637,15 @@ class ResourceLedger(Future):
             self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
             self.put(slot, x, i, cores)
         self.jobs.at[slot].speed = speed
-        return self.put_licences(slot, x)
+        return self.put_licences(slot, x) if self.licensed_of[x] else 0
 
     def put(self, slot, x, i, cores):
         """The job is on the node, with so many cores."""
-        d: cython.Py_ssize_t = self.demand_on(slot, x, i, cores)
+        d: cython.Py_ssize_t
         if not self.timed:
             self.lines.used[i * self.lines.kinds] += cores
             return self.update(i)
+        d = self.demand_on(slot, x, i, cores)
         # A job that is alone has all that the node ever has, also what is out of order just now.
         self.lines.start(
             i,
@@ -657,11 +661,10 @@ class ResourceLedger(Future):
         k: cython.Py_ssize_t
         d: cython.Py_ssize_t
         end: cython.longlong = self.jobs.at[slot].expected_end
-        if self.licensed_of[x]:
-            for k in range(self.licences):
-                d = self.licence_of[x * self.licences + k]
-                if d >= 0:
-                    self.licensing.start(k, slot, end, self.licensing.each[d], d, 1)
+        for k in range(self.licences):
+            d = self.licence_of[x * self.licences + k]
+            if d >= 0:
+                self.licensing.start(k, slot, end, self.licensing.each[d], d, 1)
         return 0
 
     def give(self, slot):

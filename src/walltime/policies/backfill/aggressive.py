@@ -27,11 +27,11 @@ class Aggressive(Policy):
         if self.candidates is not None:
             slot = p.raw_queue.head()
             while slot >= 0 and p.fits(slot):
-                p.start(slot)
+                p.start_here(slot)
                 slot = p.raw_queue.head()
             return self.candidates.start_waiting(p)
         slot = p.candidate(-1)
         while slot >= 0:
-            p.start(slot)
+            p.start_here(slot)
             slot = p.candidate(-1)
         return 0

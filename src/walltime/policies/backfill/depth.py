@@ -61,7 +61,7 @@ class Depth(Policy):
             return self.candidates.start_waiting(p)
         slot = p.candidate(self.last)  # the jobs before it have had their turn
         while slot >= 0:
-            p.start(slot)
+            p.start_here(slot)
             slot = p.candidate(self.last)
         return 0
 
@@ -78,7 +78,7 @@ class Depth(Policy):
     def consider(self, p: Pass, slot):
         """Start the job, or reserve for it, or let it wait."""
         if p.fits(slot):
-            return p.start(slot)
+            return p.start_here(slot)
         if self.reserved < self.depth and p.admits(slot):
             if p.reserve(slot) <= p.now:
                 self.stands = False

@@ -61,7 +61,7 @@ class Easy(Policy):
             p.release()
         self.blocked = -1
         while slot >= 0 and p.fits(slot):
-            p.start(slot)
+            p.start_here(slot)
             slot = p.raw_queue.head()
         if slot < 0:
             return 0
@@ -74,7 +74,7 @@ class Easy(Policy):
             return self.candidates.start_waiting(p)
         slot = p.candidate(-1)
         while slot >= 0:
-            p.start(slot)
+            p.start_here(slot)
             slot = p.candidate(-1)
         return 0
 
@@ -86,7 +86,7 @@ class Easy(Policy):
         slot = p.raw_queue.fresh(0)
         while slot > -2:
             if slot >= 0 and p.fits(slot):
-                p.start(slot)
+                p.start_here(slot)
             i += 1
             slot = p.raw_queue.fresh(i)
         return 0

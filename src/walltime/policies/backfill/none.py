@@ -19,6 +19,6 @@ class NoBackfill(Policy):
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t = require_open(p).head()
         while slot >= 0 and p.fits(slot):
-            p.start(slot)
+            p.start_here(slot)
             slot = p.raw_queue.head()
         return 0
