@@ -58,7 +58,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
             rounds = 20 * setting.jobs // 1_000
             yield evaluations(machine, waiting, "gap", rounds, at_least(20_000) if ours else None, setting)
             yield evaluations(machine, waiting, "swap", rounds, None, setting)
-            rounds = max(20, rounds * 50 // waiting) if machine != NAMED else max(2, 2_000 // waiting)
+            rounds = max(20, rounds * 50 // waiting) if machine != NAMED else setting.jobs // waiting
             yield evaluations(machine, waiting, "sequence", rounds, at_least(500) if ours else None, setting)
     yield from measure_plain(setting)
     yield from measure_month(setting)

@@ -111,6 +111,9 @@ class Planned:
     def slots(self) -> list[int]:
         return self.waiting
 
+    def kept_for(self, job: int) -> Any:
+        return self.ledger.kept_for(self.waiting[job])
+
     def starts(self) -> Any:
         return np.array([int(self.jobs.promise[slot]) for slot in self.waiting], np.int64)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 from disruption_scenarios import draw_disrupted
 from site_scenarios import draw_site
@@ -14,18 +17,31 @@ from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER
 from walltime.core.workload import Workload, encode_labels
+from walltime.kernel import draft_nodes
 from walltime.policy.optimise import Operator
 from walltime.scenario import parse
 
+NEVER_TABLED, TABLED_AT_ONCE = 0, 1 << 30
 BEST_GAP = {"name": "plan", "build": "best-gap"}
 OPTIMISERS = ("gap-search", "annealing", "neighbourhoods", "tabu")
+
+
+@contextmanager
+def tables(after: int) -> Iterator[None]:
+    """Drafts of nodes that are made here look at tables after so many of their jobs, or never."""
+    before = draft_nodes.TABLED_AFTER
+    draft_nodes.TABLED_AFTER = after
+    try:
+        yield
+    finally:
+        draft_nodes.TABLED_AFTER = before
 
 
 class OnNodes(Operator):
     """Moves a job as `gap` does, to another of its queues if it has one, and looks at every node for which something is
     planned whenever it has done so."""
 
-    looks = moves = 0
+    looks = moves = tabled = 0
 
     def apply(self, draft: Any, random: Any, job: int) -> None:
         before = draft.start_of(job)
@@ -42,6 +58,7 @@ class OnNodes(Operator):
             draft.undo()  # a queue whose nodes are away
         if hasattr(draft, "ledger"):  # its jobs have nodes by name
             OnNodes.looks += 1
+            OnNodes.tabled += draft.tabled
             assert not list(taken_twice(draft))
 
 
@@ -69,11 +86,7 @@ def planned(draft: Any) -> list[tuple[int, int, int, Any]]:
     starts = draft.starts().tolist()
     slots = draft.slots()
     lengths = [max(int(draft.jobs.estimate[slot]), 1) for slot in slots]
-    return [
-        (i, starts[i], starts[i] + lengths[i], draft.ledger.kept_for(slots[i]))
-        for i in range(draft.size)
-        if starts[i] >= 0
-    ]
+    return [(i, starts[i], starts[i] + lengths[i], draft.kept_for(i)) for i in range(draft.size) if starts[i] >= 0]
 
 
 def running_on(draft: Any, node: int) -> list[tuple[int, list[int]]]:
@@ -100,14 +113,16 @@ def name_several(workload: Any, queues: list[str]) -> Any:
     return Workload(dict(workload.columns) | {"queue": codes}, dict(workload.labels) | {"queue": labels})
 
 
-def draw(seed: int, kind: str, name: str) -> dict[str, Any]:
-    """A site with all rules under a plan that is improved at every event."""
+def draw(seed: int, kind: str, name: str, dress: Any = None) -> dict[str, Any]:
+    """A site with all rules under a plan that is improved at every event; its jobs name several queues, or are dressed
+    as told."""
     optimise: dict[str, Any] = {"name": name, "rounds": 12, "every": 7, "on": ["arrivals", "ends"]}
     optimise |= {"reach": None, "most": None}
     if name != "neighbourhoods":
         optimise["operators"] = {OnNodes: 3, "swap": 1, "sequence": 1, "user": 1, "earliest": 1, "queue": 1}
     scenario, workload = draw_site(seed, kind) if seed % 2 == 0 else draw_disrupted(seed, kind)
-    scenario["workload"] = {"table": name_several(workload, list(scenario["cluster"].get("queues", ())))}
+    queues = list(scenario["cluster"].get("queues", ()))
+    scenario["workload"] = {"table": name_several(workload, queues) if dress is None else dress(workload)}
     backfill = {"name": "plan", "optimise": optimise, "build": "best-gap" if seed % 3 == 0 else "earliest"}
     scenario["cluster"]["scheduler"]["backfill"] = backfill
     return scenario
@@ -118,7 +133,7 @@ def test_every_plan_of_nodes_is_legal_at_every_change(kind: str) -> None:
     """With queues, limits, dependencies, reservations, maintenance, failures and preemption."""
     OnNodes.looks = OnNodes.moves = ran = 0
     for seed in range(24):
-        with few_holds((0, 2, 16)[seed % 3]):
+        with few_holds((0, 2, 16)[seed % 3]), tables((NEVER_TABLED, TABLED_AT_ONCE)[seed // 4 % 2]):
             try:
                 result = api.simulate(draw(seed, kind, OPTIMISERS[seed % 4]))
             except InputError:
@@ -131,6 +146,32 @@ def test_every_plan_of_nodes_is_legal_at_every_change(kind: str) -> None:
     assert ran > 12
     assert OnNodes.looks > 100
     assert OnNodes.moves > 10
+
+
+def test_a_table_of_nodes_changes_no_schedule() -> None:
+    """The ledger, asked for each gap, is the slow form of it."""
+    ran = OnNodes.tabled = 0
+    for seed in range(32):
+        digests = []
+        for after in (TABLED_AT_ONCE, NEVER_TABLED):
+            with tables(after):
+                try:
+                    digests.append(api.simulate(draw(seed, "vectors", OPTIMISERS[seed % 4], with_shapes)).digest)
+                except InputError:
+                    break
+        assert len(set(digests)) < 2, f"scenario {seed}"
+        ran += len(digests) == 2
+    assert ran > 16
+    assert OnNodes.tabled > 100
+
+
+def with_shapes(workload: Any) -> Any:
+    """The jobs, with a number of nodes where they had none: so that tables serve."""
+    columns = dict(workload.columns)
+    given = columns.get("nodes", np.zeros(len(workload), np.int64))
+    columns["nodes"] = np.where(given > 0, given, 1 + np.arange(len(workload)) % 2)
+    columns["cores"] = np.maximum(columns["cores"], columns["nodes"])
+    return Workload(columns, workload.labels)
 
 
 def test_best_gaps_on_nodes_agree_with_the_twin() -> None:

@@ -1,35 +1,9 @@
 from walltime.kernel.draft cimport Draft
+from walltime.kernel.draft_memory cimport Answers, Places
+from walltime.kernel.draft_table cimport DraftTable
 from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.ledger.running_profile cimport RunningProfile
-
-cdef class Places:
-    cdef long long[::1] first
-    cdef long long[::1] count
-    cdef long long[::1] node
-    cdef long long[::1] cores
-    cdef long long[::1] times
-    cdef long long[::1] demand
-    cdef Py_ssize_t used
-    cdef int clear(self, Py_ssize_t jobs) except -1
-    cdef int note(self, Py_ssize_t i, ResourceLedger ledger, Py_ssize_t slot) except -1
-
-cdef class Answers:
-    cdef long long[::1] since  # by job, ANSWERS each
-    cdef long long[::1] start
-    cdef long long[::1] count  # by job: how many there are,
-    cdef long long[::1] next  # which is the next to be written over,
-    cdef long long[::1] read  # and up to which change they are true
-    cdef long long[::1] begin  # the last changes
-    cdef long long[::1] end
-    cdef long long[::1] whose
-    cdef long long spans
-    cdef int clear(self, Py_ssize_t jobs) except -1
-    cdef int forget(self, Py_ssize_t i) noexcept
-    cdef int change(self, Py_ssize_t i, long long begin, long long end) noexcept
-    cdef long long find(self, Py_ssize_t i, long long after, long long length) noexcept
-    cdef int refresh(self, Py_ssize_t i, long long length) noexcept
-    cdef int learn(self, Py_ssize_t i, long long after, long long start) noexcept
 
 cdef class NodeDraft(Draft):
     cdef readonly ResourceLedger ledger
@@ -39,6 +13,13 @@ cdef class NodeDraft(Draft):
     cdef long long[::1] moved  # whether the job has been touched since the draft was opened
     cdef Answers answers
     cdef bint changed
+    cdef Places at_table  # one job's, on its way to the ledger
+    cdef DraftTable board
+    cdef readonly bint tabled  # whether the table stands in for the ledger
+    cdef bint plain  # whether it may
+    cdef bint placed_again  # whether all were, and the table that was kept is aside
+    cdef Py_ssize_t searches
+    cdef Py_ssize_t tabled_after
     cdef Py_ssize_t pending  # the only job that was touched, if it has not its new nodes yet; else -1
 
     cpdef int open(self, Ledger ledger, long long[::1] slots, Py_ssize_t count) except -1
@@ -48,6 +29,11 @@ cdef class NodeDraft(Draft):
     cdef int enter_best(self, Py_ssize_t i) except -1
     cpdef int close(self) except -1
     cdef int end(self) except -1
+    cdef bint lay_table(self) except? -1
+    cdef int tell_ledger(self) except -1
+    cdef Py_ssize_t search(self, Py_ssize_t i, long long after) except? -1
+    cdef int place_behind(self, Py_ssize_t position) except -1
+    cdef int note_in(self, Places places, Py_ssize_t i) except -1
     cpdef list commit(self)
     cdef int give_back(self) except -1
     cdef Py_ssize_t find(self, Py_ssize_t i, long long after) except? -1

@@ -7,148 +7,17 @@ import cython
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import integers
 from walltime.kernel.draft import Draft
+from walltime.kernel.draft_memory import Answers, Places
+from walltime.kernel.draft_table import DraftTable
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.ledger.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+TABLED_AFTER = 32  # a search for each so many jobs of the draft, and a table is worth it; 0: never
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
-ANSWERS = cython.declare(cython.Py_ssize_t, 8)  # so many are kept for each job
-SPANS = cython.declare(cython.Py_ssize_t, 256)  # so many changes are remembered: a power of two
-
-
-@cython.final
-@cython.cclass
-class Places:
-    """Which nodes were kept for jobs of a draft, how many cores of each, and how many times the rest of a demand."""
-
-    def __init__(self) -> None:
-        self.first, self.count = integers(64), integers(64)
-        self.node, self.cores, self.times = integers(256), integers(256), integers(256)
-        self.demand = integers(256)
-        self.used = 0
-
-    def clear(self, jobs):
-        """Forget them all; there are so many jobs."""
-        if len(self.first) < jobs:
-            self.first, self.count = integers(2 * jobs), integers(2 * jobs)
-        self.used = 0
-        return 0
-
-    def note(self, i, ledger: ResourceLedger, slot):
-        """Remember the nodes of a job's hold."""
-        r: cython.Py_ssize_t
-        kinds: cython.Py_ssize_t = ledger.lines.kinds
-        d: cython.Py_ssize_t
-        x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
-        e: cython.longlong = ledger.held_first[ledger.held_by(slot)]
-        self.first[i] = self.used
-        while e >= 0:
-            if self.used == len(self.node):
-                self.node, self.cores = doubled(self.node), doubled(self.cores)
-                self.times, self.demand = doubled(self.times), doubled(self.demand)
-            self.node[self.used] = ledger.lines.kept_node[e]
-            self.cores[self.used] = ledger.lines.kept_amounts[e * kinds]
-            self.times[self.used] = 0
-            d = self.demand[self.used] = ledger.demand_kept(x, e)
-            for r in range(1, kinds):
-                if ledger.lines.each[d * kinds + r] > 0:
-                    self.times[self.used] = ledger.lines.kept_amounts[e * kinds + r] // ledger.lines.each[d * kinds + r]
-            self.used += 1
-            e = ledger.lines.kept_next[e]
-        self.count[i] = self.used - self.first[i]
-        return 0
-
-
-@cython.final
-@cython.cclass
-class Answers:
-    """Where jobs of a draft have room, as far as it has been asked: from some time on, the first start is that.
-
-    It stays true until something is changed on any node between that time and the end that the job would have. What the
-    job itself keeps makes no difference to it.
-    """
-
-    def __init__(self) -> None:
-        self.since, self.start = integers(64 * ANSWERS), integers(64 * ANSWERS)
-        self.count, self.next, self.read = integers(64), integers(64), integers(64)
-        self.begin, self.end, self.whose = integers(SPANS), integers(SPANS), integers(SPANS)
-        self.spans = 0
-
-    def clear(self, jobs):
-        """Forget them all; there are so many jobs."""
-        i: cython.Py_ssize_t
-        if len(self.count) < jobs:
-            self.since, self.start = integers(2 * jobs * ANSWERS), integers(2 * jobs * ANSWERS)
-            self.count, self.next, self.read = integers(2 * jobs), integers(2 * jobs), integers(2 * jobs)
-        for i in range(jobs):
-            self.forget(i)
-        return 0
-
-    def forget(self, i):
-        """Nothing is known of the job."""
-        self.count[i] = self.next[i] = 0
-        self.read[i] = self.spans
-        return 0
-
-    def change(self, i, begin, end):
-        """What is kept for the job is another in that time."""
-        k: cython.Py_ssize_t = self.spans & (SPANS - 1)
-        self.begin[k] = begin
-        self.end[k] = end
-        self.whose[k] = i
-        self.spans += 1
-        return 0
-
-    def find(self, i, after, length):
-        """The first start from `after` on, if that is known; else -1."""
-        k: cython.Py_ssize_t
-        if self.read[i] < self.spans:
-            self.refresh(i, length)
-        for k in range(i * ANSWERS, i * ANSWERS + self.count[i]):
-            if self.since[k] <= after <= self.start[k]:
-                return self.start[k]
-        return -1
-
-    def refresh(self, i, length):
-        """Forget what may be true no longer."""
-        p: cython.longlong
-        k: cython.Py_ssize_t
-        s: cython.Py_ssize_t
-        first: cython.Py_ssize_t = i * ANSWERS
-        if self.spans - self.read[i] > SPANS:
-            return self.forget(i)
-        for p in range(self.read[i], self.spans):
-            s = p & (SPANS - 1)
-            k = first + self.count[i]
-            while k > first and self.whose[s] != i:
-                k -= 1
-                if self.begin[s] < self.start[k] + length and self.since[k] < self.end[s]:
-                    self.count[i] -= 1
-                    self.since[k] = self.since[first + self.count[i]]
-                    self.start[k] = self.start[first + self.count[i]]
-        self.read[i] = self.spans
-        return 0
-
-    def learn(self, i, after, start):
-        """From `after` on that is the first start; what was asked last of the job was `find`."""
-        k: cython.Py_ssize_t
-        first: cython.Py_ssize_t = i * ANSWERS
-        for k in range(first, first + self.count[i]):
-            if self.start[k] == start:
-                self.since[k] = min(self.since[k], after)
-                return 0
-        if self.count[i] < ANSWERS:
-            k = first + self.count[i]
-            self.count[i] += 1
-        else:
-            k = first + self.next[i]
-            self.next[i] = (self.next[i] + 1) % ANSWERS
-        self.since[k] = after
-        self.start[k] = start
-        return 0
 
 
 @cython.final
@@ -162,15 +31,22 @@ class NodeDraft(Draft):
 
     A job that is shifted, and nothing else is touched, is `pending`: it has its new start, and still its old nodes,
     until the change is kept. Most changes are not.
+
+    Where many gaps are sought for jobs of a plain kind (`DraftTable`), a table stands in for the ledger, which hears of
+    it at the end. It makes no difference but time.
     """
 
     def __init__(self) -> None:
         Draft.__init__(self)
-        self.at_first, self.at_last, self.at_best = Places(), Places(), Places()
+        self.at_first, self.at_last, self.at_best, self.at_table = (Places() for _ in range(4))
         self.answers = Answers()
         self.moved = integers(64)
         self.changed = False
         self.pending = -1
+        self.board = DraftTable()
+        self.tabled = self.placed_again = self.plain = False
+        self.searches = 0
+        self.tabled_after = TABLED_AFTER
 
     def open(self, ledger: Ledger, slots, count):
         i: cython.Py_ssize_t
@@ -186,6 +62,9 @@ class NodeDraft(Draft):
             self.at_first.note(i, self.ledger, self.slot[i])
         self.changed = False
         self.pending = -1
+        self.tabled = self.placed_again = False
+        self.plain = True
+        self.searches = 0
         return 0
 
     def make_room(self, room):
@@ -201,7 +80,41 @@ class NodeDraft(Draft):
         i: cython.Py_ssize_t = Draft.admit(self, slot)
         self.answers.forget(i)
         self.moved[i] = 0
+        if self.tabled and self.board.knows(slot):
+            self.board.add(i, slot, self.length[i])
+        else:
+            self.plain = False
+            self.tell_ledger()
         return i
+
+    # ---- the table
+
+    def lay_table(self):
+        """From now on the table stands in for the ledger, if it can; whether it does."""
+        if not self.tabled and self.plain and self.tabled_after > 0:
+            self.plain = self.board.serves(self.ledger, self.slot, self.size)
+            self.plain = self.plain and self.board.begin(self.slot, self.length, self.size)
+            self.tabled = self.plain
+        return self.tabled
+
+    def tell_ledger(self):
+        """The ledger has the jobs where they are, and is asked again from now on."""
+        i: cython.Py_ssize_t
+        if not self.tabled:
+            return 0
+        self.tabled = False
+        other: list = [i for i in range(self.size) if not self.board.agrees(i, self.slot[i])]
+        for i in other:
+            if self.ledger.held_by(self.slot[i]) >= 0:
+                self.leave(i)
+        for i in other:
+            if self.board.start[i] >= 0:
+                self.at_table.clear(self.size)
+                self.board.note(i, self.at_table)
+                self.enter_at(i, self.board.start[i], self.at_table)
+        return 0
+
+    # ---- the end
 
     def close(self):
         if self.opened:
@@ -211,6 +124,7 @@ class NodeDraft(Draft):
 
     def end(self):
         """No job of the ledger relies on what it saw before."""
+        self.tell_ledger()
         if self.changed:
             self.ledger.valid_from = self.ledger.lines.eases
             self.ledger.find_edge()
@@ -221,6 +135,7 @@ class NodeDraft(Draft):
     def commit(self) -> list:
         i: cython.Py_ssize_t
         changed = self.changes()
+        self.tell_ledger()
         for i in range(self.size):
             if self.is_changed(i) and (self.start[i] < self.now or not self.has_room(i)):
                 job = self.jobs.at[self.slot[i]].job_id
@@ -248,9 +163,16 @@ class NodeDraft(Draft):
         """Also of a job that is in: its own hold is not in its way."""
         start: cython.longlong = self.answers.find(i, after, self.length[i])
         if start < 0:
-            start = self.ledger.earliest(self.slot[i], after)
+            start = self.search(i, after)
             self.answers.learn(i, after, start)
         return start
+
+    def search(self, i, after):
+        """The same where it is not known."""
+        self.searches += 1
+        if self.tabled or (self.searches * self.tabled_after > self.size and self.lay_table()):
+            return self.board.find(i, after)
+        return self.ledger.earliest(self.slot[i], after)
 
     def settle_in(self, i, place):
         if self.where[i] != place:
@@ -286,16 +208,58 @@ class NodeDraft(Draft):
         self.leave(i)
         return self.enter(i, self.start[i])
 
+    def place_behind(self, position):
+        """On a table what is behind is not taken out: what is before it is put into one without the jobs."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        start: cython.longlong
+        if self.touches > 0 or self.size - position < 2 or not self.lay_table():
+            return Draft.place_behind(self, position)
+        for k in range(position, self.size):
+            self.touch(self.sequence[k])
+        self.placed_again = True
+        self.answers.forget_all()
+        self.board.clear()
+        for k in range(position):
+            i = self.sequence[k]
+            self.board.put(i, self.start[i])
+        for k in range(position, self.size):
+            i = self.sequence[k]
+            start = self.board.find(i, self.now)
+            if start == NEVER:
+                self.start[i] = -1
+                self.out += 1
+                self.stuck = True
+            else:
+                self.start[i] = start
+                self.board.enter(i, start)
+        self.board.starts_over = False
+        return 0
+
     def keep(self):
         if self.pending >= 0:
             self.settle_pending()
+        self.placed_again = False
         return Draft.keep(self)
 
     def undo_index(self):
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
         if self.pending >= 0:
             self.pending = -1
             return 0
-        return Draft.undo_index(self)
+        if not self.placed_again:
+            return Draft.undo_index(self)
+        self.placed_again = False
+        self.answers.forget_all()
+        self.board.back()
+        for i in range(self.size):
+            self.board.start[i] = self.start[i]
+        for k in range(self.touches):
+            i = self.touched[k]
+            self.board.start[i] = self.before[i]
+            self.board.take_nodes(i, self.at_last)
+        return 0
 
     def has_room(self, i):
         """Whether the nodes and licences of the job's hold are free for it, all others left theirs."""
@@ -319,6 +283,9 @@ class NodeDraft(Draft):
     def enter(self, i, start):
         end: cython.longlong = start + self.length[i]
         x: cython.Py_ssize_t = self.jobs.at[self.slot[i]].shape
+        if self.tabled:
+            self.answers.change(i, start, end)
+            return self.board.enter(i, start)
         self.begin_hold(i, start)
         self.ledger.keep_named(self.slot[i], x, start, end)
         return self.end_hold(i, start, end)
@@ -337,6 +304,9 @@ class NodeDraft(Draft):
         k: cython.Py_ssize_t
         ledger: ResourceLedger = self.ledger
         end: cython.longlong = start + self.length[i]
+        if self.tabled:
+            self.answers.change(i, start, end)
+            return self.board.enter_at(i, start, places)
         self.begin_hold(i, start)
         ledger.named += 1
         for k in range(places.first[i] + places.count[i] - 1, places.first[i] - 1, -1):
@@ -361,6 +331,9 @@ class NodeDraft(Draft):
         return 0
 
     def leave(self, i):
+        if self.tabled:
+            self.answers.change(i, self.board.start[i], self.board.start[i] + self.length[i])
+            return self.board.leave(i)
         h: cython.Py_ssize_t = self.ledger.held_by(self.slot[i])
         self.answers.change(i, self.ledger.held_start[h], self.ledger.held_end[h])
         return self.ledger.drop_hold(h)
@@ -373,7 +346,13 @@ class NodeDraft(Draft):
         self.moved[i] = 1
         if number == 0:
             self.at_last.clear(self.size)
-        return self.at_last.note(i, self.ledger, self.slot[i])
+        return self.note_in(self.at_last, i)
+
+    def note_in(self, places: Places, i):
+        """Note where the job is."""
+        if self.tabled:
+            return self.board.note(i, places)
+        return places.note(i, self.ledger, self.slot[i])
 
     def remember(self):
         i: cython.Py_ssize_t
@@ -382,7 +361,7 @@ class NodeDraft(Draft):
             self.best[i] = self.start[i]
             self.best_where[i] = self.where[i]
             if self.start[i] >= 0:
-                self.at_best.note(i, self.ledger, self.slot[i])
+                self.note_in(self.at_best, i)
         return 0
 
     def recall(self):
@@ -422,13 +401,24 @@ class NodeDraft(Draft):
         ledger: ResourceLedger = self.ledger
         for k in range(ledger.holds):
             h: cython.Py_ssize_t = ledger.by_start[k]
+            if self.tabled and self.board.mine[h]:
+                continue
             cores = self.capacity if ledger.held_all[h] else 0
             e: cython.longlong = ledger.held_first[h]
             while e >= 0:
                 cores += ledger.lines.kept_amounts[e * ledger.lines.kinds]
                 e = ledger.lines.kept_next[e]
             found.append((ledger.held_start[h], ledger.held_end[h], cores))
+        for i in range(self.size if self.tabled else 0):
+            start: cython.longlong = self.board.start[i]
+            if start >= 0:
+                found.append((start, start + self.length[i], sum(all_of[0] for _, all_of in self.board.kept_for(i))))
         return found
+
+    def kept_for(self, i) -> list:
+        """What is kept for a job of the draft, as (node, amounts); licences have the numbers behind the nodes."""
+        self.check(i)
+        return self.board.kept_for(i) if self.tabled else self.ledger.kept_for(self.slot[i])
 
     def free_area(self, start, end):
         k: cython.Py_ssize_t
