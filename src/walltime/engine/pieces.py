@@ -137,7 +137,7 @@ class Pieces:
         return Recorder.of(jobs, rows, np.column_stack([on_nodes, counts[on_nodes]]), ranges.reshape(-1, 1))
 
     def _choices(self, entered: np.ndarray) -> dict[int, int]:
-        """The queues that these jobs chose, which nobody has to know any more."""
+        """The queues that these jobs chose, which are not needed any more."""
         assert self.simulation is not None
         chosen = self.simulation.chosen
         if not chosen:
