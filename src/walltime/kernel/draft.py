@@ -266,6 +266,10 @@ class Draft:
         one by one, each in the earliest gap."""
         i: cython.longlong
         place: cython.Py_ssize_t = source
+        self.check(source)
+        self.check(target)
+        if self.out > 0:
+            raise PolicyError("a job is out of the plan: put it in before others are placed again")
         self.sort()
         i = self.sequence[source]
         while place < target:

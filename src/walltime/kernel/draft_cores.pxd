@@ -13,6 +13,7 @@ cdef class CoreDraft(Draft):
     cdef long long late  # cores of running jobs that should have ended by now
     cdef long long[::1] taken  # by job: cores of the plan
     cdef bint kept_stale
+    cdef bint placed_again  # whether jobs were, on a copy of the plan without them
     cdef bint base_stale
 
     cpdef bint serves(self, Ledger ledger, long long[::1] slots, Py_ssize_t count) except? -1

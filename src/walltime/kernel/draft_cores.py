@@ -31,6 +31,7 @@ class CoreDraft(Draft):
         Draft.__init__(self)
         self.given, self.kept, self.base = Availability(0), Availability(0), Availability(0)
         self.late = 0
+        self.placed_again = False
         self.taken = integers(64)
 
     def serves(self, ledger: Ledger, slots, count):
@@ -63,6 +64,7 @@ class CoreDraft(Draft):
                 self.taken[i] = nodes.takes(self.jobs.at[self.slot[i]].shape)
         self.given.copy(self.plan)
         self.kept_stale = self.base_stale = True
+        self.placed_again = False
         return 0
 
     def make_room(self, room):
@@ -150,7 +152,7 @@ class CoreDraft(Draft):
     # ---- all of them
 
     def move_in_sequence(self, source, target):
-        if self.kept_stale:
+        if self.kept_stale and self.touches == 0:
             self.kept.copy(self.plan)
             self.kept_stale = False
         return Draft.move_in_sequence(self, source, target)
@@ -158,6 +160,9 @@ class CoreDraft(Draft):
     def place_behind(self, position):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        if self.kept_stale:  # something was touched before, and nothing placed again yet
+            return Draft.place_behind(self, position)
+        self.placed_again = True
         if self.base_stale:
             self.make_base()
         self.plan.copy(self.base)
@@ -183,9 +188,11 @@ class CoreDraft(Draft):
 
     def keep(self):
         self.kept_stale = self.kept_stale or self.touches > 0
+        self.placed_again = False
         return Draft.keep(self)
 
     def undo_index(self):
-        if self.resequenced:
+        if self.placed_again:
+            self.placed_again = False
             return self.plan.copy(self.kept)
         return Draft.undo_index(self)

@@ -9,6 +9,7 @@ import pytest
 
 from planning import free_over_time, make_plan
 from walltime.core.errors import PolicyError
+from walltime.core.time import SECOND
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -100,3 +101,27 @@ def test_questions_that_make_no_sense_are_refused():
         draft.take_out(0)
     with pytest.raises(PolicyError, match="no room"):
         draft.put(0, -5)
+
+
+def test_single_jobs_and_then_all_behind_one_are_undone_together():
+    """What an operator of one's own may do in one change."""
+    planned = make_plan(4, jobs=12, cores=6, unit=SECOND)
+    draft = planned.open()
+    steps, starts = planned.ledger.plan.steps(), draft.starts().tolist()
+    for _ in range(2):
+        draft.take_out(3)
+        draft.put(3, draft.earliest(3, draft.end_of_plan()))
+        draft.move_in_sequence(2, 7)
+        draft.move_in_sequence(5, 1)
+        draft.undo()
+        assert planned.ledger.plan.steps() == steps
+        assert draft.starts().tolist() == starts
+
+
+def test_jobs_are_not_placed_again_while_one_is_out_nor_beyond_the_plan():
+    draft = make_plan(4, jobs=12, cores=6, unit=SECOND).open()
+    with pytest.raises(PolicyError, match="12 is not the number of a job of the plan, which has 12"):
+        draft.move_in_sequence(0, 12)
+    draft.take_out(3)
+    with pytest.raises(PolicyError, match="a job is out of the plan"):
+        draft.move_in_sequence(2, 7)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from walltime.cluster.requests import Request
+from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER
 from walltime.kernel import draft_nodes
 from walltime.kernel.draft_nodes import NodeDraft
@@ -149,24 +150,49 @@ def change_both(rng: random.Random, drafts: list[Any]) -> None:
     """One change of both drafts, which have to answer alike."""
     size = drafts[0].size
     some = rng.sample(range(size), rng.randint(1, min(3, size)))
-    if rng.random() < 0.3:
-        source, target = rng.sample(range(size), 2)
-        for draft in drafts:
-            draft.move_in_sequence(source, target)
-    if drafts[0].is_whole():
-        for i in some:
+    for kind in rng.choice(["jobs", "all", "all, jobs", "jobs, all, all", "jobs, all, jobs"]).split(", "):
+        if kind == "all" and drafts[0].is_whole():
+            source, target = rng.sample(range(size), 2)
             for draft in drafts:
-                draft.take_out(i)
-        for i in some:
-            after = rng.choice([0, rng.randint(0, 200)])
-            start = drafts[0].earliest(i, after)
-            assert start == drafts[1].earliest(i, after)
-            for draft in drafts if start < NEVER else ():
-                draft.put(i, start)
+                draft.move_in_sequence(source, target)
+        elif kind == "jobs" and drafts[0].is_whole():
+            move_some(rng, drafts, some)
     assert drafts[0].starts().tolist() == drafts[1].starts().tolist()
     for i in range(size):
         assert sorted(drafts[0].kept_for(i)) == sorted(drafts[1].kept_for(i))
     assert drafts[0].steps() == drafts[1].steps()
+
+
+def move_some(rng: random.Random, drafts: list[Any], some: list[int]) -> None:
+    """Some jobs of both drafts go to other gaps."""
+    for i in some:
+        for draft in drafts:
+            draft.take_out(i)
+    for i in some:
+        after = rng.choice([0, rng.randint(0, 200)])
+        start = drafts[0].earliest(i, after)
+        assert start == drafts[1].earliest(i, after)
+        for draft in drafts if start < NEVER else ():
+            draft.put(i, start)
+
+
+def test_nothing_half_done_stays_on_the_nodes() -> None:
+    """An objective that fails amid a search on a table."""
+    sites, drafts = make_two(5)
+    before = sites[1].has()
+    calls = []
+
+    def fails_late(plan: Any) -> float:
+        calls.append(1)
+        if len(calls) > 20:
+            raise ValueError("late")
+        return float(plan.start.sum())
+
+    with pytest.raises(PolicyError, match="fails_late failed: ValueError: late"):
+        RandomSearch({fails_late: 1}).improve(drafts[0], People())
+    assert drafts[0].tabled
+    drafts[0].close()
+    assert sites[0].has() == before
 
 
 @pytest.mark.parametrize("make", [GapSearch, RandomSearch, Annealing, Neighbourhoods])
