@@ -112,10 +112,15 @@ class Result:
 
         return find_workflows(self.record)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The hash of the tables; two results with the same digest are the same."""
-        return str(self.summary["digest"])
+        from walltime.core.digest import digest
+        from walltime.core.tables import Figures
+
+        if "summary" in vars(self) or isinstance(self.record, Figures):
+            return str(self.summary["digest"])
+        return digest(self.record.jobs, self.record.allocations)  # without the figures of a summary
 
     @property
     def perfect_estimates(self) -> str | None:
