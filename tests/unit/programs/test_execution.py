@@ -281,3 +281,42 @@ def test_runs_are_the_same_every_time_and_legal(rhythm):
     assert first.digest == second.digest
     states = set(first.jobs["state"].cast(str).to_list())
     assert {"completed", "timeout", "failed"} <= states
+
+
+BUSY = """from walltime.programs import Profile, gather, race, timeout
+
+
+class Busy(Profile):
+    async def run(self, processes):
+        for turn in range(processes[0].restored or 0, 12):
+            await gather(*(p.compute(1e9 * (1 + (p.rank + turn) % 3)) for p in processes))
+            others = processes[1:] + processes[:1]
+            place, _ = await race(*(p.transfer(100 * (2 + p.rank), q) for p, q in zip(processes, others)))
+            try:
+                await timeout(processes[0].write(60), 3 + place)
+            except TimeoutError:
+                await processes[-1].sleep(1)
+            processes[0].checkpoint(turn + 1)
+"""
+
+
+def test_coroutines_are_the_same_every_time_when_they_are_interrupted(tmp_path, monkeypatch):
+    """With failures and preemption from checkpoints, races and timeouts."""
+    (tmp_path / "busy_profile.py").write_text(BUSY)
+    (tmp_path / "profiles.yaml").write_text("busy: {type: 'busy_profile:Busy'}\n")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    allow_plugins(tmp_path)
+    rows = [job("busy", 4 * (1 + i % 3), 1 + i % 3, 11 * i, queue="low" if i % 4 else "high") for i in range(40)]
+    cluster = {
+        "nodes": {"count": 6, "cores": 4, "disk": {"capacity": 1_000_000, "read": 30.0, "write": 30.0}},
+        "network": STAR,
+        "queues": {"low": {"priority": 1}, "high": {"priority": 2}},
+        "failures": [{"between": {"mean": 400}, "repair": {"mean": 30}}],
+        "interrupted": "checkpoint",
+        "scheduler": {"preempt": {"name": "queue", "mode": "checkpoint"}},
+    }
+    execution = {"profiles": str(tmp_path / "profiles.yaml")}
+    first, second = (simulate(cluster, *rows, seed=3, execution=execution) for _ in range(2))
+    assert first.digest == second.digest
+    outcomes = set(first.allocations["outcome"].cast(str).to_list())
+    assert {"completed", "preempted", "requeued"} <= outcomes
