@@ -6,7 +6,7 @@ dominant share comes first, and a node on which its job does not fit stays idle.
 
     python examples/packing.py                    # fairness 0, 0.1, ... 1: a minute
     python examples/packing.py --part 0.1 0 1     # a tenth of the jobs, two values: seconds
-    python examples/packing.py --seeds 5          # the mean of five draws of the jobs
+    python examples/packing.py --seeds 20 1       # twenty draws of the jobs: the mean, the lowest and the highest
 
 The published figures are read off the curves of A. Makogon, "A simulator of a computing cluster", Higher School of
 Economics, Moscow 2024: the use of cores and memory from 1,000 s to 5,000 s, and when the last job ends.
@@ -79,19 +79,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fairness", nargs="*", type=float, help="values, by default 0, 0.1, ... 1")
     parser.add_argument("--part", type=float, default=1.0, help="the part of the jobs")
-    parser.add_argument("--seeds", type=int, default=1, help="draws of the jobs, of which the mean is shown")
+    parser.add_argument("--seeds", type=int, default=1, help="draws of the jobs: mean, lowest and highest")
     given = parser.parse_args()
     values = given.fairness or [round(0.1 * step, 1) for step in range(11)]
     draws = [make_jobs(seed, given.part) for seed in range(given.seeds)]
     window = 1000 * given.part, 5000 * given.part
-    print(f"{'fairness':>8}{'cores':>8}{'memory':>8}{'makespan':>10}{'spread':>8}    published")
+    print(f"{'fairness':>8}{'':>8}{'cores':>8}{'memory':>8}{'makespan':>10}{'spread':>8}")
     for value in values:
         found = [measure(simulate(jobs, value), *window) for jobs in draws]
-        cores, memory, makespan, spread = np.mean(found, axis=0)
-        ours = f"{value:>8.1f}{cores:>8.3f}{memory:>8.3f}{makespan:>10,.0f}{spread:>8.2f}"
-        told = PUBLISHED.get(value) if given.part == 1 else None
-        ends = "" if told is None or told[2] is None else f"{told[2]:>10,}"
-        print(ours + ("" if told is None else f"    {told[0]:.3f}{told[1]:>8.3f}{ends}"))
+        shown = {"mean": np.mean(found, axis=0), "lowest": np.min(found, axis=0), "highest": np.max(found, axis=0)}
+        for what, row in shown.items() if given.seeds > 1 else [("", shown["mean"])]:
+            cores, memory, makespan, spread = row
+            print(f"{value:>8.1f}{what:>8}{cores:>8.3f}{memory:>8.3f}{makespan:>10,.0f}{spread:>8.2f}")
+        if given.part == 1 and value in PUBLISHED:
+            cores, memory, ends = PUBLISHED[value]
+            print(f"{'published':>16}{cores:>8.3f}{memory:>8.3f}" + ("" if ends is None else f"{ends:>10,}"))
 
 
 if __name__ == "__main__":
