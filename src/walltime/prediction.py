@@ -229,6 +229,9 @@ def _start_of(prepared: Any, row: int, opening: int) -> float | None:
     class Watch(Observer):
         wait: float | None = None
 
+        def __init__(self) -> None:
+            self.deaf = True
+
         def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
             if int(engine.jobs.row[slot]) == row and after == State.RUNNING:
                 self.wait = (int(engine.now) - opening) / SECOND

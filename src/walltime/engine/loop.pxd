@@ -38,6 +38,7 @@ cdef class Simulation(Life):
     cdef bint run_clusters(self) except? -1
     cdef bint run_cluster(self, Cluster cluster) except? -1
     cdef int run_pass(self, Cluster cluster, Domain domain) except -1
+    cdef bint is_heard(self) except -1
     cdef int commit(self, Cluster cluster, Pass view) except -1
     cdef int turn_away(self) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1

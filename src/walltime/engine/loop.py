@@ -286,6 +286,8 @@ class Simulation(Life):
 
     def run_pass(self, cluster: Cluster, domain: Domain):
         view: Pass = domain.view
+        if self.watched:
+            view.heard = self.is_heard()
         cluster.begin_pass(domain, self.now, self.per_event and self.is_amid())
         try:
             domain.decide()
@@ -301,6 +303,14 @@ class Simulation(Life):
         if view.decided > 0:
             self.commit(cluster, view)
         return cluster.end_pass(domain)
+
+    def is_heard(self):
+        """Whether an observer wants to be told of promises."""
+        observer: Observer
+        for observer in self.observers:  # noqa: SIM110 - a generator would be an object
+            if not observer.deaf:
+                return True
+        return False
 
     def commit(self, cluster: Cluster, view: Pass):
         """Make the decisions of the pass true, in their order."""

@@ -171,7 +171,13 @@ class Source:
 
 @cython.cclass
 class Observer:
-    """Sees what happens and may not change it. Override what is of interest; the rest costs nothing much."""
+    """Sees what happens and may not change it. Override what is of interest; the rest costs nothing much.
+
+    `deaf` is true while it need not be told of promises: a rhythm whose plans last no longer than a pass then plans no
+    more than it takes to know which jobs start.
+    """
+
+    deaf = False
 
     def moved(self, engine: Engine, slot, before, after):
         """A job went from one State to another, at `engine.now`."""

@@ -1,6 +1,7 @@
 """Fair share against its formulas, worked out by hand, and over time."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -174,6 +175,21 @@ def test_aleas_factor():
     tree.calculate(usage, 0, ALEA, 1.0)
     for name, share in (("a1", 0.3), ("a2", 0.1), ("b1", 0.3)):
         assert tree.factor[nodes[name]] == pytest.approx(2 ** -(USES[name] / 400 / share), rel=1e-11)
+
+
+@pytest.mark.parametrize("users", [3, 24, 25, 90])
+def test_the_ranks_of_many_siblings_are_those_of_their_shares_over_their_use(users):
+    dice = random.Random(users)
+    site = {"A": (None, 3), "B": (None, 3), "C": (None, 1)}
+    site |= {f"{name}{k}": (name, dice.choice((1, 2, 5))) for name in "ABC" for k in range(users)}
+    uses = {name: float(dice.choice((0, 10, 20, 30, 70))) for name in site if len(name) > 1}
+    tree, usage, nodes = tree_of(site, uses)
+    tree.calculate(usage, 0, FAIR_TREE, 1.0)
+    level = {name: tree.level[node] for name, node in nodes.items()}
+    places = {name: (-level[name[0]], -level[name]) for name in uses}
+    for name, place in places.items():
+        better = sum(other < place for other in places.values())
+        assert tree.factor[nodes[name]] == pytest.approx((len(uses) - better) / len(uses))
 
 
 def test_slurms_classic_factor():

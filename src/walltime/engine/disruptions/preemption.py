@@ -290,7 +290,7 @@ class Preemptor:
             for one in self.told:
                 if self.rank[one] < own:
                     search.trial.take_away(one)
-            if view.fits(slot):  # the jobs that leave anyway make room enough
+            if self.told and view.fits(slot):  # the jobs that leave anyway make room enough
                 return []
             found: list = self.look(search, own)
         finally:

@@ -17,8 +17,16 @@ cdef class Search:
     cdef Py_ssize_t entries
     cdef Trial trial
     cdef list candidates
+    cdef Py_ssize_t away
+    cdef ResourceLedger wide
+    cdef Py_ssize_t set
+    cdef long long each
+    cdef long long lacking
 
     cdef int begin(self, Pass view, Py_ssize_t slot) except -1
+    cdef int count_lacking(self, ResourceLedger ledger, Py_ssize_t x) except -1
+    cdef int make_room(self, Py_ssize_t nodes) except -1
+    cdef int gain(self, Py_ssize_t one) except -1
     cdef int end(self) except -1
     cdef bint enough_without(self, Py_ssize_t one) except? -1
     cdef bint enough_on_its_nodes(self, Py_ssize_t one) except? -1

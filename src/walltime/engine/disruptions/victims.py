@@ -19,7 +19,8 @@ class Search:
     """Asks how it would be without some of the jobs: a trial of the ledger.
 
     A job that needs a single node is helped by those on that node alone: others are counted there, and stay. Not so
-    where it wants licences, or where cores are kept on no certain nodes: there each may help.
+    where it wants licences, or where cores are kept on no certain nodes: there each may help. One that wants several
+    nodes is asked about once so many of them would have the cores: up to then the candidates are counted, and stay.
     """
 
     def __init__(self) -> None:
@@ -43,11 +44,36 @@ class Search:
             self.nodes = view.raw_ledger
             if self.nodes.counted > 0 or self.nodes.licensed_of[view.jobs.at[slot].shape]:
                 self.nodes = None
-            elif len(self.newest) < self.nodes.n:
-                self.gained = integers(self.nodes.n)
-                self.newest = integers(self.nodes.n)
+            else:
+                self.make_room(self.nodes.n)
         self.candidates = []
+        self.away = 0
+        self.lacking = 0
         return self.trial.begin(view.raw_ledger)
+
+    def count_lacking(self, ledger: ResourceLedger, x):
+        """How many more nodes have to have the cores for the job, those being gone that leave anyway."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        s: cython.Py_ssize_t = ledger.set_of[x]
+        kinds: cython.Py_ssize_t = ledger.lines.kinds
+        self.each = ledger.lines.each[ledger.demand_of[x] * kinds]
+        if ledger.nodes_of[x] == 0 or ledger.parts_in[x] > 0:
+            return 0
+        self.make_room(ledger.n)
+        self.wide = ledger
+        self.set = s
+        self.lacking = ledger.nodes_of[x]
+        for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
+            for i in range(ledger.range_first[k], ledger.range_last[k]):
+                self.lacking -= ledger.lines.cap[i * kinds] - ledger.lines.used[i * kinds] >= self.each
+        return 0
+
+    def make_room(self, nodes):
+        if len(self.newest) < nodes:
+            self.gained = integers(nodes)
+            self.newest = integers(nodes)
+        return 0
 
     def end(self):
         """All jobs are back where they were."""
@@ -62,9 +88,33 @@ class Search:
         """Whether the job fits, now that this one may go, too."""
         if self.nodes is not None:
             return self.enough_on_its_nodes(one)
+        if not self.candidates and isinstance(self.ledger, ResourceLedger) and self.view.jobs.at[self.slot].choice < 0:
+            self.count_lacking(self.ledger, self.view.jobs.at[self.slot].shape)
         self.candidates.append(one)
-        self.trial.take_away(one)
+        if self.lacking > 0:
+            self.gain(one)
+        if self.lacking > 0:
+            return False
+        while self.away < len(self.candidates):
+            self.trial.take_away(self.candidates[self.away])
+            self.away += 1
         return self.cores <= self.ledger.free and self.view.fits(self.slot)
+
+    def gain(self, one):
+        """Count what the candidate's nodes have more without it."""
+        k: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        free: cython.longlong
+        kinds: cython.Py_ssize_t = self.wide.lines.kinds
+        first: cython.Py_ssize_t = self.wide.shares.first[one]
+        for k in range(first, first + self.wide.shares.length[one]):
+            node = self.wide.shares.at[k] >> 24
+            free = self.wide.lines.cap[node * kinds] - self.wide.lines.used[node * kinds] + self.gained[node]
+            self.enter(one, node)
+            self.gained[node] += self.wide.shares.at[k] & CORES
+            if free < self.each <= free + (self.wide.shares.at[k] & CORES):
+                self.lacking -= self.wide.member[self.set * self.wide.n + node]
+        return 0
 
     def enough_on_its_nodes(self, one):
         k: cython.Py_ssize_t
@@ -72,13 +122,18 @@ class Search:
         kinds: cython.Py_ssize_t = self.nodes.lines.kinds
         first: cython.Py_ssize_t = self.nodes.shares.first[one]
         free: cython.longlong
+        x: cython.Py_ssize_t = self.view.jobs.at[self.slot].shape
+        s: cython.Py_ssize_t = self.nodes.set_of[x] * self.nodes.n
+        choosing: cython.bint = self.view.jobs.at[self.slot].choice >= 0
         reached: list = []
         for k in range(first, first + self.nodes.shares.length[one]):
             node = self.nodes.shares.at[k] >> 24
             self.enter(one, node)
             self.gained[node] += self.nodes.shares.at[k] & CORES
             free = self.nodes.lines.cap[node * kinds] - self.nodes.lines.used[node * kinds]
-            if free + self.gained[node] >= self.cores:
+            if free + self.gained[node] < self.cores:
+                continue
+            if choosing or (self.nodes.member[s + node] and self.nodes.lines.large(node, self.nodes.demand_of[x])):
                 reached.append(node)
         return len(reached) > 0 and self.enough_on(reached)
 

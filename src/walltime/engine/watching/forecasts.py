@@ -19,18 +19,26 @@ MOST_PLANNED = 5_000
 
 def find_domain(engine: Any, slot: int) -> Any:
     """Where the job waits; None before a broker has sent it anywhere."""
-    jobs = engine.jobs
-    home = int(jobs.cluster[slot])
-    if home == NOWHERE or jobs.place[slot] == -1:
+    jobs, clusters = engine.jobs, engine.clusters
+    if jobs.place[slot] == -1:
         return None
-    domains = engine.clusters[home].domains
+    home = int(jobs.cluster[slot]) if len(clusters) > 1 else 0
+    if home == NOWHERE:
+        return None
+    domains = clusters[home].domains
     return domains[int(jobs.domain[slot]) if len(domains) > 1 else 0]
 
 
-def find_rank(jobs: Any, lines: Any, slot: int) -> tuple[int, int, int]:
-    """What a job's place is decided by: tier, key, entry."""
-    tier = 0 if lines is None else lines.lane_tier(int(jobs.lane[slot]))
-    return tier, int(jobs.key[slot]), int(jobs.seq[slot])
+def precedes(jobs: Any, lines: Any, one: int, other: int) -> bool:
+    """Whether the one job stands before the other: by tier, key, entry."""
+    lanes, keys = jobs.lane, jobs.key
+    if lines is not None and lanes[one] != lanes[other]:
+        first, second = lines.lane_tier(int(lanes[one])), lines.lane_tier(int(lanes[other]))
+        if first != second:
+            return bool(first < second)
+    if keys[one] != keys[other]:
+        return bool(keys[one] < keys[other])
+    return bool(jobs.seq[one] < jobs.seq[other])
 
 
 def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walltime.core.time import NEVER
-from walltime.engine.watching.forecasts import find_ahead, find_domain, find_rank, foresee
+from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee, precedes
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Engine, Observer, Source
@@ -98,6 +98,7 @@ class Watcher(Observer):
         self.times = frozenset(times)
         self.slot = -1
         self.seq = -1
+        self.cores = 0
         self.moves: list[tuple[int, str]] = []
         self.reasons: list[Reason] = []
         self.stays: list[Stay] = []
@@ -106,6 +107,7 @@ class Watcher(Observer):
         self.plans: list[tuple[int, int]] = []
         self.samples: list[Sample] = []
         self.waiting = False
+        self.deaf = True
         self.open: Reason | None = None
         self.same: tuple[Any, ...] = ()  # what makes a reason the one that is open
         self.due = -NEVER
@@ -129,6 +131,10 @@ class Watcher(Observer):
         self.moves.append((now, State(after).name.lower()))
         self._close(now)
         self.waiting = after == State.WAITING
+        self.cores = int(engine.jobs.cores[self.slot])
+        for cluster in engine.clusters:
+            for rhythm in (domain.rhythm for domain in cluster.domains if hasattr(domain.rhythm, "watched")):
+                rhythm.watched = self.slot if self.waiting else -1
         self.due = -NEVER if self.waiting else self.due
         if before == State.RUNNING:
             self._leave(engine, now, after)
@@ -148,15 +154,16 @@ class Watcher(Observer):
             stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}
 
     def _see_start(self, engine: Engine, slot: int) -> None:
-        jobs, cluster = engine.jobs, engine.jobs.cluster
+        jobs, mine = engine.jobs, self.slot
         domain = self._domain(engine)
-        if domain is None or cluster[slot] != cluster[self.slot]:
+        if domain is None or (len(engine.clusters) > 1 and jobs.cluster[slot] != jobs.cluster[mine]):
             return
-        if len(engine.clusters[cluster[slot]].domains) > 1 and jobs.domain[slot] != jobs.domain[self.slot]:
+        if len(engine.clusters[jobs.cluster[slot]].domains) > 1 and jobs.domain[slot] != jobs.domain[mine]:
             return
-        behind = find_rank(jobs, domain.lines, self.slot) < find_rank(jobs, domain.lines, slot)
-        submit, mine = int(jobs.submit[slot]), int(jobs.submit[self.slot])
-        later = submit > mine or (submit == mine and int(jobs.seq[slot]) > self.seq)
+        behind = precedes(jobs, domain.lines, mine, slot)
+        submits = jobs.submit
+        submit, since = int(submits[slot]), int(submits[mine])
+        later = submit > since or (submit == since and int(jobs.seq[slot]) > self.seq)
         if behind or later:
             number, cores, estimate = int(jobs.job_id[slot]), int(jobs.cores[slot]), int(jobs.estimate[slot])
             self.passed.append(Passed(number, int(engine.now), cores, submit, estimate, behind, later))
@@ -234,17 +241,15 @@ class Watcher(Observer):
         jobs, now, view = engine.jobs, int(engine.now), domain.view
         kind, counter = judge(view, self.slot, now)
         rhythm = domain.rhythm
-        if hasattr(rhythm, "watched"):
-            rhythm.watched = self.slot
-            if rhythm.planned == now:
-                self.fitted = kind == ""
+        if hasattr(rhythm, "watched") and rhythm.planned == now:
+            self.fitted = kind == ""
         if kind == "limit":
             return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
         if kind in ("resources", "reservation"):
             return self._find_obstacle(engine, domain, kind)
-        ahead = find_ahead(engine, domain, self.slot)
         if hasattr(rhythm, "watched") and rhythm.depth > -2:
             return self._ask_rhythm(engine, rhythm)
+        ahead = find_ahead(engine, domain, self.slot)
         if len(ahead):
             return "priority", {"who": int(jobs.job_id[ahead[0]]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
@@ -259,7 +264,7 @@ class Watcher(Observer):
         if kind == "reservation":
             return kind, self._holder(engine)
         free = int(find_ledger(domain.view).free)
-        detail = {"needs": int(engine.jobs.cores[self.slot]), "free": free, "most_free": free}
+        detail = {"needs": self.cores, "free": free, "most_free": free}
         if domain.preemptor is not None and self.slot in domain.preemptor.claims:
             detail["room_by"] = int(domain.preemptor.claims[self.slot])
         return kind, detail
@@ -281,16 +286,23 @@ class Watcher(Observer):
             if slot != self.slot and slot < jobs.size
         ]
         if not held:
-            told = max((when for _, _, when in self.others.values()), default=-1)
             held = [
                 (start, slot)
-                for slot, (seq, start, when) in self.others.items()
-                if when == told and int(jobs.seq[slot]) == seq and int(jobs.state[slot]) == State.WAITING
+                for start, slot, seq in self._planned(engine)
+                if slot != self.slot and int(jobs.seq[slot]) == seq and int(jobs.state[slot]) == State.WAITING
             ]
         if not held:
             return {}
         start, slot = min(held)
         return {"who": int(jobs.job_id[slot]), "promised": start}
+
+    def _planned(self, engine: Engine) -> list[tuple[int, int, int]]:
+        """Planned starts of jobs when some were last told: (start, slot, seq)."""
+        rhythm = self._home(engine).rhythm
+        if hasattr(rhythm, "planned_starts"):
+            return list(rhythm.planned_starts())
+        told = max((when for _, _, when in self.others.values()), default=-1)
+        return [(start, slot, seq) for slot, (seq, start, when) in self.others.items() if when == told]
 
     # ---- the order
 

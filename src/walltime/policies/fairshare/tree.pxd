@@ -21,6 +21,9 @@ cdef class Tree:
     cdef readonly double[::1] factor
     cdef long long[::1] first
     cdef long long[::1] child
+    cdef long long[::1] line
+    cdef long long[::1] key
+    cdef long long[::1] tie
     cdef Py_ssize_t known
     cdef long long rank
     cdef long long next_rank
@@ -34,4 +37,6 @@ cdef class Tree:
     cdef double ratio(self, double use, double share) noexcept
     cdef int by_effective_use(self, double dampening) noexcept
     cdef int by_rank(self) except -1
-    cdef int visit(self, long long[::1] nodes, Py_ssize_t n, bint tied) except -1
+    cdef Py_ssize_t list_children(self, Py_ssize_t node, Py_ssize_t end) noexcept
+    cdef int visit(self, Py_ssize_t begin, Py_ssize_t end, bint tied) except -1
+    cdef int arrange(self, Py_ssize_t begin, Py_ssize_t end) except -1

@@ -14,6 +14,7 @@ from walltime.kernel.usage import Usage, blunt
 from walltime.policy.api import float_key
 
 FORMULAS = ("alea", "classic", "fair-tree")
+FEW = cython.declare(cython.Py_ssize_t, 24)  # siblings that are sorted where they are
 
 if not cython.compiled:
     from math import inf
@@ -48,6 +49,9 @@ class Tree:
         self.factor = doubles(16)
         self.first = integers(17)  # of each node's children, in `child`
         self.child = integers(16)
+        self.line = integers(16)  # nodes that are given ranks, the children of one behind those of another
+        self.key = integers(16)  # and what they are sorted by
+        self.tie = integers(16)
         self.known = 0  # how many nodes the shares have been normalised for
         self.add(-1, 1.0, -1)
 
@@ -58,6 +62,9 @@ class Tree:
             self.parent = doubled(self.parent)
             self.charged = doubled(self.charged)
             self.child = doubled(self.child)
+            self.line = doubled(self.line)
+            self.key = doubled(self.key)
+            self.tie = doubled(self.tie)
             self.given = lengthened(self.given)
             self.share = lengthened(self.share)
             self.part = lengthened(self.part)
@@ -171,7 +178,6 @@ class Tree:
         other; F = rank / number of leaves, equal ones having the same rank."""
         i: cython.Py_ssize_t
         part: cython.double
-        nodes: cython.longlong[::1] = integers(self.size)
         for i in range(1, self.size):
             part = self.use[i] / self.use[self.parent[i]] if self.use[self.parent[i]] > 0 else 0.0
             if self.part[i] <= 0:
@@ -181,50 +187,68 @@ class Tree:
             else:
                 self.level[i] = blunt(self.part[i] / part)
         self.rank = self.next_rank = self.leaves
-        for i in range(self.first[0], self.first[1]):
-            nodes[i] = self.child[i]
-        return self.visit(nodes, self.first[1] - self.first[0], False)
+        return self.visit(0, self.list_children(0, 0), False)
 
-    def visit(self, nodes, n, tied):
-        """Give ranks to the leaves among the first n nodes and below them, the best first; the first one shares the
-        rank of the last leaf where `tied`."""
-        i: cython.Py_ssize_t = 0
+    def list_children(self, node, end):
+        """Put the node's children behind the first `end` of `line`; where they end."""
+        at: cython.Py_ssize_t
+        for at in range(self.first[node], self.first[node + 1]):
+            self.line[end] = self.child[at]
+            end += 1
+        return end
+
+    def visit(self, begin, end, tied):
+        """Give ranks to the leaves among these nodes of `line` and below them, the best first; the first one shares the
+        rank of the last leaf where `tied`. What is below them is listed behind them: no node is there twice."""
+        i: cython.Py_ssize_t = begin
         k: cython.Py_ssize_t
-        x: cython.Py_ssize_t
-        count: cython.Py_ssize_t
-        keys: cython.longlong[::1] = integers(n)
-        ties: cython.longlong[::1] = integers(n)
-        below: cython.longlong[::1]
-        for i in range(n):
-            keys[i] = float_key(-self.level[nodes[i]])
-            ties[i] = self.charged[nodes[i]] < 0  # leaves before accounts
-        sort_by(keys, ties, nodes, n)
-        i = 0
-        while i < n:
-            if i > 0:
-                tied = keys[i] == keys[i - 1]
-            if ties[i] == 0:
+        last: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        self.arrange(begin, end)
+        while i < end:
+            node = self.line[i]
+            if i > begin:
+                tied = self.key[i] == self.key[i - 1]
+            if self.tie[i] == 0:
                 if not tied:
                     self.rank = self.next_rank
                 self.next_rank -= 1
-                self.factor[nodes[i]] = cython.cast(cython.double, self.rank) / cython.cast(cython.double, self.leaves)
-                self.standing[nodes[i]] = -cython.cast(cython.double, self.rank)
+                self.factor[node] = cython.cast(cython.double, self.rank) / cython.cast(cython.double, self.leaves)
+                self.standing[node] = -cython.cast(cython.double, self.rank)
                 i += 1
                 continue
             k = i
-            count = 0
-            while k < n and keys[k] == keys[i]:  # accounts that are equal are looked at as one
-                count += self.first[nodes[k] + 1] - self.first[nodes[k]]
+            last = end
+            while k < end and self.key[k] == self.key[i]:  # accounts that are equal are looked at as one
+                node = self.line[k]
+                self.factor[node] = cython.cast(cython.double, self.next_rank) / cython.cast(cython.double, self.leaves)
+                last = self.list_children(node, last)
                 k += 1
-            below = integers(count)
-            count = 0
-            for x in range(i, k):
-                self.factor[nodes[x]] = cython.cast(cython.double, self.next_rank) / cython.cast(
-                    cython.double, self.leaves
-                )
-                for at in range(self.first[nodes[x]], self.first[nodes[x] + 1]):
-                    below[count] = self.child[at]
-                    count += 1
-            self.visit(below, count, tied)
+            self.visit(end, last, tied)
             i = k
+        return 0
+
+    def arrange(self, begin, end):
+        """Sort these nodes of `line` by their levels, the highest first, and leaves before accounts."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        node: cython.longlong
+        key: cython.longlong
+        tie: cython.longlong
+        for i in range(begin, end):
+            node = self.line[i]
+            key = float_key(-self.level[node])
+            tie = self.charged[node] < 0
+            k = i
+            if end - begin <= FEW:
+                while k > begin and (self.key[k - 1] > key or (self.key[k - 1] == key and self.tie[k - 1] > tie)):
+                    self.line[k] = self.line[k - 1]
+                    self.key[k] = self.key[k - 1]
+                    self.tie[k] = self.tie[k - 1]
+                    k -= 1
+            self.line[k] = node
+            self.key[k] = key
+            self.tie[k] = tie
+        if end - begin > FEW:
+            sort_by(self.key[begin:end], self.tie[begin:end], self.line[begin:end], end - begin)
         return 0

@@ -1,6 +1,7 @@
 from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.slurm_cycle cimport Cycle, Partitions
+from walltime.policies.rhythm.will_run cimport WillRun
 from walltime.policy.api cimport ESTIMATE, LIMIT, RELEASE, TIMER, Pass, Policy, Rhythm, require_open
 
 cdef class Slurm(Rhythm):
@@ -56,6 +57,7 @@ cdef class Slurm(Rhythm):
     cdef int settle(self, Pass p) except -1
     cdef int run_main(self, Pass p, bint full) except -1
     cdef bint is_over(self, bint full, long long tested) noexcept
+    cdef bint is_at_rest(self) noexcept
     cdef bint is_vain(self, Pass p, bint full) except? -1
     cdef bint heeds_time(self, Pass p) except? -1
     cdef int try_main(self, Pass p, Py_ssize_t slot) except -1

@@ -16,6 +16,7 @@ from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, no_nodes, 
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.rhythm.parameters import check_flag, check_number
 from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
+from walltime.policies.rhythm.will_run import WillRun
 from walltime.policy.api import Cause, Pass, Policy, Rhythm, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -277,7 +278,7 @@ class Slurm(Rhythm):
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
             self.cycle.ageing = self.ageing
-            self.cycle.run(p, self.parts)
+            self.cycle.run(p)
             self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
             self.seen = self.cycle.seen
         return 0
@@ -293,7 +294,13 @@ class Slurm(Rhythm):
             self.looked = integers(len(self.parts.nodes))
             self.open = no_nodes(self.parts.ledger.n)
             self.clear = no_nodes(self.parts.ledger.n)
+            self.cycle.settle(self.parts)
         return 0
+
+    def planned_starts(self) -> list:
+        """What the last cycle has planned while a job was watched: (start, slot, seq) of each job with a place."""
+        cycle: Cycle = self.cycle
+        return [(cycle.times[i], cycle.told[i], cycle.told_seq[i]) for i in range(cycle.tellings)]
 
     # ---- the main pass
 
@@ -326,7 +333,7 @@ class Slurm(Rhythm):
             self.cut |= slot >= 0
         else:
             self.cycle.list_jobs(p)
-            while i < self.cycle.length and not self.is_over(full, tested):
+            while i < self.cycle.length and not self.is_over(full, tested) and not self.is_at_rest():
                 tested += self.try_main(p, self.cycle.line[i])
                 i += 1
             self.cut |= i < self.cycle.length
@@ -346,6 +353,16 @@ class Slurm(Rhythm):
         if not full and tested > self.default_queue_depth:
             return True
         return self.sched_max_job_start > 0 and self.begun == self.sched_max_job_start
+
+    def is_at_rest(self):
+        """Whether all queues in which jobs wait are stopped, and that is news already: what is left adds nothing."""
+        k: cython.Py_ssize_t
+        if not self.stirred:
+            return False
+        for k in range(len(self.stopped)):  # noqa: SIM110, a generator is slow
+            if not self.stopped[k] and self.cycle.waiting[k] > 0:
+                return False
+        return True
 
     def is_vain(self, p: Pass, full):
         """Whether the last pass of this kind has started nothing, and nothing that matters has happened since."""
@@ -397,6 +414,7 @@ class Slurm(Rhythm):
     def try_here(self, p: Pass, slot):
         """Start the job in its queue if it fits there now; else stop the queue, unless the job is none that does."""
         ledger: ResourceLedger = self.parts.ledger
+        look: WillRun = self.cycle.willrun
         x: cython.Py_ssize_t = p.jobs.at[slot].shape
         w: cython.Py_ssize_t
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
@@ -405,7 +423,8 @@ class Slurm(Rhythm):
             if self.assoc_limit_stop and not p.quotas.full(slot) and not self.spares(p, slot):
                 self.stop(queue)
             return False
-        if ledger.fits(slot):
+        look.aim(slot)
+        if look.has_room(self.open) and ledger.fits(slot):
             p.start_here(slot)
             self.begun += 1
             return True
@@ -423,7 +442,7 @@ class Slurm(Rhythm):
         if count_nodes(self.clear) < least:
             self.stirred = True
             self.stop(queue)
-        elif self.parts.holds_idle(x, self.clear) and not self.spares(p, slot):
+        elif not self.spares(p, slot) and (look.comes_free(self.clear) or self.parts.holds_idle(x, self.clear)):
             self.stop(queue)
         return False
 

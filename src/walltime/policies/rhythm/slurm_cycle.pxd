@@ -42,6 +42,7 @@ cdef class Cycle:
     cdef WillRun willrun
     cdef dict counts
     cdef long long[::1] of_user
+    cdef long long[::1] ahead
     cdef dict planned
     cdef dict tasks
     cdef bint kept
@@ -65,18 +66,22 @@ cdef class Cycle:
     cdef long long[::1] seqs
     cdef long long[::1] lengths
     cdef Py_ssize_t length
+    cdef long long[::1] waiting
     cdef long long[::1] hope
     cdef Py_ssize_t hopes
+    cdef bint brief
     cdef long long[::1] told
+    cdef long long[::1] told_seq
     cdef long long[::1] times
     cdef Py_ssize_t tellings
     cdef Py_ssize_t sighted
 
-    cdef int run(self, Pass p, Partitions parts) except -1
+    cdef int settle(self, Partitions parts) except -1
+    cdef int run(self, Pass p) except -1
     cdef bint is_done(self) noexcept
     cdef int list_jobs(self, Pass p) except -1
     cdef Py_ssize_t add_jobs(self, Pass p, Queue queue, Py_ssize_t begin, Py_ssize_t count) except -1
-    cdef int list_hopes(self, Pass p) except -1
+    cdef int list_hopes(self, Pass p, Py_ssize_t first) except -1
     cdef Py_ssize_t last_hope(self, Pass p, Py_ssize_t first) except -1
     cdef int make_room(self, long long user) except -1
     cdef int conclude(self, Pass p) except -1

@@ -19,7 +19,6 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 AT_A_LIMIT = cython.declare(cython.longlong, 500 * _SECOND)  # from now: when a job at a limit might start
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
-FEW = cython.declare(cython.Py_ssize_t, 4)  # jobs that are looked at before it is asked whether one can still start
 
 if not cython.compiled:
     CAPACITY, ESTIMATE, LIMIT, TIMER = Cause.CAPACITY, Cause.ESTIMATE, Cause.LIMIT, Cause.TIMER
@@ -141,6 +140,7 @@ class Cycle:
         self.willrun = None
         self.counts = {}  # jobs looked at, by what limits them
         self.of_user = integers(64)  # and by user, the unknown one first
+        self.ahead = integers(64)  # as many, and those that are still to be looked at
         self.planned = {}  # places given, by queue
         self.tasks = {}  # and by array; one of which a task got none is full
         self.tested = self.started = 0
@@ -162,20 +162,29 @@ class Cycle:
         self.hope = integers(64)  # where in `line` those are that may start
         self.hopes = 0
         self.length = 0
+        self.brief = False  # whether it ended when no job could start any more
+        self.waiting = integers(1)  # how many are in the line of each queue
         self.told = integers(64)
+        self.told_seq = integers(64)
         self.times = integers(64)
         self.tellings = 0
         self.sighted = -1  # the watched job, where it was among them
 
-    def run(self, p: Pass, parts: Partitions):
+    def settle(self, parts: Partitions):
+        """Get to know the nodes."""
+        self.parts = parts
+        self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
+        self.waiting = integers(len(parts.nodes))
+        return 0
+
+    def run(self, p: Pass):
         """The cycle."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         last: cython.Py_ssize_t
+        listed: cython.longlong = -1  # how many had started when the hopes were listed
         close: cython.longlong = p.now + self.window
-        if self.willrun is None:
-            self.parts = parts
-            self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
+        parts: Partitions = self.parts
         p.release()
         if self.is_same(p):
             return self.repeat(p)
@@ -197,19 +206,20 @@ class Cycle:
                 slot = p.raw_queue.behind(slot)
         else:
             self.list_jobs(p)
-            brief: cython.bint = not p.heard and self.ageing and not self.plans_limited
+            self.brief = not p.heard and self.watched < 0 and self.ageing and not self.plans_limited
             last = self.length
-            if brief:
-                self.list_hopes(p)
             i = 0
             while i < last and not self.is_done():
-                if brief and i % FEW == 0:
-                    last = self.last_hope(p, i) if self.started == 0 else self.length
+                if self.brief:
+                    if listed != self.started:  # one that has started may have kept others from being too many
+                        listed = self.started
+                        self.list_hopes(p, i)
+                    last = self.last_hope(p, i)
                     if last == 0:
                         break
                 self.consider(p, self.line[i])
                 i += 1
-                if self.started > 0:
+                if self.started != listed:
                     last = self.length
         parts.ledger.lift()
         self.stirred |= self.moved or self.kept_idle or self.started > 0
@@ -243,8 +253,10 @@ class Cycle:
                 i = count
                 for line in lines:
                     count = self.add_jobs(p, line.queue, i, count)
+        self.waiting[:] = 0
         for i in range(count):
             slot = self.listed[i]
+            self.waiting[self.parts.partition(p.jobs.at[slot].queue)] += 1
             same = same and self.line[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
             same = same and self.lengths[i] == p.jobs.at[slot].estimate
             self.line[i] = slot
@@ -274,29 +286,29 @@ class Cycle:
                 j -= 1
         return count + queue.size
 
-    def list_hopes(self, p: Pass):
-        """Which jobs could start now if nothing were planned: no limit refuses them, they are not one too many of their
-        user's, and there is room. Where nobody hears what is planned, and the next cycle comes whatever happens in
-        this one, none behind the last of these is looked at. (Once a job has started, others may be among them.)"""
+    def list_hopes(self, p: Pass, first):
+        """Which jobs, from `first` on, could start now if nothing were planned: no limit refuses them, they are not one
+        too many of their user's, and there is room. Where nobody hears what is planned, and the next cycle comes
+        whatever happens in this one, none behind the last of these is looked at."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         user: cython.longlong
         counts: cython.bint = self.per_user > 0 and self.per_part == self.per_user_part == self.per_assoc == 0
         self.hopes = 0
-        for i in range(self.length):
+        self.ahead[:] = self.of_user
+        for i in range(first, self.length):
             slot = self.line[i]
             user = p.jobs.at[slot].user
             if p.quotas is not None and p.quotas.refuser(slot) >= 0:
                 continue
             if counts and self.arrays is None:
                 self.make_room(user)
-                if self.of_user[user + 1] >= self.per_user:
+                if self.ahead[user + 1] >= self.per_user:
                     continue
-                self.of_user[user + 1] += 1
+                self.ahead[user + 1] += 1
             if self.bound(slot, p.jobs.at[slot].shape, self.parts.partition(p.jobs.at[slot].queue)) < 0:
                 self.hope[self.hopes] = i
                 self.hopes += 1
-        self.of_user[:] = 0
         return 0
 
     def last_hope(self, p: Pass, first):
@@ -325,6 +337,7 @@ class Cycle:
     def make_room(self, user):
         while user + 1 >= len(self.of_user):
             self.of_user = doubled(self.of_user)
+            self.ahead = doubled(self.ahead)
         return 0
 
     def conclude(self, p: Pass):
@@ -350,7 +363,7 @@ class Cycle:
             return False
         if self.parts.ledger.pins > 0 or self.parts.ledger.closing < NEVER:
             return False
-        if p.heard and self.watched >= 0 and self.watched != self.sighted:
+        if (p.heard and self.brief) or (self.watched >= 0 and self.watched != self.sighted):
             return False
         if self.causes & ~(TIMER | CAPACITY):
             self.moves = -1
@@ -362,11 +375,11 @@ class Cycle:
         i: cython.Py_ssize_t
         self.causes = 0
         self.stirred = self.moved or self.kept_idle
-        if p.heard:
-            for i in range(self.tellings):
+        for i in range(self.tellings):
+            if p.heard or self.told[i] == self.watched:
                 p.expect(self.told[i], self.times[i])
-            if self.watched >= 0:
-                self.seen = p.now
+        if self.watched >= 0:
+            self.seen = p.now
         return 0
 
     def array_of(self, p: Pass, slot):
@@ -557,19 +570,21 @@ class Cycle:
         if end >= self.parts.space.close:  # the plan will reach there one day
             time_left: cython.longlong = start if start >= self.parts.space.close else end
             self.until = min(self.until, time_left + self.resolution - self.window - 1)
-        if p.heard:
+        if p.heard or self.watched >= 0:
             self.tell(p, slot, time)
         return True
 
     def tell(self, p: Pass, slot, time):
-        """The job is expected to start then."""
+        """The job is expected to start then. Where one job is watched, it is told of that one, and asks for others."""
         if self.tellings == len(self.told):
             self.told = doubled(self.told)
+            self.told_seq = doubled(self.told_seq)
             self.times = doubled(self.times)
         self.told[self.tellings] = slot
+        self.told_seq[self.tellings] = p.jobs.at[slot].seq
         self.times[self.tellings] = time
         self.tellings += 1
-        return p.expect(slot, time)
+        return p.expect(slot, time) if p.heard or slot == self.watched else 0
 
     def now_only(self, p: Pass, slot, queue):
         """Whether the job gets no place if it cannot start now."""

@@ -41,6 +41,9 @@ cdef class WillRun:
     cdef bint reaches(self, long long time) noexcept
     cdef long long when(self, bint now_only) except *
     cdef long long bound(self, long long[::1] nodes, Py_ssize_t own) noexcept
+    cdef bint has_room(self, long long[::1] nodes) noexcept
+    cdef bint comes_free(self, long long[::1] nodes) noexcept
+    cdef bint reaches_on(self, long long[::1] nodes, long long time) noexcept
     cdef int narrow(self) noexcept
     cdef int begin(self) except -1
     cdef Py_ssize_t members_of(self, Py_ssize_t s) except -1

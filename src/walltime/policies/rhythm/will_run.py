@@ -100,6 +100,21 @@ class WillRun:
             return -1
         return self.soonest.find(self.row, self.mine, self.want)
 
+    def has_room(self, nodes):
+        """Whether enough of these nodes have room for the job now by what runs, be it each for itself; True where that
+        is not known by the number of nodes."""
+        return not self.shaped or self.reaches_on(nodes, -1)
+
+    def comes_free(self, nodes):
+        """Whether enough of these nodes have room one day; False where that is not known."""
+        return self.shaped and self.reaches_on(nodes, NEVER - 1)
+
+    def reaches_on(self, nodes, time):
+        w: cython.Py_ssize_t
+        for w in range(self.words):
+            self.mine[w] = nodes[w] & self.members[self.among + w]
+        return self.soonest.reaches(self.row, self.mine, time, self.want)
+
     def narrow(self):
         w: cython.Py_ssize_t
         for w in range(self.words):
