@@ -213,9 +213,9 @@ class Cluster(ClusterView):
         causes: cython.int
         self.passes += 1
         self.moved = True
-        self.set_time(now)
         if self.several:
             self.ledger.domain = view.number
+        self.set_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
             domain.prepare(self.orders, now)
         causes = domain.causes
@@ -266,7 +266,7 @@ class Cluster(ClusterView):
     def refuse(self, slot):
         """Why the job cannot be one of this cluster's, in words; None, and it counts as submitted, where it can."""
         jobs: JobTable = self.ledger.jobs
-        ledger: Ledger = self.ledger_of(slot)
+        ledger: Ledger = self.ledger_of(slot) if self.reserved else self.ledger
         counter: cython.Py_ssize_t = -1
         if not ledger.possible(slot):
             return ledger.refuse(jobs.at[slot].cores, jobs.at[slot].nodes, jobs.at[slot].per_node)
@@ -333,12 +333,13 @@ class Cluster(ClusterView):
 
     def left(self, slot):
         """A job has left the system from here."""
-        jobs: JobTable = self.ledger.jobs
-        if jobs.at[slot].first_start >= 0 and self.estimate.learns:
-            self.estimate.ended(jobs, slot, jobs.at[slot].used)
+        if self.estimate.learns and self.ledger.jobs.at[slot].first_start >= 0:
+            self.estimate.ended(self.ledger.jobs, slot, self.ledger.jobs.at[slot].used)
         if self.quotas is not None:
             self.quotas.leave(cython.cast(Domain, self.domains[0]).lines.counted_as(slot))
-        return self.note_queue(slot)
+        if self.assignments is not None or self.ledger.jobs.at[slot].choice >= 0:
+            self.note_queue(slot)
+        return 0
 
     def note_queue(self, slot):
         """Which of its own queues, or of several clusters' queues, the job came to: it has left, or the run is over."""
@@ -356,8 +357,9 @@ class Cluster(ClusterView):
         ledger: Ledger
         if self.quotas is not None:
             self.quotas.set_time(now)
-        for ledger in self.reserved:
-            ledger.set_time(now)
+        if self.reserved:
+            for ledger in self.reserved:
+                ledger.set_time(now)
         return self.ledger.set_time(now)
 
     def ledger_of(self, slot):

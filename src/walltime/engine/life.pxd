@@ -1,3 +1,5 @@
+cimport cython
+
 from walltime.engine.cluster cimport Cluster
 from walltime.engine.recorder cimport Recorder
 from walltime.engine.scheduling cimport Scheduling
@@ -34,6 +36,7 @@ cdef class Life(Engine):
     cdef long long[::1] legal
     cdef bint watched
     cdef bint told
+    cdef int heard
     cdef readonly long long ended
     cdef public long long overtime
     cdef public long long limit_check
@@ -44,6 +47,12 @@ cdef class Life(Engine):
     cdef int start(self, Py_ssize_t slot) except -1
     cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
     cdef int leave(self, Py_ssize_t slot, int state) except -1
+    @cython.final
+    cdef int turn(self, Py_ssize_t slot, int state) except -1
+    @cython.final
+    cdef int forbid(self, Py_ssize_t slot, int before, int state) except -1
+    @cython.final
+    cdef int tell(self, Py_ssize_t slot, int before, int state) except -1
     cpdef int resume_at(self, Py_ssize_t slot, object where) except -1
     cpdef int count_withdrawn(self, str reason) except -1
     cpdef int finish(self, Py_ssize_t slot, int state) except -1

@@ -72,6 +72,7 @@ class Life(Engine):
         self.observers = list(observers)
         self.watched = bool(self.observers)
         self.told = self.watched  # whether anything hears of each transition
+        self.heard = 0  # the moments of which anything hears
         self.ended = 0
         self.overtime = 0  # so long a job may run beyond its limit
         self.limit_check = 0  # and limits are looked at every so often; 0: at once
@@ -86,6 +87,9 @@ class Life(Engine):
         self.on_left = [one for one in sources if one.hears & LEFT]
         self.on_moved = [one for one in sources if one.hears & MOVED]
         self.told = self.watched or bool(self.on_moved)
+        self.heard = 0
+        for one in sources:
+            self.heard |= one.hears
         return 0
 
     # ---- a job's way in
@@ -97,10 +101,11 @@ class Life(Engine):
         reason = self.scheduling.refuse(slot)
         if reason is not None:
             return self.reject(slot, reason)
-        for i in range(len(self.on_entered)):
-            begin = cython.cast(Source, self.on_entered[i]).entered(slot, begin)
-            if begin == GONE:
-                return 0
+        if self.heard & ENTERED:
+            for i in range(len(self.on_entered)):
+                begin = cython.cast(Source, self.on_entered[i]).entered(slot, begin)
+                if begin == GONE:
+                    return 0
         if begin > self.now:
             self.move(slot, HELD)
             return self.releases.plan(slot, begin) if begin < NEVER else 0
@@ -117,10 +122,11 @@ class Life(Engine):
         i: cython.Py_ssize_t
         if self.jobs.at[slot].eligible < 0:
             self.jobs.at[slot].eligible = self.now
-        for i in range(len(self.on_eligible)):
-            if not cython.cast(Source, self.on_eligible[i]).admits(slot):
-                return self.move(slot, HELD) if self.jobs.at[slot].state == FUTURE else 0
-        self.move(slot, WAITING)
+        if self.heard & ELIGIBLE:
+            for i in range(len(self.on_eligible)):
+                if not cython.cast(Source, self.on_eligible[i]).admits(slot):
+                    return self.move(slot, HELD) if self.jobs.at[slot].state == FUTURE else 0
+        self.turn(slot, WAITING)
         return self.scheduling.wait(slot, self.now)
 
     # ---- running
@@ -129,16 +135,19 @@ class Life(Engine):
         """The pass gave the job its resources: it runs."""
         i: cython.Py_ssize_t
         jobs: JobTable = self.jobs
-        self.move(slot, RUNNING)
+        self.turn(slot, RUNNING)
         jobs.at[slot].start = self.now
         if jobs.at[slot].first_start < 0:
             jobs.at[slot].first_start = self.now
-            for i in range(len(self.on_started)):
-                cython.cast(Source, self.on_started[i]).started(slot)
-        cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).started(jobs, slot)
+            if self.heard & STARTED:
+                for i in range(len(self.on_started)):
+                    cython.cast(Source, self.on_started[i]).started(slot)
+        if self.scheduling.only is None:
+            cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).started(jobs, slot)
         jobs.at[slot].known_end = self.execution.begin(slot)
-        for i in range(len(self.on_begun)):
-            cython.cast(Source, self.on_begun[i]).begun(slot)
+        if self.heard & BEGUN:
+            for i in range(len(self.on_begun)):
+                cython.cast(Source, self.on_begun[i]).begun(slot)
         return 0
 
     def start_as_running(self, slot) -> bool:
@@ -174,11 +183,13 @@ class Life(Engine):
         if cluster.charges:
             cluster.charge(slot, self.now, False)
         cluster.set_time(self.now)
-        self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger_of(slot))
-        cluster.ledger_of(slot).give(slot)
-        cluster.stopped(jobs, slot)
+        ledger: Ledger = cluster.ledger_of(slot) if cluster.reserved else cluster.ledger
+        self.recorder.allocation(jobs, slot, self.now, outcome, ledger)
+        ledger.give(slot)
+        if cluster.changes is not None:
+            cluster.stopped(jobs, slot)
         cluster.changed(slot, RELEASE)
-        return cluster.released(slot)
+        return cluster.released(slot) if cluster.quotas is not None else 0
 
     def shrink(self, slot, nodes):
         """The interval in which it had them all is written down; another begins."""
@@ -202,10 +213,9 @@ class Life(Engine):
         return cluster.changed(slot, RELEASE)
 
     def kill_time(self, slot):
-        jobs: JobTable = self.jobs
-        time: cython.longlong = jobs.at[slot].start + jobs.at[slot].limit - jobs.at[slot].used
+        time: cython.longlong = self.jobs.at[slot].start + self.jobs.at[slot].limit - self.jobs.at[slot].used
         if (self.overtime > 0 or self.limit_check > 0) and time < NEVER:
-            time = max(time + self.overtime, jobs.at[slot].start)
+            time = max(time + self.overtime, self.jobs.at[slot].start)
             if self.limit_check > 0:
                 time += (self.limit_check - time % self.limit_check) % self.limit_check
         return time
@@ -296,26 +306,34 @@ class Life(Engine):
         self.execution.ended(slot)
         if self.jobs.at[slot].cluster != NOWHERE:
             cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster]).left(slot)
-        self.move(slot, state)
-        for i in range(len(self.on_left)):
-            cython.cast(Source, self.on_left[i]).left(slot, state)
+        self.turn(slot, state)
+        if self.heard & LEFT:
+            for i in range(len(self.on_left)):
+                cython.cast(Source, self.on_left[i]).left(slot, state)
         self.recorder.job(self.jobs, slot, -1 if state == REJECTED else self.now)
         self.ended += 1
         return self.jobs.leave(slot)
 
     def move(self, slot, state):
+        return self.turn(slot, state)
+
+    def turn(self, slot, state):
         """Every transition of every job is made here."""
-        i: cython.Py_ssize_t
         before: cython.int = self.jobs.at[slot].state
-        observer: Observer
         if not (self.legal[before] >> state) & 1:
-            raise EngineError(
-                f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}"
-            )
+            return self.forbid(slot, before, state)
         self.jobs.at[slot].state = state
-        if self.told:
-            for i in range(len(self.on_moved)):
-                cython.cast(Source, self.on_moved[i]).moved(slot, before, state)
-            for observer in self.observers:
-                observer.moved(self, slot, before, state)
+        return self.tell(slot, before, state) if self.told else 0
+
+    def forbid(self, slot, before, state):
+        raise EngineError(f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}")
+
+    def tell(self, slot, before, state):
+        """All that want to hear of each transition hear of this one."""
+        i: cython.Py_ssize_t
+        observer: Observer
+        for i in range(len(self.on_moved)):
+            cython.cast(Source, self.on_moved[i]).moved(slot, before, state)
+        for observer in self.observers:
+            observer.moved(self, slot, before, state)
         return 0

@@ -8,7 +8,7 @@ from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, REJECTED, RUNNING
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport REQUEUE, Observer, Source, due_time
+from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, due_time
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 
 cdef class Simulation(Life):
@@ -17,6 +17,8 @@ cdef class Simulation(Life):
     cdef readonly Ending ending
     cdef readonly list sources
     cdef list sourced
+    cdef long long[::1] dues
+    cdef Pass deciding
     cdef bint attended
     cdef readonly list machines
     cdef readonly dict chosen
@@ -32,6 +34,7 @@ cdef class Simulation(Life):
 
     cdef bint is_over(self) noexcept
     cdef bint is_amid(self) noexcept
+    cdef long long go_on(self, long long last) except *
     cdef int earliest(self) noexcept
     cdef int instant(self) except -1
     cdef int poll(self) except -1

@@ -10,6 +10,7 @@ import enum
 import time as clock
 
 import cython
+import numpy as np
 
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
@@ -41,8 +42,11 @@ if not cython.compiled:
     def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
         return 0
 
-    def due_time(sources, i):
-        return sources[i].next
+    def due_address(source):
+        return source
+
+    def due_time(addresses, i):
+        return addresses[i].next
 
 
 class Rank(enum.IntEnum):
@@ -99,6 +103,7 @@ class Simulation(Life):
         self.machines = []  # clusters on which something is shut now and then
         self.attended = False  # whether a source is in the background
         self.sourced = []
+        self.deciding = None
         self.ending = Ending(self)
         self.add_source(Rank.EXECUTION, execution)
         self.add_source(Rank.RELEASES, self.releases)
@@ -111,6 +116,7 @@ class Simulation(Life):
         """One more source of events; `rank` is its Rank."""
         self.sourced = sorted([*self.sourced, (rank, source)], key=_rank)
         self.sources = [source for _, source in self.sourced]
+        self.dues = np.fromiter([due_address(one) for one in self.sources], np.int64)
         self.attended |= source.background and not isinstance(source, Timers)
 
     def find(self, kind):
@@ -148,6 +154,20 @@ class Simulation(Life):
         for cluster in self.clusters:
             for domain in cluster.domains:
                 domain.view.heard = self.watched
+        try:
+            time = self.go_on(last)
+        except BaseException as error:
+            if self.deciding is not None:
+                self.undo(error)
+            raise
+        if time >= NEVER or time <= last:
+            self.over = self.now
+            self.unfinished = self.ending.explain(last)
+        self.close(self.now if last >= NEVER else last)
+
+    def go_on(self, last):
+        """One instant after the other, until nothing is left to come by `last`; when the next one would be."""
+        time: cython.longlong
         self.earliest()
         while True:
             time = self.upcoming
@@ -163,19 +183,24 @@ class Simulation(Life):
             if self.instants & self.mask == 0:
                 self.poll()
                 self.earliest()
-        if time >= NEVER or time <= last:
-            self.over = self.now
-            self.unfinished = self.ending.explain(last)
-        self.close(self.now if last >= NEVER else last)
+        return time
+
+    def undo(self, error):
+        """The policy has failed in its pass: nothing that it decided there has happened."""
+        view: Pass = self.deciding
+        self.deciding = None
+        view.rollback()
+        view.end()
+        if isinstance(error, SystemExit):
+            raise PolicyError(f"{view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
 
     def earliest(self):
         """Find out when something happens next."""
         i: cython.Py_ssize_t
-        sources: list = self.sources
+        dues: cython.p_longlong = cython.address(self.dues[0])
         time: cython.longlong = NEVER
-        for i in range(len(sources)):
-            if due_time(sources, i) < time:
-                time = due_time(sources, i)
+        for i in range(len(self.dues)):
+            time = min(time, due_time(dues, i))
         self.upcoming = time
         return 0
 
@@ -203,9 +228,11 @@ class Simulation(Life):
         rounds: cython.longlong = 0
         observer: Observer
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
+        dues: cython.p_longlong = cython.address(self.dues[0])
+        n: cython.Py_ssize_t = len(self.dues)
         while again:
-            for i in range(len(self.sources)):
-                if due_time(self.sources, i) <= self.now:
+            for i in range(n):
+                if due_time(dues, i) <= self.now:
                     source = cython.cast(Source, self.sources[i])
                     source.fire(self.now)
                     if self.per_event:
@@ -265,10 +292,14 @@ class Simulation(Life):
 
     def run_cluster(self, cluster: Cluster):
         """The passes that are due in a cluster; whether their decisions make another one due: a requeue."""
-        domain: Domain
+        domain: Domain = cluster.sole
         domains: list = cluster.domains
         k: cython.Py_ssize_t
         again: cython.bint = False
+        if domain is not None and domain.rhythm is None:  # as it mostly is
+            if domain.causes != 0 and domain.due(self.now):
+                self.run_pass(cluster, domain)
+            return domain.causes != 0 and domain.unsettled(self.now)
         for k in range(len(domains)):
             domain = cython.cast(Domain, domains[k])
             if domain.due(self.now):
@@ -289,16 +320,9 @@ class Simulation(Life):
         if self.watched:
             view.heard = self.is_heard()
         cluster.begin_pass(domain, self.now, self.per_event and self.is_amid())
-        try:
-            domain.decide()
-        except SystemExit as error:
-            view.rollback()
-            view.end()
-            raise PolicyError(f"{view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
-        except BaseException:
-            view.rollback()
-            view.end()
-            raise
+        self.deciding = view  # and what it decided is undone where it fails
+        domain.decide()
+        self.deciding = None
         view.end()
         if view.decided > 0:
             self.commit(cluster, view)
@@ -322,7 +346,8 @@ class Simulation(Life):
             slot = view.slot[i]
             kind = view.kind[i]
             if kind == START:
-                cluster.unqueued(self.jobs, slot)
+                if cluster.changes is not None:
+                    cluster.unqueued(self.jobs, slot)
                 self.start(slot)
                 if cluster.charges:
                     cluster.charge(slot, self.now, True)

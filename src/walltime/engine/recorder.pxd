@@ -6,9 +6,10 @@ cdef class Rows:
     cdef readonly Py_ssize_t width
     cdef readonly Py_ssize_t size
     cdef long long[::1] chunk
-    cdef Py_ssize_t room
+    cdef Py_ssize_t end
     cdef list full
     cdef Py_ssize_t next(self) except -1
+    cdef int add_piece(self) except -1
 
 cdef class Recorder:
     cdef readonly Rows jobs

@@ -13,7 +13,11 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.cores import Ledger
 
 LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
-CHUNK = cython.declare(cython.Py_ssize_t, 16384)  # rows in a piece; pieces are never moved while the run goes on
+# Rows in the first piece and in the largest; pieces are never moved while the run goes on. None is so large that NumPy
+# asks for huge pages (`kernel.arrays.untouched` tells why).
+SMALLEST = cython.declare(cython.Py_ssize_t, 1024)
+LARGEST = cython.declare(cython.Py_ssize_t, 32768)
+BLOCK = cython.declare(cython.Py_ssize_t, 8192)  # rows that are taken apart at a time
 JOB = ("seq", "row", "eligible", "first_start", "end", "work", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
 NOWHERE = 0xFFFF
@@ -34,19 +38,24 @@ class Rows:
         self.width = width
         self.size = 0
         self.full = []
-        self.chunk = np.empty(CHUNK * width, np.int64)
-        self.room = CHUNK
+        self.chunk = np.empty(SMALLEST * width, np.int64)
+        self.end = 0
 
     def next(self):
         """Where in `chunk` the next row goes."""
-        if self.room == 0:
-            self.full.append(np.asarray(self.chunk))
-            self.chunk = np.empty(CHUNK * self.width, np.int64)
-            self.room = CHUNK
-        at: cython.Py_ssize_t = (CHUNK - self.room) * self.width
-        self.room -= 1
+        at: cython.Py_ssize_t = self.end
+        if at == len(self.chunk):
+            self.add_piece()
+            at = 0
+        self.end = at + self.width
         self.size += 1
         return at
+
+    def add_piece(self):
+        """Another piece, of which nothing is used yet."""
+        self.full.append(np.asarray(self.chunk))
+        self.chunk = np.empty(min(8 * len(self.chunk), LARGEST * self.width), np.int64)
+        return 0
 
     def columns(self, names, places=None) -> dict:
         """The table as one NumPy array a column, `packed` taken apart where there is one.
@@ -55,10 +64,13 @@ class Rows:
         """
         table = {name: np.empty(self.size, np.int64) for name in names}
         first: cython.Py_ssize_t = 0
-        for piece in [*self.full, self.chunk]:  # piece by piece, which stays in the cache for all columns
-            for i, made in enumerate(table.values()):
-                copy_column(piece, self.width, i, made, first, places)
-            first += CHUNK
+        for piece in [*self.full, self.chunk]:
+            values = np.asarray(piece)
+            for begin in range(0, len(values), BLOCK * self.width):  # which stays in the cache for all columns
+                part = values[begin : begin + BLOCK * self.width]
+                for i, made in enumerate(table.values()):
+                    copy_column(part, self.width, i, made, first, places)
+                first += len(part) // self.width
         if "packed" not in table:
             return table
         packed = table.pop("packed")
@@ -70,9 +82,9 @@ class Rows:
 
     def take(self) -> np.ndarray:
         """The rows so far, as a table; they are not here any more."""
-        table = np.concatenate([*self.full, np.asarray(self.chunk)]).reshape(-1, self.width)[: self.size]
+        table = np.concatenate([*self.full, np.asarray(self.chunk)[: self.end]]).reshape(-1, self.width)
         self.full = []
-        self.room = CHUNK
+        self.end = 0
         self.size = 0
         return table
 
@@ -80,21 +92,19 @@ class Rows:
     def of(table) -> Rows:
         """Rows that are there already."""
         made = Rows(table.shape[1])
-        for first in range(0, len(table), CHUNK):
-            if first > 0:
-                made.full.append(np.asarray(made.chunk))
-                made.chunk = np.empty(CHUNK * made.width, np.int64)
-            part = table[first : first + CHUNK]
-            np.asarray(made.chunk)[: part.size] = part.reshape(-1)
-            made.room = CHUNK - len(part)
-        made.size = len(table)
+        if len(table):
+            made.chunk = np.ascontiguousarray(table).reshape(-1)
+            made.end = table.size
+            made.size = len(table)
         return made
 
     def column(self, number) -> np.ndarray:
         """One column of the table, in the order in which the rows were written."""
         made = np.empty(self.size, np.int64)
-        for i, piece in enumerate([*self.full, self.chunk]):
-            copy_column(piece, self.width, number, made, i * CHUNK, None)
+        first: cython.Py_ssize_t = 0
+        for piece in [*self.full, self.chunk]:
+            copy_column(piece, self.width, number, made, first, None)
+            first += len(piece) // self.width
         return made
 
 
@@ -167,7 +177,7 @@ def copy_column(piece, width, number, made, first, places):
     given: cython.longlong[::1] = piece
     to: cython.longlong[::1] = made
     where: cython.const[cython.longlong][::1]
-    rows: cython.Py_ssize_t = min(CHUNK, len(to) - first)
+    rows: cython.Py_ssize_t = min(len(given) // width, len(to) - first)
     r: cython.Py_ssize_t
     if places is None:
         for r in range(rows):

@@ -233,8 +233,18 @@ def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list
     return label_series("queue", codes, list(numbers))
 
 
+def order_by_start(start: np.ndarray, seq: np.ndarray) -> np.ndarray:
+    """The rows by start, then by order of entry. Where each job has one, the second is no sorting but a counting."""
+    row = np.full(seq.max(initial=-1) + 1, -1)
+    row[seq] = np.arange(len(seq))
+    row = row[row >= 0]
+    if len(row) < len(seq):
+        return np.lexsort([seq, start])
+    return row[np.argsort(start[row], kind="stable")]
+
+
 def _allocations(rows: Rows, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
-    order = np.lexsort([rows.column(ALLOCATION.index(name)) for name in ("seq", "start")])
+    order = order_by_start(*(rows.column(ALLOCATION.index(name)) for name in ("start", "seq")))
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     recorded = rows.columns(ALLOCATION, places)

@@ -1,6 +1,7 @@
 from walltime.execution.model cimport Execution
 from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
+from walltime.kernel.prefetch cimport prefetch
 
 cdef long long surplus(long long time, long long work, long long speed) noexcept
 cdef long long time_left(long long work, long long ahead, long long speed) noexcept

@@ -13,6 +13,8 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 
 if not cython.compiled:
+    from walltime.kernel.prefetch import prefetch
+
     COMPLETED = State.COMPLETED
 
 
@@ -53,19 +55,19 @@ class TraceExecution(Execution):
 
     def taken(self, slot):
         """The time for checkpoints is granted on top of what the job has asked for."""
-        jobs: JobTable = self.engine.jobs
         extra: cython.longlong
         if self.interval > 0:
-            extra = self.cost * self.between(0, jobs.at[slot].requested)
-            jobs.at[slot].requested += extra
-            jobs.at[slot].limit += extra
-        return Execution.taken(self, slot)
+            extra = self.cost * self.between(0, self.engine.jobs.at[slot].requested)
+            self.engine.jobs.at[slot].requested += extra
+            self.engine.jobs.at[slot].limit += extra
+        return Execution.taken(self, slot) if self.extends else 0
 
     def ended(self, slot):
         """Of the time that the job ran, writing checkpoints and starting from them was none of its work."""
-        jobs: JobTable = self.engine.jobs
+        jobs: JobTable
         extra: cython.longlong
         if self.interval > 0:
+            jobs = self.engine.jobs
             extra = jobs.at[slot].used - time_for(jobs.at[slot].progress, jobs.at[slot].speed)
             if extra > 0:
                 jobs.at[slot].used -= extra
@@ -75,10 +77,11 @@ class TraceExecution(Execution):
     def begin(self, slot):
         jobs: JobTable = self.engine.jobs
         end: cython.longlong
+        ahead: cython.longlong = self.done_ahead(slot) if self.ahead else 0
         if jobs.at[slot].run_time < 0:
             return NEVER
         end = self.engine.now
-        end += time_left(jobs.at[slot].run_time - jobs.at[slot].progress, self.done_ahead(slot), jobs.at[slot].speed)
+        end += time_left(jobs.at[slot].run_time - jobs.at[slot].progress, ahead, jobs.at[slot].speed)
         if self.interval > 0:
             end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time) + self.lead(slot)
         self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
@@ -210,6 +213,8 @@ class TraceExecution(Execution):
         ends: EventHeap = self.ends
         while ends.next_time() <= now:
             ends.pop()
+            if ends.size > 0:
+                prefetch(jobs, ends.entries[2])
             if jobs.at[ends.slot].stamp == ends.stamp:
                 self.engine.finish(ends.slot, COMPLETED)
                 if self.engine.per_event:

@@ -13,6 +13,9 @@ WORDS = cython.declare(cython.Py_ssize_t, 4)  # an entry: time, seq, slot, stamp
 if not cython.compiled:
     from walltime.kernel.arrays import words
 
+    def first_of(a, i, k):
+        return k if (a[k], a[k + 1]) < (a[i], a[i + 1]) else i
+
 
 @cython.final
 @cython.cclass
@@ -35,21 +38,21 @@ class EventHeap:
         if WORDS * self.size == len(self.entries):
             self.grow()
         a: cython.p_longlong = words(self.entries)
-        i = self.size
+        i = WORDS * self.size
         self.size += 1
         while i > 0:
-            p = (i - 1) >> 2
-            if a[4 * p] < time or (a[4 * p] == time and a[4 * p + 1] <= seq):
+            p = (i - 4) >> 4 << 2
+            if a[p] < time or (a[p] == time and a[p + 1] <= seq):
                 break
-            a[4 * i] = a[4 * p]
-            a[4 * i + 1] = a[4 * p + 1]
-            a[4 * i + 2] = a[4 * p + 2]
-            a[4 * i + 3] = a[4 * p + 3]
+            a[i] = a[p]
+            a[i + 1] = a[p + 1]
+            a[i + 2] = a[p + 2]
+            a[i + 3] = a[p + 3]
             i = p
-        a[4 * i] = time
-        a[4 * i + 1] = seq
-        a[4 * i + 2] = slot
-        a[4 * i + 3] = stamp
+        a[i] = time
+        a[i + 1] = seq
+        a[i + 2] = slot
+        a[i + 3] = stamp
         return 0
 
     def grow(self):
@@ -62,10 +65,9 @@ class EventHeap:
 
     def pop(self):
         """Take the first event off the heap, into the fields."""
-        i: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t = 0  # places in words: the children of i are 4 i + 4 and the next three
         c: cython.Py_ssize_t
         m: cython.Py_ssize_t
-        e: cython.Py_ssize_t
         a: cython.p_longlong = words(self.entries)
         if self.size == 0:
             raise IndexError("pop from an empty heap")
@@ -74,31 +76,31 @@ class EventHeap:
         self.slot = a[2]
         self.stamp = a[3]
         self.size -= 1
-        n: cython.Py_ssize_t = self.size
+        n: cython.Py_ssize_t = WORDS * self.size
         if n == 0:
             return 0
-        time: cython.longlong = a[4 * n]
-        seq: cython.longlong = a[4 * n + 1]
+        time: cython.longlong = a[n]
+        seq: cython.longlong = a[n + 1]
         while True:
-            c = 4 * i + 1
-            if c >= n:
+            c = 4 * i + 4
+            if c + 12 < n:
+                m = first_of(a, first_of(a, c, c + 4), first_of(a, c + 8, c + 12))
+            elif c < n:
+                m = c
+                while c + 4 < n:
+                    c += 4
+                    m = first_of(a, m, c)
+            else:
                 break
-            m = c
-            e = c + 4 if c + 4 < n else n
-            c += 1
-            while c < e:
-                if a[4 * c] < a[4 * m] or (a[4 * c] == a[4 * m] and a[4 * c + 1] < a[4 * m + 1]):
-                    m = c
-                c += 1
-            if a[4 * m] > time or (a[4 * m] == time and a[4 * m + 1] >= seq):
+            if a[m] > time or (a[m] == time and a[m + 1] >= seq):
                 break
-            a[4 * i] = a[4 * m]
-            a[4 * i + 1] = a[4 * m + 1]
-            a[4 * i + 2] = a[4 * m + 2]
-            a[4 * i + 3] = a[4 * m + 3]
+            a[i] = a[m]
+            a[i + 1] = a[m + 1]
+            a[i + 2] = a[m + 2]
+            a[i + 3] = a[m + 3]
             i = m
-        a[4 * i] = time
-        a[4 * i + 1] = seq
-        a[4 * i + 2] = a[4 * n + 2]
-        a[4 * i + 3] = a[4 * n + 3]
+        a[i] = time
+        a[i + 1] = seq
+        a[i + 2] = a[n + 2]
+        a[i + 3] = a[n + 3]
         return 0

@@ -8,7 +8,7 @@ import cython
 import numpy as np
 
 from walltime.core.errors import PolicyError
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import doubled, integers, untouched
 
 FIELDS = (
     "key",
@@ -310,7 +310,7 @@ class JobTable:
         return 0
 
     def grow(self):
-        larger = np.zeros(2 * len(self.table), self.table.dtype)
+        larger = untouched(4 * len(self.table), self.table.dtype)
         larger.view(np.int64)[: self.table.view(np.int64).size] = self.table.view(np.int64)  # not field by field
         self.table = larger if cython.compiled else larger.view(np.recarray)
         self.at = self.table

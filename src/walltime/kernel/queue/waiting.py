@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 import numpy as np
+from cython.cimports.walltime.kernel.prefetch import prefetch  # here, or all that know a queue would have it in them
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
@@ -14,6 +15,7 @@ from walltime.kernel.queue.sorting import Sorter
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FEW = cython.declare(cython.Py_ssize_t, 32)  # jobs that are put in order one by one; more are merged
+SOON = cython.declare(cython.Py_ssize_t, 3)  # so many places behind the head stands the one that is fetched meanwhile
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
@@ -276,6 +278,8 @@ class OrderedQueue(Queue):
             self.tail[place] = -1
             while self.begin < self.end and self.tail[self.begin] < 0:
                 self.begin += 1
+            if self.begin + SOON < self.end and self.tail[self.begin + SOON] >= 0:
+                prefetch(self.jobs, self.tail[self.begin + SOON])
         elif place == LINE:
             self.leave(slot)
         else:

@@ -60,7 +60,7 @@ class Easy(Policy):
         if not kept or slot != self.blocked:
             p.release()
         self.blocked = -1
-        while slot >= 0 and p.fits(slot):
+        while slot >= 0 and p.would_fit(slot):
             p.start_here(slot)
             slot = p.raw_queue.head()
         if slot < 0:
@@ -85,7 +85,7 @@ class Easy(Policy):
             return self.candidates.start_fresh(p)
         slot = p.raw_queue.fresh(0)
         while slot > -2:
-            if slot >= 0 and p.fits(slot):
+            if slot >= 0 and p.would_fit(slot):
                 p.start_here(slot)
             i += 1
             slot = p.raw_queue.fresh(i)

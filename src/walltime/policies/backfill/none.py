@@ -17,8 +17,8 @@ class NoBackfill(Policy):
         self.rule = InOrder(0, overtakes=False)
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t = require_open(p).head()
-        while slot >= 0 and p.fits(slot):
+        slot: cython.Py_ssize_t = require_open(p).raw_queue.head()
+        while slot >= 0 and p.would_fit(slot):
             p.start_here(slot)
             slot = p.raw_queue.head()
         return 0
