@@ -142,11 +142,8 @@ class Simulation(Life):
         time: cython.longlong
         last: cython.longlong = until
         source: Source
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = len(self.sources)
         self.scheduling.attach(self.jobs, self.clusters)
-        for i in range(n):
-            source = cython.cast(Source, self.sources[i])
+        for source in self.sources:
             source.attach(self)
         self.ending.attach(self)
         self.ending.watch(self.attended)
@@ -197,11 +194,9 @@ class Simulation(Life):
     def earliest(self):
         """Find out when something happens next."""
         i: cython.Py_ssize_t
-        dues: cython.p_longlong = cython.address(self.dues[0])
-        time: cython.longlong = NEVER
+        self.upcoming = NEVER
         for i in range(len(self.dues)):
-            time = min(time, due_time(dues, i))
-        self.upcoming = time
+            self.upcoming = min(self.upcoming, due_time(cython.address(self.dues[0]), i))
         return 0
 
     def is_over(self):
@@ -229,9 +224,8 @@ class Simulation(Life):
         observer: Observer
         bound: cython.longlong = ROUNDS + 4 * self.jobs.live
         dues: cython.p_longlong = cython.address(self.dues[0])
-        n: cython.Py_ssize_t = len(self.dues)
         while again:
-            for i in range(n):
+            for i in range(len(self.dues)):
                 if due_time(dues, i) <= self.now:
                     source = cython.cast(Source, self.sources[i])
                     source.fire(self.now)
