@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 from pathlib import Path
 
@@ -96,3 +97,48 @@ def test_a_slow_explanation_is_told_once(capsys: pytest.CaptureFixture[str], mon
     told = capsys.readouterr().err
     assert told.count("explain: at its speed so far this takes about 10:00 min more") == 1
     assert "The whole run is simulated again, and 2 jobs wait" in told
+
+
+OWN = """
+from walltime.programs import Profile
+
+
+class Spin(Profile):
+    async def run(self, processes):
+        while True:
+            pass
+
+
+def spin(p):
+    while True:
+        p.waiting()
+"""
+PROGRAMS = """
+workload: log.csv
+cluster: {nodes: {count: 1, cores: 1}}
+execution: {model: programs, profiles: profiles.yaml}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "log.csv", "--cores", "1", "--policy", "own:spin"], r"own\.py:1[23]: `spin` is still at work\."),
+        (["run", "programs.yaml"], r"own\.py:[78]: `run` is still at work, job 5, profile endless\."),
+    ],
+)
+def test_a_loop_in_code_of_ones_own_is_told_with_its_line(tmp_path: Path, words: list[str], told: str) -> None:
+    (tmp_path / "log.csv").write_text(
+        "job_id,submit,run_time,requested_time,cores,nodes,profile\n5,0,9,9,1,1,endless\n"
+    )
+    (tmp_path / "profiles.yaml").write_text('endless: {type: "own:Spin"}\n')
+    (tmp_path / "programs.yaml").write_text(PROGRAMS)
+    (tmp_path / "own.py").write_text(OWN)
+    process = start(tmp_path, *words, "--plugins", ".")
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    assert process.poll() is None, "it was told at the end, or never"
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert "nothing has moved for" in line
+    assert re.search(told, line), line

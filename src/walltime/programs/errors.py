@@ -47,5 +47,10 @@ def _place(error: BaseException) -> tuple[str | None, int | None]:
     if getattr(error, "line", None) is not None:
         return getattr(error, "file", None), error.line  # type: ignore[attr-defined]
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    theirs = [frame for frame in frames if not is_ours(frame.filename)]
     return (theirs[-1].filename, theirs[-1].lineno) if theirs else (None, None)
+
+
+def is_ours(file: str) -> bool:
+    """Whether code of this file is Walltime's, by the name that a frame has for it."""
+    return file.startswith(_OURS)

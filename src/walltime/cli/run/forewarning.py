@@ -45,6 +45,7 @@ class Forewarning:
         self.remaining = look_ahead(prepared.workload, prepared.scenario.until)
         self.simulation: Any = None
         self.told = False
+        self.steps = 0
         self.began = time.perf_counter()
         if hasattr(bar, "note_waiting"):
             self.note_waiting = bar.note_waiting
@@ -57,6 +58,7 @@ class Forewarning:
 
     def progress(self, now_us: int, submitted: int, ended: int) -> None:
         """Called by the engine about ten times a second."""
+        self.steps += 1
         if self.bar is not None:
             self.bar.progress(now_us, submitted, ended)
         if self.told:

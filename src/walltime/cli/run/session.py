@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
 from walltime.cli.run.forewarning import Forewarning
+from walltime.cli.run.standstill import watch_for_standstill
 from walltime.cli.run.plan import Options, choose_targets, make_plan
 from walltime.cli.terminal.console import say
 from walltime.cli.terminal.progress import show_progress, show_status
@@ -167,5 +168,10 @@ def simulate_one(
         return Result(prepared.scenario, record, name, summary=summarise(record, **window))
     looking = watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     with looking as bar:
-        record = prepared.run(bar if quiet or watch is not None else Forewarning(name, prepared, bar), **options)
+        if quiet or watch is not None:
+            record = prepared.run(bar, **options)
+        else:
+            warning = Forewarning(name, prepared, bar)
+            with watch_for_standstill(name, lambda: warning.steps):
+                record = prepared.run(warning, **options)
     return Result(prepared.scenario, record, name, summary=summarise(record, **window))
