@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
 from walltime.cli.run.forewarning import Forewarning
-from walltime.cli.run.standstill import watch_for_standstill
 from walltime.cli.run.plan import Options, choose_targets, make_plan
+from walltime.cli.run.standstill import watch_for_standstill
 from walltime.cli.terminal.console import say
 from walltime.cli.terminal.progress import show_progress, show_status
 from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
