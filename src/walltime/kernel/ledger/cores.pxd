@@ -32,6 +32,7 @@ cdef class Ledger(Bounds):
     cpdef long long best_gap(self, Py_ssize_t slot) except? -1
     cpdef int hold(self, Py_ssize_t slot, long long start) except -1
     cpdef int loosen(self, Py_ssize_t slot) except -1
+    cpdef int suppose(self, bint trial) except -1
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cdef bint holds_only(self, Py_ssize_t slot) except? -1

@@ -127,6 +127,10 @@ class Ledger(Bounds):
         """The job is about to be planned again: let its own hold not stand in its way."""
         return self.unhold(slot)
 
+    def suppose(self, trial):
+        """From now on, or no more, what is taken away will be put back as it was."""
+        return 0
+
     def release_holds(self):
         """Drop every hold that is not pinned, or, of a ledger with node sets, those of the jobs of `domain` where it is
         not -1."""

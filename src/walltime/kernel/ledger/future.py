@@ -405,11 +405,11 @@ class Future(CountedHolds):
         return worst if self.smallest.count == want else NEVER
 
     def guess(self, s, want, time):
-        """The last of so many of the first times in `cleared`, from `time` on; NEVER where there are fewer nodes."""
+        """The last of so many of the first times in `cleared`, from `time` on; `limit` where there are fewer nodes."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         t: cython.longlong
-        worst: cython.longlong = NEVER
+        worst: cython.longlong = self.limit
         self.smallest.clear(want)
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):

@@ -78,6 +78,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_shape
     cdef long long[::1] held_looked  # how many nodes had been eased when the job looked last, or -1
     cdef long long[::1] held_worst  # of its nodes, that which it would give up first: when it is free, or its number
+    cdef long long[::1] held_made  # its place among the promises of the plan, or -1
     cdef long long valid_from  # a look before so many nodes were eased tells nothing
     cdef long long[::1] counted_in  # by set: holds without names
     cdef Py_ssize_t counted  # all of them, and holds with names

@@ -24,6 +24,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
+OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
 FEW_HOLDS = 16
@@ -106,6 +107,7 @@ class Inventory(Ledger):
         self.held_shape = integers(8)
         self.held_looked = integers(8)
         self.held_worst = integers(8)
+        self.held_made = integers(8, -1)
         self.valid_from = 0
         self.counted_in = integers(0)
         self.counted = self.named = 0
@@ -470,6 +472,8 @@ class Inventory(Ledger):
             pool.set(i, left)
         self.node_starts.changed(i)
         self.lines.ease(i)
+        if self.lines.noted:
+            self.lines.since.put(i, OTHERS_RUN)
         s = -1
         for k in range(self.sets_from[i], self.sets_from[i + 1]):
             s = max(s, self.lone[self.sets_at[k]])

@@ -1,11 +1,10 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.future cimport Future
 from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom, __builtin_ctzll
-from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.recalling cimport Recalling
 from walltime.kernel.ledger.node_space cimport has_node, no_nodes, put_node
 from walltime.kernel.ledger.timelines cimport Timelines
 
-cdef class ResourceLedger(Future):
+cdef class ResourceLedger(Recalling):
     cdef long long[::1] before_node  # what a hold was, while another one takes its place
     cdef long long[::1] before_cores
     cdef long long[::1] wanted  # of each resource, while nodes are ranked
@@ -69,6 +68,7 @@ cdef class ResourceLedger(Future):
     cdef int find_rooms(self, Py_ssize_t x, long long start) except -1
     cdef int find_freed(self, Py_ssize_t x) except -1
     cdef int keep_named(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
+    cdef int keep_recalled(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep_licences(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int drop_hold(self, Py_ssize_t h) except -1
     cdef int renew(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
@@ -77,10 +77,8 @@ cdef class ResourceLedger(Future):
     cdef int name_cores(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
     cdef bint is_settled(self, Py_ssize_t slot, long long start) except? -1
-    cdef bint is_late(self, Py_ssize_t s) except? -1
     cdef int hold_again(self, Py_ssize_t slot, long long start) except -1
     cdef bint spares_looks(self, Py_ssize_t x, Py_ssize_t h) noexcept
-    cdef bint ranks_by_end(self, Py_ssize_t x) noexcept
     cdef long long worst_of(self, Py_ssize_t h, Py_ssize_t x) except? -2
     cdef int enter_hold(self, Py_ssize_t h) except -1
     cdef int forget_hold(self, Py_ssize_t h) except -1

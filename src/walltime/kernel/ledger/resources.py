@@ -17,16 +17,14 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.future import Future
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.node_space import has_node, no_nodes, put_node
-from walltime.kernel.ledger.running_profile import RunningProfile
 from walltime.kernel.ledger.timelines import Timelines
+from walltime.kernel.recalling import Recalling
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)
 CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is its cores; above it is the node
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodePool
@@ -36,7 +34,7 @@ if not cython.compiled:
 
 
 @cython.cclass
-class ResourceLedger(Future):
+class ResourceLedger(Recalling):
     """The ledger of vectors of resources on nodes; exact for any number of holds.
 
     A job's own hold never stands in its way. `extra` counts on a job that has none. While it is `restricted`, jobs fit
@@ -44,7 +42,7 @@ class ResourceLedger(Future):
     """
 
     def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
-        Future.__init__(self, jobs, nodes, index)
+        Recalling.__init__(self, jobs, nodes, index)
         self.before_node = integers(self.n)
         self.before_cores = integers(self.n)
         self.wanted = integers(self.lines.kinds)
@@ -736,6 +734,7 @@ class ResourceLedger(Future):
             or (self.planned_for == slot and self.planned_at == start and self.planned == self.changes())
         ):
             return self.renew(slot, x, start, end)
+        found: cython.bint = self.is_found(slot, start)
         if self.counted > 0:
             self.name_unclear(slot, x, start, end)
             self.keep_names()
@@ -748,12 +747,26 @@ class ResourceLedger(Future):
             self.counted += 1
             self.counted_in[self.set_of[x]] += 1
             self.plan_hold(h, -1)
+        elif found and self.recalled >= 0:
+            self.keep_recalled(slot, x, start, end)
         else:
             self.keep_named(slot, x, start, end)
         self.keep_licences(slot, x, start, end)
         self.enter_hold(h)
+        self.note_hold(h, found)
+        if self.memory.count > 0:
+            self.compare(h)
         self.version += 1
         return self.bound()
+
+    def keep_recalled(self, slot, x, start, end):
+        """The hold that is being made has the nodes that it had."""
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t = self.demand_of[x]
+        self.named += 1
+        for k in range(self.memory.first[self.recalled], self.memory.first[self.recalled + 1]):
+            self.keep(slot, d, self.memory.node[k], start, end, self.lines.each[d * self.lines.kinds], 1)
+        return 0
 
     def keep_named(self, slot, x, start, end):
         """The hold that is being made names its nodes."""
@@ -778,6 +791,7 @@ class ResourceLedger(Future):
     def advance(self, slot):
         start: cython.longlong = self.jobs.at[slot].promise
         time: cython.longlong
+        self.pure = False
         if start <= self.now and not self.fits(slot):  # amid an instant: some jobs ending at it are still in its place
             return start
         if start > self.now and self.is_settled(slot, start):
@@ -829,12 +843,6 @@ class ResourceLedger(Future):
         self.held_looked[h] = self.lines.eases
         return True
 
-    def is_late(self, s):
-        """Whether a job on the set's nodes should have ended by now: it may, at this very instant."""
-        self.follow(s)
-        walk: RunningProfile = self.profiles[s]
-        return walk.blocks > 0 and walk.count[0] > 0 and walk.time[walk.order[0] * BLOCK] <= self.now
-
     def hold_again(self, slot, start):
         """Another hold in the place of the job's own, which until then others leave alone; what is another one by it
         is told, and the look is remembered where a later one can be spared."""
@@ -880,10 +888,6 @@ class ResourceLedger(Future):
             and self.parts_in[x] == 0
         )
 
-    def ranks_by_end(self, x):
-        """Whether a hold keeps the nodes that are free last; else those with the lowest numbers."""
-        return self.nodes_of[x] > 0 and self.place.plain
-
     def worst_of(self, h, x):
         """Of the hold's nodes that which it would give up first: the first to be free, and when that is; or the one
         with the highest number."""
@@ -924,6 +928,7 @@ class ResourceLedger(Future):
             self.held_shape = doubled(self.held_shape)
             self.held_looked = doubled(self.held_looked)
             self.held_worst = doubled(self.held_worst)
+            self.held_made = doubled(self.held_made)
         self.spares -= 1
         h = self.made = self.spare_holds[self.spares]
         self.held_slot[h] = slot
@@ -931,7 +936,7 @@ class ResourceLedger(Future):
         self.held_end[h] = end
         self.held_first[h] = self.held_licences[h] = -1
         self.held_all[h] = self.held_count[h] = self.held_set[h] = 0
-        self.held_looked[h] = -1
+        self.held_looked[h] = self.held_made[h] = -1
         self.edge = min(self.edge, start, end)
         return 0
 
@@ -1073,6 +1078,7 @@ class ResourceLedger(Future):
         next: cython.longlong
         stay: cython.longlong = -1
         moves: cython.bint = self.held_start[h] != start or self.held_end[h] != end
+        self.pure = False
         if self.place.plain:
             self.find_freed(x)
         else:
@@ -1183,7 +1189,7 @@ class ResourceLedger(Future):
             self.valid_from = self.lines.eases
         else:
             self.named -= 1
-        self.hold_of[self.held_slot[h]] = -1
+        self.hold_of[self.held_slot[h]] = self.held_made[h] = -1
         self.spare_holds[self.spares] = h
         self.spares += 1
         return 0
@@ -1194,6 +1200,8 @@ class ResourceLedger(Future):
         k: cython.Py_ssize_t = 0
         if self.holds == 0:
             return 0
+        self.remember()
+        self.lines.noted = False
         for j in range(self.holds):
             h = self.by_start[j]
             if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
@@ -1203,6 +1211,9 @@ class ResourceLedger(Future):
                 self.by_start[k] = h
                 k += 1
         self.holds = k
+        self.pure = k == 0
+        self.watching = False
+        self.lines.noted = self.memory.count > 0
         for j in range(self.sets if self.counted == 0 else 0):
             self.plans[j] = None
         self.version += 1

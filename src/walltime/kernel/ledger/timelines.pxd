@@ -1,5 +1,6 @@
 from walltime.kernel.blocks cimport Blocks
 from walltime.kernel.ledger.kept cimport KeptSteps
+from walltime.kernel.remembered cimport EasedNodes
 
 cdef class Timelines(Blocks):
     cdef readonly Py_ssize_t n
@@ -33,6 +34,8 @@ cdef class Timelines(Blocks):
     cdef long long[::1] eased
     cdef long long eases
     cdef bint quiet
+    cdef bint noted  # whether they are put into `since`
+    cdef EasedNodes since
     # the job whose own hold does not count, and its entry on each of its nodes
     cdef Py_ssize_t aside
     cdef long long asides

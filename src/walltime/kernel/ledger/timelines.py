@@ -10,6 +10,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.blocks import Blocks
 from walltime.kernel.ledger.kept import KeptSteps
+from walltime.kernel.remembered import EasedNodes
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 END = cython.declare(cython.Py_ssize_t, 0)  # a running job's expected end, its slot, and its amounts from there on
@@ -18,6 +19,7 @@ AMOUNTS = cython.declare(cython.Py_ssize_t, 2)
 THERE = cython.declare(cython.Py_ssize_t, 2)  # of a step of what is kept: how many entries, and their amounts
 KEPT = cython.declare(cython.Py_ssize_t, 3)
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # so many changes are remembered: a power of two
+LESS_KEPT = cython.declare(cython.Py_ssize_t, 1)  # as in EasedNodes
 NO_SLOT = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
 
@@ -64,6 +66,8 @@ class Timelines(Blocks):
         self.eased = integers(EASED)
         self.eases = 0
         self.quiet = False
+        self.noted = False
+        self.since = EasedNodes(self.n)
         self.aside = NO_SLOT
         self.asides = 0
         self.aside_mark = integers(self.n)
@@ -277,6 +281,8 @@ class Timelines(Blocks):
         """Other jobs run on the node than before, or less is kept there."""
         self.eased[self.eases & (EASED - 1)] = i
         self.eases += 1
+        if self.noted:
+            self.since.put(i, LESS_KEPT)
         return 0
 
     # ---- questions

@@ -28,7 +28,7 @@ class Trial:
     def begin(self, ledger: Ledger):
         """Everything is there."""
         self.ledger = ledger
-        return 0
+        return ledger.suppose(True)
 
     def take_away(self, slot):
         """The running job, or what is shut, has no place any more."""
@@ -64,4 +64,4 @@ class Trial:
         for blocker, nodes, start, end in self.lifted:
             self.ledger.keep_shut(blocker, nodes, start, end)
         self.lifted = []
-        return 0
+        return self.ledger.suppose(False)
