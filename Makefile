@@ -3,12 +3,12 @@ PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 TEST := $(PY) -m pytest -n 2 --dist worksteal
 COMPILED := tests/unit/kernel tests/unit/engine tests/unit/policy tests/unit/policies
-.PHONY: help demo test test-base test-services longest lint build develop checked browser releases recipes database dask solver wheels guards pictures validation bench soak clean
+.PHONY: help demo test test-base test-services longest lint build develop checked browser releases recipes database dask solver simgrid wheels guards pictures validation bench soak clean
 help:
 	@echo "make demo    set up, build, and show a first comparison of policies"
 	@echo "make develop   set up all that tests and checks need"
 	@echo "make test    set up, build, and run every check: lint, types, imports, tests (fast build; then the core, in the checked build)"
-	@echo "make test-services   the tests that need a browser, Slurm's controller or a wheel"
+	@echo "make test-services   the tests that need a browser, Slurm's controller, a database, SimGrid or a wheel"
 	@echo "make test-base   the tests as if no extra were installed"
 	@echo "make longest   the 20 longest tests and documents of the last make test, in CPU time, into tests/LONGEST.md"
 	@echo "make lint    ruff, mypy and the import direction only"
@@ -31,7 +31,7 @@ test: develop recipes
 	$(TEST) --cpu build/cpu-fast.txt -m "not service" --ignore tests/property --ignore tests/unit/policy/test_conformance.py tests; fast=$$?; \
 	wait $$beside; lint=$$?; trap - EXIT; cat build/beside.txt; [ $$fast = 0 ] && [ $$lint = 0 ]
 	PYTHONPATH=build/checked/lib $(TEST) --cpu build/cpu-checked.txt -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
-test-services: develop checked browser releases database dask solver
+test-services: develop checked browser releases database dask solver simgrid
 	$(TEST) -m service tests
 	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
 test-base: develop
@@ -61,6 +61,8 @@ dask: develop
 	@tools/bootstrap dask
 solver: develop
 	@tools/bootstrap solver
+simgrid: develop
+	@tools/bootstrap simgrid
 wheels: build
 	@$(PY) tools/wheels.py
 guards: develop

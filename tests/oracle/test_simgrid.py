@@ -15,6 +15,7 @@ from walltime.programs.activities import Activities, Waiter
 SCRIPT = Path(__file__).with_name("simgrid_runs.py")
 DEBIAN = "/usr/lib/python3/dist-packages"  # where Debian's python3-simgrid is
 CASES = 12
+pytestmark = pytest.mark.service
 
 
 @functools.cache
