@@ -19,13 +19,13 @@ MOST_PLANNED = 5_000
 
 def find_domain(engine: Any, slot: int) -> Any:
     """Where the job waits; None before a broker has sent it anywhere."""
-    jobs, clusters = engine.jobs, engine.clusters
+    jobs = engine.jobs
     if jobs.place[slot] == -1:
         return None
-    home = int(jobs.cluster[slot]) if len(clusters) > 1 else 0
+    home = int(jobs.cluster[slot])
     if home == NOWHERE:
         return None
-    domains = clusters[home].domains
+    domains = engine.clusters[home].domains
     return domains[int(jobs.domain[slot]) if len(domains) > 1 else 0]
 
 
