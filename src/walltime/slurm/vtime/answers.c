@@ -18,6 +18,7 @@
 #define ROOM (1UL << 28) /* address space for answers; they are all forgotten when it is full */
 #define BUCKETS (1U << 15)
 #define MOST_NODES (1 << 17)
+#define LOW 0xffUL         /* of a node's weight: what select/cons_tres sets for jobs with GPUs */
 #define PLANNED (1U << 21) /* of a node's state: what every pass sets anew, and no answer depends on */
 
 struct answer {
@@ -36,11 +37,13 @@ static uint64_t changes_seen, switches_seen; /* what was the case when the machi
 static uint64_t changes;                     /* how often the plug-in was told of something */
 static int64_t now_seen;
 static int looked, settled, weights_known; /* answers hold; the digest of the weights of nodes does */
-static uint64_t machine[2], weights[2];
+static uint64_t machine[2], weights[2], high_weights[2]; /* high: but for what select/cons_tres sets */
 static char *room;
 static size_t used;
 static uint32_t buckets[BUCKETS];
 static uint64_t old_weights[MOST_NODES];
+static uint8_t set_weights[MOST_NODES]; /* whether the plug-in has set the low byte */
+static int64_t old_bits[MOST_NODES / 64 + 2];
 
 /* What the controller has. */
 static void ***node_table, **all_jobs, **all_partitions, **idle, **available;
@@ -147,9 +150,12 @@ static int fits(const char *job) {
 }
 
 static void digest_weights(void) {
-    weights[0] = weights[1] = 0;
-    for (int i = 0; i < *node_count; i++)
-        if ((*node_table)[i]) add(weights, WEIGHT(i));
+    weights[0] = weights[1] = high_weights[0] = high_weights[1] = 0;
+    for (int i = 0; i < *node_count; i++) {
+        if (!(*node_table)[i]) continue;
+        add(weights, WEIGHT(i));
+        add(high_weights, WEIGHT(i) & ~LOW);
+    }
     weights_known = 1;
 }
 
@@ -159,6 +165,7 @@ struct question {
     uint64_t key[2], image[2]; /* of everything; of the job alone */
     int64_t start;
     uint32_t cpus;
+    int sets;  /* the plug-in sets the low byte of the weight of each node that it considers, and reads no other */
     int later; /* it asks about a time to come */
 };
 
@@ -168,6 +175,14 @@ static int add_gres(void *gres, void *image) {
     return 0;
 }
 
+/* Whether it would share nodes: backfilling asks first as if not, and then as it is. To select/cons_tres that is one
+   question, unless the job says yes or (24.11) how many tasks a node has. */
+static uint64_t digest_share(const char *details) {
+    uint8_t share = FIELD(uint8_t, details, layout->share);
+    int by_tasks = layout->tasks_each && FIELD(uint16_t, details, layout->tasks_each);
+    return share == 1 || by_tasks || !vtime_is_cons_tres() ? share : 0;
+}
+
 /* The job and all that the plug-in reads by way of it. */
 static void digest_job(uint64_t *image, const char *job) {
     const char *details = FIELD(char *, job, layout->details), *cores = FIELD(char *, details, layout->cores_asked);
@@ -175,6 +190,7 @@ static void digest_job(uint64_t *image, const char *job) {
     image[0] = image[1] = 0;
     add_record(image, job, layout->job_free, layout->job_size);
     add_record(image, details, layout->details_free, layout->details_size);
+    add(image, digest_share(details));
     add_bits(image, FIELD(int64_t *, details, layout->required));
     add_bits(image, FIELD(int64_t *, details, layout->excluded));
     if (cores) add_bytes(image, cores, size_of(cores));
@@ -187,7 +203,8 @@ static void put(struct question *q, const char *job, const int64_t *bits, uint32
     digest_job(q->image, job);
     q->start = FIELD(int64_t, job, layout->start_time);
     q->cpus = FIELD(uint32_t, job, layout->cpus);
-    memcpy(q->key, weights, sizeof q->key);
+    q->sets = layout->sets_low && FIELD(void *, job, layout->gres) && vtime_is_cons_tres();
+    memcpy(q->key, q->sets ? high_weights : weights, sizeof q->key);
     add(q->key, (uintptr_t)job);
     add(q->key, (uint64_t)least << 32 | most);
     add(q->key, wanted);
@@ -238,7 +255,7 @@ static struct answer *keep(const struct question *q, int code, const char *job, 
     memcpy(a->bits, bits + 2, 8 * words);
     uint64_t *change = a->bits + words;
     for (int i = 0; i < *node_count; i++) {
-        if (!(*node_table)[i] || WEIGHT(i) == old_weights[i]) continue;
+        if (!(*node_table)[i] || (q->sets ? !set_weights[i] : WEIGHT(i) == old_weights[i])) continue;
         *change++ = (uint64_t)i;
         *change++ = WEIGHT(i);
         a->changes++;
@@ -278,29 +295,74 @@ static int is_plain(const char *job, uint16_t mode, void *victims, void **chosen
     return settled;
 }
 
+static void save_weights(void) {
+    for (int i = 0; i < *node_count; i++) old_weights[i] = (*node_table)[i] ? WEIGHT(i) : 0;
+}
+
+/* Before the plug-in is asked: a low byte of 0 is one that it has not set. */
+static void ready_weights(const struct question *q) {
+    for (int i = 0; i < *node_count; i++)
+        if ((*node_table)[i]) WEIGHT(i) = q->sets ? old_weights[i] & ~LOW : old_weights[i];
+}
+
+static void settle_weights(const struct question *q) {
+    for (int i = 0; q->sets && i < *node_count; i++) {
+        if (!(*node_table)[i]) continue;
+        set_weights[i] = (WEIGHT(i) & LOW) != 0;
+        if (!set_weights[i]) WEIGHT(i) = old_weights[i];
+    }
+    weights_known = 0;
+}
+
+/* All that an answer has; of a job that cannot start, that it cannot. */
+static void digest_answer(uint64_t *digest, int code, const char *job, const int64_t *bits) {
+    digest[0] = digest[1] = (uint64_t)code;
+    if (code) return;
+    digest_job(digest, job);
+    add(digest, FIELD(uint64_t, job, layout->start_time));
+    add(digest, FIELD(uint32_t, job, layout->cpus));
+    add_bits(digest, bits);
+    for (int i = 0; i < *node_count; i++) add(digest, (*node_table)[i] ? WEIGHT(i) : 0);
+}
+
 EXPORT ask_function select_g_job_test;
 EXPORT int select_g_job_test(char *job, int64_t *bits, uint32_t least, uint32_t most, uint32_t wanted, uint16_t mode,
                              void *victims, void **chosen, void **reserved, int64_t *window, long other) {
-    ask_function *real = REAL(select_g_job_test);
+#define ASK() REAL(select_g_job_test)(job, bits, least, most, wanted, mode, victims, chosen, reserved, window, other)
     struct question q;
-    struct answer *known = 0;
-    int plain = is_plain(job, mode, victims, chosen, reserved);
-    if (plain) {
-        page->asked++;
-        put(&q, job, bits, least, most, wanted, layout->window ? window : 0);
-        known = find(&q);
-        if (known) page->known++;
-        if (known && !checking) return give(known, job, bits);
-        for (int i = 0; i < *node_count; i++) old_weights[i] = (*node_table)[i] ? WEIGHT(i) : 0;
+    if (!is_plain(job, mode, victims, chosen, reserved)) {
+        weights_known = 0;
+        return ASK();
     }
-    int code = real(job, bits, least, most, wanted, mode, victims, chosen, reserved, window, other);
-    weights_known = 0;
-    if (plain) {
-        struct answer *said = keep(&q, code, job, bits);
-        if (known) compare(known, said);
-        else if (said) enter(said);
+    page->asked++;
+    put(&q, job, bits, least, most, wanted, layout->window ? window : 0);
+    struct answer *known = find(&q);
+    if (known) page->known++;
+    if (known && !checking) return give(known, job, bits);
+    save_weights();
+    memcpy(old_bits, bits, 8 * (2 + count_words(bits)));
+    ready_weights(&q);
+    vtime_begin_trials(layout, job, bits, least, most, settings);
+    int code = ASK();
+    if (vtime_end_trials() && (code || checking)) { /* all trials: for the nodes it leaves, or to compare */
+        uint64_t quick[2], slow[2];
+        digest_answer(quick, code, job, bits);
+        FIELD(int64_t, job, layout->start_time) = q.start;
+        FIELD(uint32_t, job, layout->cpus) = q.cpus;
+        memcpy(bits, old_bits, 8 * (2 + count_words(bits)));
+        ready_weights(&q);
+        code = ASK();
+        digest_answer(slow, code, job, bits);
+        if (checking && memcmp(quick, slow, sizeof slow))
+            vtime_die("a trial that was not made makes a difference: %d at %ld", code,
+                      FIELD(int64_t, job, layout->start_time));
     }
+    settle_weights(&q);
+    struct answer *said = keep(&q, code, job, bits);
+    if (known) compare(known, said);
+    else if (said) enter(said);
     return code;
+#undef ASK
 }
 
 /* Whatever else the plug-in is told may change what it answers. */

@@ -40,7 +40,7 @@ struct thread {
 /* The page shared with the manager and with the clients: the clock, then counters to measure with. */
 struct page {
     int64_t now; /* virtual microseconds since 1970 */
-    int64_t idles, messages, switches, advances, threads, asked, known;
+    int64_t idles, messages, switches, advances, threads, asked, known, skipped;
 };
 
 extern int active;          /* this process is scheduled here; 0 in clients and after fork */
@@ -64,6 +64,11 @@ int vtime_poll(struct pollfd *files, nfds_t count, int milliseconds, int peer, i
 int64_t vtime_next_alarm(void);                   /* when the next timer expires */
 void vtime_sound_alarms(void);                    /* the signals of all timers whose time has come */
 void vtime_know_release(const char *release, int check); /* answers of the selection plug-in are kept */
+struct layout;
+void vtime_begin_trials(const struct layout *layout, char *job, int64_t *nodes, uint32_t least, uint32_t most,
+                        const char *settings);
+int vtime_end_trials(void);                       /* how many trials were not made, because they could only fail */
+int vtime_is_cons_tres(void);                     /* whether that is the selection plug-in, as far as is known */
 void vtime_make_room(void);                       /* for small blocks of memory */
 void vtime_read_people(const char *path);
 
