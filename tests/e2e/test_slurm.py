@@ -134,6 +134,19 @@ def test_releases_are_compared(command: Command, jobs: Path) -> None:
     command(*arguments[:-2], "--releases", "22.05,23.02").refused("23.02", "24.11")
 
 
+def test_a_controller_that_would_be_replaced_is_not_told_to(command: Command, jobs: Path, tmp_path: Path) -> None:
+    try:
+        find_installation("24.11")
+    except InputError as error:
+        pytest.skip(str(error))
+    (tmp_path / "events").write_text("10m squeue\n20m scontrol -o reconfigure\n")
+    arguments = ("slurm", "run", jobs, "--conf", SITE / "slurm.conf", *FILES, "--until", "30m", "--events", "events")
+    told = command(*arguments, "--release", "24.11")
+    assert told.code == 2
+    assert "events:2: Slurm 24.11 starts another controller" in told.err
+    command(*arguments, "--release", "22.05").done()
+
+
 def test_two_configurations_are_compared_by_their_effect(command: Command, tmp_path: Path) -> None:
     other = CONF.replace("bf_interval=60,bf_window=2880,", "bf_window=1440,bf_yield_sleep=500000,")
     other = other.replace("MaxTime=02:00:00", "MaxTime=240").replace("gpu:a100:4", "gpu:a100:2")

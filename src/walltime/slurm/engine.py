@@ -266,7 +266,16 @@ def freeze(
 def _find_events(given: ControllerOptions | None, workload: Workload, options: Options) -> list[Event]:
     if given is None or given.events is None:
         return []
-    return read_events(given.events, find_base(workload), workload.origin.timezone or "UTC", options.any_command)
+    events = read_events(given.events, find_base(workload), workload.origin.timezone or "UTC", options.any_command)
+    dialect = find_installation(options.release, options.slurmctld).dialect
+    for event in events:
+        if dialect.RESTARTS and re.match(r"scontrol\b.*\breconfigure\b", event.command):
+            what = (
+                f"Slurm {dialect.release} starts another controller to read its configuration again, which cannot be "
+                "followed in virtual time; a run with the new configuration tells what it changes"
+            )
+            raise InputError(what, value=event.command, file=given.events, line=event.line)
+    return events
 
 
 def _plan_events(run: Run, events: list[Event], file: str | None) -> None:

@@ -104,6 +104,9 @@ class Dialect:
         """Its first two numbers, as 22.05."""
         return ".".join(self.product.split(".")[:2])
 
+    RESTARTS = False
+    """Whether it starts another controller in its place to read its configuration again."""
+
     # requests that nodes receive
     REGISTER_YOURSELF = 1001
     PING = 1008

@@ -30,6 +30,7 @@ JOB_DESCRIPTION_42 = Layout("""
 class Dialect42(Dialect):
     """Slurm 24.11."""
 
+    RESTARTS = True
     ENERGY = 48
     STEP = 20
     LAUNCH_IDENTITY, LAUNCH_USER_NAME, LAUNCH_BINDINGS = 4, False, 1
