@@ -165,6 +165,8 @@ COMPILED = [
 LATER = os.environ.get("WALLTIME_COMPILE") == "0"  # the set-up of a clone: installed first, compiled by `make build`
 LIMITED = os.environ.get("WALLTIME_ABI3") == "1"  # one wheel for every Python from 3.11 on, a fifth slower
 CHECKED = os.environ.get("WALLTIME_CHECKED") == "1"  # the second test build: bounds, overflow and None are checked
+if CHECKED and "--inplace" in sys.argv:  # it would be taken for the fast build, and measured as one
+    raise SystemExit("WALLTIME_CHECKED=1 is for build/checked alone: make checked sets it itself")
 WORN = ("walltime.kernel.", "walltime.engine.", "walltime.policy.")  # what every run spends its time in
 SHARED = "walltime._cyutility"  # memoryview code once, instead of a megabyte of C in every module
 ROOT = Path(__file__).resolve().parent
