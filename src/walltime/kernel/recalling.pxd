@@ -33,6 +33,7 @@ cdef class Recalling(Future):
     cdef int remember(self) except -1
     cdef long long recall(self, Py_ssize_t slot) except? -2
     cdef bint is_recallable(self, Py_ssize_t x) noexcept
+    cdef bint nodes_decide(self, Py_ssize_t x) noexcept
     cdef int recall_bounds(self, Py_ssize_t x, Py_ssize_t m) except -1
     cdef bint has_again(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) noexcept
     cdef bint is_eased(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1

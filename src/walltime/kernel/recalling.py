@@ -203,10 +203,13 @@ class Recalling(Future):
         return memory.start[m]
 
     def is_recallable(self, x):
-        """Whether what a look finds depends on the nodes alone, and on those that the job gets by their rank."""
+        """Whether what a look finds can be remembered: the job has nodes, and nothing else matters."""
+        return self.nodes_of[x] > 0 and self.nodes_decide(x)
+
+    def nodes_decide(self, x):
+        """Whether what is found depends on the nodes alone that a job may have, and on those it gets by their rank."""
         return (
-            self.nodes_of[x] > 0
-            and self.counted == 0
+            self.counted == 0
             and self.pins == 0
             and (self.place.plain or self.place.by_room)
             and not self.licensed_of[x]

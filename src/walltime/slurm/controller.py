@@ -253,6 +253,8 @@ def _choose_answers(release: str) -> dict[str, str]:
     """Whether the library keeps answers of the selection plug-in: it does, unless $WALLTIME_SLURM_ANSWERS says `ask`
     (never), or `check`: each is asked for again, and compared."""
     how = os.environ.get("WALLTIME_SLURM_ANSWERS", "keep")
+    if how not in (choices := ("keep", "ask", "check")):
+        raise InputError("$WALLTIME_SLURM_ANSWERS is none of its values", value=how, choices=choices)
     return {} if how == "ask" else {"VTIME_RELEASE": release, **({"VTIME_CHECK": "1"} if how == "check" else {})}
 
 

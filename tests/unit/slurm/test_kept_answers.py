@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from walltime import Workload
+from walltime import Workload, simulate
+from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.site.gres import Gres
 from walltime.site.nodes import Node
@@ -124,3 +125,9 @@ def test_what_is_known_is_what_the_plug_in_would_say(select, order, monkeypatch)
 
 def test_where_computing_is_charged_nothing_is_known():
     assert tell("shared", "first come", engine.Options(cost=1.0))[1]["known"] == 0
+
+
+def test_a_wrong_word_is_told(monkeypatch):
+    monkeypatch.setenv("WALLTIME_SLURM_ANSWERS", "never")
+    with pytest.raises(InputError, match=r"WALLTIME_SLURM_ANSWERS.*'never'.*keep, ask, check"):
+        simulate(Workload.from_columns(submit=[0], run_time=[10], cores=[1]), engine="slurm", nodes="1x1")

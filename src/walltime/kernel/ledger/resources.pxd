@@ -78,7 +78,6 @@ cdef class ResourceLedger(Recalling):
     cdef int keep(self, Py_ssize_t slot, Py_ssize_t d, Py_ssize_t i, long long start, long long end, long long cores, long long times) except -1
     cdef bint is_settled(self, Py_ssize_t slot, long long start) except? -1
     cdef int hold_again(self, Py_ssize_t slot, long long start) except -1
-    cdef bint spares_looks(self, Py_ssize_t x, Py_ssize_t h) noexcept
     cdef long long worst_of(self, Py_ssize_t h, Py_ssize_t x) except? -2
     cdef int enter_hold(self, Py_ssize_t h) except -1
     cdef int forget_hold(self, Py_ssize_t h) except -1

@@ -823,7 +823,7 @@ class ResourceLedger(Recalling):
             return False
         if self.held_shape[h] != x or self.held_start[h] != start or self.held_end[h] - start != length:
             return False
-        if not self.spares_looks(x, h) or self.is_late(s):
+        if self.held_count[h] != 0 or not self.nodes_decide(x) or self.is_late(s):
             return False
         self.glance += 1
         self.lines.leave_aside(slot)
@@ -870,23 +870,11 @@ class ResourceLedger(Recalling):
             e = self.lines.aside_entry[i] if self.lines.aside_mark[i] == self.lines.asides else -1
             if not same or e < 0 or self.lines.kept_amounts[e * self.lines.kinds] != self.before_cores[k]:
                 self.lines.ease(i)
-        if self.spares_looks(x, h):
+        if self.held_count[h] == 0 and self.nodes_decide(x):
             self.held_shape[h] = x
             self.held_worst[h] = self.worst_of(h, x)
             self.held_looked[h] = self.lines.eases
         return 0
-
-    def spares_looks(self, x, h):
-        """Whether what was found depends on the nodes alone that the hold may have, and on those it has by rank."""
-        return (
-            self.held_count[h] == 0
-            and self.counted == 0
-            and self.pins == 0
-            and (self.place.plain or self.place.by_room)
-            and not self.licensed_of[x]
-            and not self.any_of[x]
-            and self.parts_in[x] == 0
-        )
 
     def worst_of(self, h, x):
         """Of the hold's nodes that which it would give up first: the first to be free, and when that is; or the one
