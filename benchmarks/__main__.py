@@ -4,6 +4,7 @@ time, targets and the last release's figures beside them; or this build and anot
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -132,7 +133,15 @@ def _announce(name: str) -> None:
 
 def _describe_machine() -> str:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    return f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, load average {load}"
+    known = [_find_processor(), platform.machine(), f"{os.cpu_count()} processors", platform.system()]
+    return ", ".join([*filter(None, known), f"Python {platform.python_version()}", f"load average {load}"])
+
+
+def _find_processor() -> str:
+    """The processor's name, where the system tells it."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        return next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")
+    return ""
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.draft_cores import CoreDraft
-from walltime.kernel.draft_nodes import NodeDraft
+from walltime.kernel.drafts.draft_cores import CoreDraft
+from walltime.kernel.drafts.draft_nodes import NodeDraft
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.plan import PlanLedger

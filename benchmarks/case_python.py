@@ -15,7 +15,7 @@ from walltime.policy.api import Policy
 CASE = "python"
 LOAD = 0.95
 FCFS = at_least(0.5)
-EASY = at_most(5)
+EASY = at_most(1.3)
 
 
 class PythonFcfs(Policy):

@@ -59,17 +59,27 @@ class Usage:
     memory: int
 
 
-def time_command(command: Sequence[str], repeats: int, before: Callable[[], object] | None = None) -> Usage:
+def environment() -> dict[str, str]:
+    """That of this process, but for a wish that no compiled Python be kept."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def time_command(
+    command: Sequence[str], repeats: int, before: Callable[[], object] | None = None, *, warm: bool = True
+) -> Usage:
     """Run a command several times, its output thrown away; `before` is called each time and not counted.
 
-    A process reports as its own peak what its parent held when it was started. So a small launcher stands between.
+    A process reports as its own peak what its parent held when it was started. So a small launcher stands between. If
+    `warm` it is run once more first, and lets Python keep what it has compiled, as an installed package has it.
     """
     runs, memory = [], 0
-    for _ in range(repeats):
+    for number in range(0 if warm else 1, repeats + 1):
         if before is not None:
             before()
         launched = [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
-        answer = subprocess.run(launched, stdout=subprocess.PIPE, check=True, env=os.environ)
+        answer = subprocess.run(launched, stdout=subprocess.PIPE, check=True, env=environment())
+        if number == 0:
+            continue
         used = json.loads(answer.stdout)
         runs.append(float(used["cpu"]))
         memory = max(memory, int(used["memory"]))

@@ -5,16 +5,22 @@ In a process of its own, since memory that is touched for the first time is a go
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
+import os
 import sys
 import time
+
+from walltime.cli.main import LIBRARIES, OBJECTS
 
 PHASES = ("imports", "read", "simulate", "tables", "summarise", "series", "write")
 
 
 def run_phases(trace: str, folder: str) -> dict[str, float]:
     """CPU seconds from the start of the process, one phase after the other."""
+    gc.set_threshold(OBJECTS)
+    os.environ.update(LIBRARIES)
     importlib.import_module("walltime.cli.app")
     from walltime.analysis.metrics import summarise
     from walltime.analysis.series import series

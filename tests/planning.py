@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.kernel.draft_cores import CoreDraft
+from walltime.kernel.drafts.draft_cores import CoreDraft
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.plan import PlanLedger
 

@@ -14,9 +14,9 @@ from walltime.analysis.explain.explanation import Cause, Explanation, Foreseen, 
 from walltime.analysis.explain.holding import tell_holds
 from walltime.analysis.explain.shortage import Shortage
 from walltime.analysis.explain.wording import Words
-from walltime.core.dates import Date, is_date
+from walltime.core.dates import read_moment
 from walltime.core.errors import InputError
-from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
+from walltime.core.time import SECOND, format_duration, microseconds
 from walltime.pipeline import Prepared, prepare
 
 SAMPLES = 200
@@ -53,10 +53,8 @@ def explain(
 
 def _read_moment(moment: str | float, done: api.Result) -> int:
     """Microseconds on the result's clock, of seconds, a duration or a date."""
-    if not is_date(moment):
-        return parse_duration(moment)
     origin = dict(done.record.facts.get("origin") or {})
-    return microseconds(Date(str(moment)).since(origin.get("epoch"), origin.get("timezone")))
+    return microseconds(read_moment(moment, origin.get("epoch"), origin.get("timezone")))
 
 
 def _check_moment(told: Explanation, time: float) -> None:

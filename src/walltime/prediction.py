@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from walltime.core.dates import show_date
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds
 
@@ -68,6 +69,11 @@ class Prediction:
         ranked = sorted(math.inf if wait is None else wait for wait in self.waits)
         found = ranked[min(len(ranked) - 1, max(0, math.ceil(share * len(ranked)) - 1))]
         return None if math.isinf(found) else found
+
+    def date(self, wait: float) -> str | None:
+        """When it would start after that wait, as a date; None where the scenario's start is not one."""
+        epoch = self.based_on.get("epoch")
+        return None if epoch is None else show_date(epoch + wait, self.based_on["timezone"])
 
     def as_data(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -156,12 +162,14 @@ def predict(
     waits = []
     for number in range(runs):
         workload, row = draw.make(stream(seed, "predict", number), job)
-        until = (draw.opening + length) / SECOND
-        waits.append(_start_of(prepared.on(workload, until), row, draw.opening))
+        until = (draw.moment + length) / SECOND
+        waits.append(_start_of(prepared.on(workload, until), row, draw.moment))
     told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
     based = dict(standing.notes["start"]) | {
         "accuracies": len(draw.accuracies),
         "arrivals": f"stretches of {len(history):,} jobs" if arrivals else "none",
+        "epoch": None if standing.origin.epoch is None else standing.origin.epoch + draw.moment / SECOND,
+        "timezone": standing.origin.timezone,
     }
     found = _find_interval(made, prepared, draw, job) if interval else None
     return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
@@ -173,7 +181,7 @@ def _find_interval(scenario: Any, prepared: Any, draw: _Draw, job: dict[str, Any
     from walltime.engine.watching.forecasts import ForecastRecorder
     from walltime.pipeline import prepare
 
-    planned = _planned_wait(prepared.on(draw.as_requested(job), draw.opening / SECOND), draw.opening)
+    planned = _planned_wait(prepared.on(draw.as_requested(job), draw.moment / SECOND), draw.moment)
     if planned is None:
         return None
     recorder = ForecastRecorder()
@@ -197,14 +205,14 @@ def _find_interval(scenario: Any, prepared: Any, draw: _Draw, job: dict[str, Any
     )
 
 
-def _planned_wait(prepared: Any, opening: int) -> float | None:
+def _planned_wait(prepared: Any, moment: int) -> float | None:
     """What is foreseen for the job in question when it comes."""
     from walltime.engine.watching.forecasts import ForecastRecorder
 
     recorder = ForecastRecorder()
     prepared.run(observers=[recorder])
     start = recorder.planned.get(QUESTION)
-    return None if start is None else (start - opening) / SECOND
+    return None if start is None else (start - moment) / SECOND
 
 
 def _read_memory(memory: str | int) -> int:
@@ -221,7 +229,7 @@ class _StartedError(Exception):
     """The job has started: nothing more needs to be simulated."""
 
 
-def _start_of(prepared: Any, row: int, opening: int) -> float | None:
+def _start_of(prepared: Any, row: int, moment: int) -> float | None:
     """The job's wait in one run."""
     from walltime.kernel.jobs import State
     from walltime.kernel.source import Observer
@@ -234,7 +242,7 @@ def _start_of(prepared: Any, row: int, opening: int) -> float | None:
 
         def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
             if int(engine.jobs.row[slot]) == row and after == State.RUNNING:
-                self.wait = (int(engine.now) - opening) / SECOND
+                self.wait = (int(engine.now) - moment) / SECOND
                 raise _StartedError
             if int(engine.jobs.row[slot]) == row and after == State.REJECTED:
                 raise InputError("the job would be rejected: it can never run on this cluster, or a rule refuses it")
@@ -250,9 +258,9 @@ class _Draw:
 
     def __init__(self, history: Any, standing: Any, horizon: int, arrivals: bool) -> None:
         self.history, self.horizon, self.arrivals = history, horizon, arrivals
-        self.opening = microseconds(standing.notes["start"]["time"])
+        self.moment = microseconds(standing.notes["start"]["time"])
         self.present = standing.select(
-            np.flatnonzero(standing.column("submit") <= self.opening)[: self._count(standing)]
+            np.flatnonzero(standing.column("submit") <= self.moment)[: self._count(standing)]
         )
         run, asked = history.column("run_time"), history.column("requested_time")
         known = (run > 0) & (asked > 0)
@@ -267,20 +275,20 @@ class _Draw:
     def make(self, random: Any, job: dict[str, Any]) -> tuple[Any, int]:
         """The workload, and the row of the job in question."""
         asked, started = self.present.column("requested_time"), self.present.column("started")
-        elapsed = np.where(started >= 0, self.opening - started, 0)
+        elapsed = np.where(started >= 0, self.moment - started, 0)
         least = np.searchsorted(self.accuracies, elapsed / np.maximum(asked, 1), side="right")
         picks = least + (random.random(len(asked)) * (len(self.accuracies) - least)).astype(np.int64)
         share = np.append(self.accuracies, 1.0)[np.minimum(picks, len(self.accuracies))]
         run = np.maximum((asked * share).astype(np.int64), np.where(started >= 0, elapsed + 1, 1))
         present = self.present.replace(dict(self.present.columns) | {"run_time": np.minimum(run, asked)})
         rows = [present, self._question(job), self._stretch(random)]
-        table = _stack(rows, self.opening)
+        table = _stack(rows, self.moment)
         return table, int(np.flatnonzero(table.column("job_id") == QUESTION)[0])
 
     def as_requested(self, job: dict[str, Any]) -> Any:
         """The jobs that stand and the one in question, all as long as they ask for."""
         present = self.present.replace(dict(self.present.columns) | {"run_time": self.present.column("requested_time")})
-        return _stack([present, self._question(job)], self.opening)
+        return _stack([present, self._question(job)], self.moment)
 
     def _question(self, job: dict[str, Any]) -> Any:
         from walltime.core.workload import Workload
@@ -314,8 +322,8 @@ QUESTION = (1 << 62) - 1
 """The number of the job in question."""
 
 
-def _stack(parts: list[Any], opening: int) -> Any:
-    """The present as it is; the others from the opening on; in order of submission."""
+def _stack(parts: list[Any], moment: int) -> Any:
+    """The present as it is; the others from the moment on; in order of submission."""
     from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels, sort_by_submission
 
     names = list(dict.fromkeys(name for part in parts for name in part.columns))
@@ -326,7 +334,7 @@ def _stack(parts: list[Any], opening: int) -> Any:
         for number, part in enumerate(parts):
             values = part.column(name)
             if name in ("submit", "begin", "cancel", "deadline") and number:
-                values = np.where(values == MISSING, MISSING, values + opening)
+                values = np.where(values == MISSING, MISSING, values + moment)
             if kind == "label":
                 people = part.label_names(name)
                 pieces += [people[code] if code >= 0 else None for code in values]

@@ -70,6 +70,7 @@ def test_the_kinds_are_listed(command: Command) -> None:
         (("plot", "cdf", "out", "-o", "a.gif"), "suffix"),
         (("plot", "cdf", "out", "--bins", "3"), "has no such option: '--bins'"),
         (("plot", "schedule", "out/easy", "--from", "9d"), "no job ran in this window"),
+        (("plot", "schedule", "out/easy", "--from", "2026-10-05"), "does not say when its time zero was"),
         (("plot", "fairshare", "out/easy"), "no fair-share factors"),
         (("plot", "cdf", "nowhere"), "no such result folder"),
         (("report", "nowhere"), "no such result folder"),

@@ -49,6 +49,10 @@ PLANS: tuple[Any, ...] = (
 )
 
 
+OWN_PLACES = ("first-fit", "best-fit", "worst-fit", "even", "round-robin", "random")
+"""Placements that a queue may have for itself."""
+
+
 class Mixture:
     """One scenario in the making; `folder` is for the files that it names."""
 
@@ -158,6 +162,14 @@ class Mixture:
             scheduler["backfill"] = {"name": "tetris"} | given
         if packer.random() < 0.1:
             scheduler["order"] = "drf"
+        aging = stream(seed, "aging")
+        if aging.random() < 0.2:
+            scheduler["order"] = {"name": "multifactor", "weights": {"age": 1000, "job_size": 300}, "max_age": 500}
+            limit = {"per": ("user", "group")[int(aging.integers(2))], "accruing_jobs": int(aging.integers(4))}
+            cluster["limits"] = [*cluster.get("limits", ()), limit]
+        if "nodes" in cluster and aging.random() < 0.3:
+            for queue in dict(cluster.get("queues", {})).values():
+                queue["place"] = OWN_PLACES[int(aging.integers(len(OWN_PLACES)))]
 
     def draw_broker(self, clusters: list[dict[str, Any]]) -> dict[str, Any]:
         part = self.one(("first", *BROKERS))

@@ -17,7 +17,7 @@ from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER
 from walltime.core.workload import Workload, encode_labels
-from walltime.kernel import draft_nodes
+from walltime.kernel.drafts import draft_nodes
 from walltime.policy.optimise import Operator
 from walltime.scenario import parse
 
@@ -65,8 +65,8 @@ class OnNodes(Operator):
 def taken_twice(draft: Any) -> Any:
     """Where more is taken than there is while a job of the plan has its nodes, as (job, node, resource, time)."""
     ledger = draft.ledger
-    nodes, kinds = int(ledger.n), int(ledger.lines.kinds)
-    capacity = ledger.lines.amounts()
+    nodes, kinds = int(ledger.n), int(ledger.timelines.kinds)
+    capacity = ledger.timelines.amounts()
     kept = [(start, end, node, amounts) for _, start, end, taken in planned(draft) for node, amounts in taken]
     for job, start, end, taken in planned(draft):
         for node, _ in taken:
@@ -92,10 +92,10 @@ def planned(draft: Any) -> list[tuple[int, int, int, Any]]:
 def running_on(draft: Any, node: int) -> list[tuple[int, list[int]]]:
     """Jobs that run on the node as (expected end, amounts): cores that they have, of the rest what they asked for."""
     found = []
-    for slot in draft.ledger.lines.slots_on(node):
+    for slot in draft.ledger.timelines.slots_on(node):
         cores = dict(draft.ledger.shares_of(slot)).get(node, 0)
         if draft.jobs.seq[slot] < 0:  # a failure, or a reservation
-            found.append((int(draft.jobs.expected_end[slot]), [cores] + [0] * (draft.ledger.lines.kinds - 1)))
+            found.append((int(draft.jobs.expected_end[slot]), [cores] + [0] * (draft.ledger.timelines.kinds - 1)))
             continue
         count, each = draft.ledger.wants(slot)
         rest = [amount * (1 if count else cores) for amount in each[1:]]

@@ -87,12 +87,16 @@ def _licence(site: Site) -> None:
 
 
 def _queue(site: Site) -> None:
-    site["cluster"]["queues"] = {"everything": {"priority": 1, "default": True}}
+    queue = {"priority": 1, "default": True}
+    place = site["cluster"]["scheduler"]["place"]
+    if place != "contiguous":  # which no queue has for itself
+        queue |= {"place": place}
+    site["cluster"]["queues"] = {"everything": queue}
 
 
 def _limits(site: Site) -> None:
     site["cluster"]["limits"] = [
-        {"per": "user", "running_jobs": 1000, "submitted_jobs": 1000},
+        {"per": "user", "running_jobs": 1000, "submitted_jobs": 1000, "accruing_jobs": 1000},
         {"user": "u0", "running_cores": 100_000, "optional": True},
     ]
 

@@ -102,13 +102,19 @@ class Clock:
                 return
             self.fire()
             self.unseen = self.now + 1
+            self.accrue()
             if self.above is not None:
                 self.above.act()
             for site, due in zip(self.sites, wakes, strict=True):
                 site.schedule(woken=self.now in due)
+            self.accrue()
         stuck = [job for site in self.sites for job in site.queue if not site.is_hopeless(job)]
         if stuck and self.idle <= CHANCES:
             raise EngineError(f"job {stuck[0].job_id} waits for ever")
+
+    def accrue(self) -> None:
+        for site in self.sites:
+            site.accrue()
 
     def times(self) -> list[int]:
         """When something happens next: to a job by the passing of time alone, or to the machine."""

@@ -266,7 +266,10 @@ class Multifactor:
         self.max_age = time_of(parameters.get("max_age", "7d"))
 
     def priority(self, job: Any) -> int:
-        since = job.submit if self.parameters.get("accrue_always") else job.queued
+        always = self.parameters.get("accrue_always")
+        bounded = None if job.site is None or always else job.site.limits.ages_since(job)
+        since = (job.submit if always else job.queued) if job.back is None else job.back
+        since = since if bounded is None else bounded
         age = min(max(self.fair.time - since, 0) / self.max_age, 1.0)
         value = self.weights["age"] * age
         if self.weights["fairshare"]:

@@ -91,6 +91,8 @@ class Job:
     state: str = "future"
     reason: str | None = None
     queued: int | None = None
+    back: int | None = None  # since when it waits again
+    accrued: int | None = None  # since when it grows older, where a limit says how many may
     start: int | None = None  # the first start
     end: int | None = None
     own_end: int | None = None

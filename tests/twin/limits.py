@@ -9,6 +9,7 @@ that does not tell its nodes has one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from walltime.scenario import Cluster
 
 MINUTE = 60 * SECOND
 TIMED = "running_core_minutes"
+AGES = "accruing_jobs"
 NOUNS = {
     "running_jobs": "jobs",
     "running_cores": "cores",
@@ -73,9 +75,53 @@ class Limits:
             names = {kind: frozenset(given) for kind, given in limit.names().items()}
             self.add(names, limit.per, limit.caps())
 
+        self.ages = {n: rule.caps.pop(AGES) for n, rule in enumerate(self.rules) if AGES in rule.caps}
+
     def add(self, names: dict[str, frozenset[str]], per: str | None, caps: dict[str, int]) -> None:
         if caps:
             self.rules.append(Rule(names, per, caps))
+
+    # ---- who grows older
+
+    def ageing(self, job: Job) -> list[Counter]:
+        """The counters that bound how many grow older, of which the first decides: that of the QOS, the user, the
+        nearest account or the group, everybody; of equals the smallest, and the first in the file."""
+
+        def nearness(counter: Counter) -> tuple[int, int, int, int]:
+            rule, entity = self.rules[counter[0]], counter[1]
+            kinds = {*rule.names, rule.per}
+            kind = 0 if "qos" in kinds else 1 if "user" in kinds else 2 if kinds & {"account", "group"} else 3
+            named = [entity] if rule.per == "account" else rule.names.get("account", ())
+            depth = max((len(self.accounts.above(name)) for name in named), default=0)
+            return kind, -depth, self.ages[counter[0]], counter[0]
+
+        queue = job.queues[0] if job.queues else None
+        found = [one for one in self.counters(job, queue) if one[0] in self.ages and not self.gives_way(one)]
+        return sorted(found, key=nearness)
+
+    def gives_way(self, counter: Counter) -> bool:
+        """Whether another limit names the entity, of which this one speaks among all."""
+        rule, entity = self.rules[counter[0]], counter[1]
+        named = (self.rules[number] for number in self.ages)
+        return rule.per is not None and any(
+            other.per is None
+            and entity in other.names.get(rule.per, ())
+            and other.others(rule.per) == rule.others(rule.per)
+            for other in named
+        )
+
+    def lets_accrue(self, job: Job, waiting: list[Job]) -> bool:
+        """Whether one more that grows older is within the limit that decides; others count there too."""
+        for decides in self.ageing(job)[:1]:
+            there = [one for one in waiting if one.accrued is not None and decides in self.ageing(one)]
+            return len(there) < self.ages[decides[0]]
+        return False
+
+    def ages_since(self, job: Job) -> float | None:
+        """From when on the job has grown older, where limits are on it."""
+        if not self.ages or not self.ageing(job):
+            return None
+        return math.inf if job.accrued is None else job.accrued
 
     # ---- whom a rule counts
 

@@ -198,6 +198,8 @@ class Site:
     def enqueue(self, job: Job, unnoticed: bool = False) -> None:
         """The job is eligible, or one that was interrupted is back: it waits. Slurm's passes may not notice."""
         job.state = "waiting"
+        job.accrued = None
+        job.back = self.now if job.course.attempt else None
         self.assess(job)
         insort(self.queue, job, key=_place)
         domain = self.domains[job.domain]
@@ -211,6 +213,12 @@ class Site:
             job.order.fair.meet(job, self.now)
             job.order.fair.meet(self.stand_in(job), self.now)
         job.rank = job.order.rank(self.stand_in(job), self.now)
+
+    def accrue(self) -> None:
+        """Who waits begins to grow older, in the order of entry, as far as limits let them."""
+        for job in in_turn(self.queue):
+            if job.accrued is None and self.limits.lets_accrue(job, self.queue):
+                job.accrued = self.now
 
     def stand_in(self, job: Job) -> Any:
         """What an order is asked about: the job, or its workflow."""
@@ -498,7 +506,10 @@ def _make_ledger(site: Site, cluster: Cluster, seed: int) -> Any:
         return Pool(site, cluster.cores)
     usual = "consecutive" if cluster.scheduler.rhythm.name == "slurm" else "best-fit"
     name = usual if cluster.scheduler.place is None else cluster.scheduler.place.name
-    if name not in PLACES:
-        raise InputError("unknown placement", value=name, choices=PLACES)
-    place = Place(name, layout.switches().tolist(), seed)
-    return Vectors(site, layout, place)
+    own = {queue: rule.place.name for queue, rule in cluster.queues.items() if rule.place is not None}
+    for one in (name, *own.values()):
+        if one not in PLACES:
+            raise InputError("unknown placement", value=one, choices=PLACES)
+    switches = layout.switches().tolist()
+    places = {queue: Place(one, switches, seed) for queue, one in own.items()}
+    return Vectors(site, layout, Place(name, switches, seed), places)

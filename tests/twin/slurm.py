@@ -385,7 +385,7 @@ class SlurmPasses(Periodic):
         """Where it would be at that time, when all who are expected to end by then have gone."""
         running = [other for other in left if time == self.site.now or other.expected_end > time]
         request, rooms = self.rooms(job, queue, usable, running)
-        place = self.site.ledger.place
+        place = self.site.ledger.place_of(queue)
         if request.count is None:
             self.nodes = {node for node, _ in place.spread(request.offers(rooms), request.cores, job.row)}
         else:

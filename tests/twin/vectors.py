@@ -67,10 +67,11 @@ class Elsewhere:
 class Vectors:
     """The nodes; `site` has the clock, the running jobs and the queues' node sets."""
 
-    def __init__(self, site: Any, layout: Layout, place: Place) -> None:
+    def __init__(self, site: Any, layout: Layout, place: Place, own: dict[str, Place]) -> None:
         self.site = site
         self.layout = layout
         self.place = place
+        self.own = own  # by queue, where it is not that one
         self.names = layout.resources()
         amounts = {name: layout.amounts(name).tolist() for name in self.names}
         self.capacity = [{name: amounts[name][node] for name in self.names} for node in range(layout.count)]
@@ -227,12 +228,12 @@ class Vectors:
             had |= {name for name, amount in one.share.items() if amount > 0}
         had |= {"memory"} if request.memory_per_core else set()
         if request.count is None:
-            job.shares = self.place.spread(request.offers(rooms), request.cores, job.row)
+            job.shares = self.place_of(queue).spread(request.offers(rooms), request.cores, job.row)
             job.taken = self.taken(request, job.shares)
         else:
             job.shares, job.taken = [], {}
             for part in request.parts or (request,):
-                shares = self.pick(part, job, rooms, had)
+                shares = self.pick(part, job, rooms, had, self.place_of(queue))
                 job.shares = sorted(job.shares + shares)
                 job.taken |= self.taken(part, shares)
                 rooms = [None if node in job.taken else room for node, room in enumerate(rooms)]
@@ -240,16 +241,20 @@ class Vectors:
             job.shares = [(node, self.capacity[node]["cores"]) for node, _ in job.shares]
         return min(self.speeds[node] for node, _ in job.shares)
 
-    def pick(self, request: Request, job: Job, rooms: Rooms, had: set[str]) -> Shares:
+    def place_of(self, queue: str | None) -> Place:
+        """The placement of jobs of the queue."""
+        return self.place if queue is None else self.own.get(queue, self.place)
+
+    def pick(self, request: Request, job: Job, rooms: Rooms, had: set[str], place: Place) -> Shares:
         """So many nodes that serve the request, as the placement chooses, and the cores divided over them."""
         assert request.count is not None
         leftover = {
             node: self.leftover(request, had, self.left(node, self.site.running), rooms[node])
             for node in request.suitable(rooms)
         }
-        numbers = self.place.pick(list(leftover), request.count, leftover, job.row)
+        numbers = place.pick(list(leftover), request.count, leftover, job.row)
         each, odd = divmod(request.cores, request.count)
-        return [(node, each + (place < odd)) for place, node in enumerate(numbers)]
+        return [(node, each + (number < odd)) for number, node in enumerate(numbers)]
 
     def leftover(self, request: Request, had: set[str], left: dict[str, int], room: dict[str, int] | None) -> float:
         """How much of a node would stay free, in parts of the largest node, added up over the resources that a job has

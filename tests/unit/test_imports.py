@@ -103,9 +103,9 @@ def test_edges_of_a_declaration_file_are_seen(tmp_path: Path) -> None:
 
 def test_declaration_files_are_those_of_the_compiled_modules() -> None:
     kinds = {path: set(re.findall(r"^cp?def (\w+)", path.read_text(), re.M)) for path in DECLARATIONS}
-    inline = {path for path, found in kinds.items() if found - {"extern"} == {"inline"}}
+    inline = {path for path, found in kinds.items() if found and found <= {"extern", "inline"}}
     assert {module_of(path) for path in DECLARATIONS if path not in inline} == compiled()
-    assert {path.name for path in inline} == {"arrays.pxd", "prefetch.pxd"}
+    assert {path.name for path in inline} == {"arrays.pxd", "node_bits.pxd", "prefetch.pxd"}
 
 
 def test_a_module_with_uses_of_cython_is_compiled() -> None:
@@ -138,3 +138,46 @@ def test_what_walltime_offers_is_there() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = walltime.nonsense
     assert set(walltime.__all__) == set(dir(walltime))
+
+
+def declared_members() -> dict[str, tuple[str | None, set[str]]]:
+    """Of each class in a declaration file: the class that it stands on, and its fields and methods."""
+    found: dict[str, tuple[str | None, set[str]]] = {}
+    for path in DECLARATIONS:
+        members: set[str] | None = None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            line = line.partition("#")[0].rstrip()
+            if head := re.match(r"cdef class (\w+)(?:\((\w+)\))?:", line):
+                members = set()
+                found[head[1]] = (head[2], members)
+            elif line and not line.startswith(" "):
+                members = None
+            elif line and members is not None:
+                members |= set(re.findall(r"(\w+)(?:\[[^\]]*\])?$", line) + re.findall(r"(\w+)\(", line))
+    return found
+
+
+def test_compiled_classes_use_only_fields_that_are_declared():
+    """Another one would be looked up by its name at run time, slowly, and fail there if a class above declares it."""
+    declared = declared_members()
+    classes = {}
+    for path in DECLARATIONS:
+        source = path.with_suffix(".py")
+        for node in ast.parse(source.read_text(encoding="utf-8")).body if source.exists() else ():
+            if isinstance(node, ast.ClassDef) and node.name in declared:
+                classes[node.name] = (source, node)
+    unknown = []
+    for name, (source, node) in classes.items():
+        known: set[str] = set()
+        level: str | None = name
+        while level in declared:
+            known |= declared[level][1]
+            if level in classes:
+                known |= {part.name for part in classes[level][1].body if isinstance(part, ast.FunctionDef)}
+            level = declared[level][0]
+        for part in ast.walk(node):
+            own = isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self"
+            if own and part.attr not in known and not part.attr.startswith("__"):
+                unknown.append(f"{source.relative_to(SOURCE)}:{part.lineno} {name}.{part.attr}")
+    assert len(classes) > 80
+    assert not unknown, unknown

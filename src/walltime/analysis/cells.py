@@ -1,9 +1,12 @@
-"""Sums by cell over millions of steps: compiled, because NumPy goes over the arrays eight times for the same."""
+"""Sums over millions of jobs in one walk: NumPy goes over all of them, and takes fresh memory, for each step."""
 
 from __future__ import annotations
 
 import cython
 import numpy as np
+
+LOW = cython.declare(cython.longlong, 0xFFFFFFFF)
+BLOCK = cython.declare(cython.Py_ssize_t, 1024)  # rows whose places are found at a time
 
 
 def locate(times, first, length, count, codes=None) -> tuple:
@@ -36,29 +39,100 @@ def locate(times, first, length, count, codes=None) -> tuple:
     return place, rest
 
 
-def sum_cells(cells, rests, amounts, size) -> tuple:
-    """For each of `size` cells the sum of amounts, and of amounts times rests; where `amounts` is None each counts 1.
+def sum_steps(times, codes, amounts, first, length, count, groups) -> tuple:
+    """The steps that are made at these times, by group and interval: for each cell of a table as of `locate` the sum of
+    amounts, and of amounts times the part of the interval that is left. Each counts 1 where `amounts` is None; those of
+    a negative code are left out.
 
-    Added up in the order of the rows, as `numpy.bincount` does.
+    Added up in the order of the rows, as `numpy.bincount` does. Places are found for a few rows at a time: fresh memory
+    for all of them costs more than to find them.
     """
-    where: cython.const[cython.longlong][::1] = cells
-    part: cython.const[cython.double][::1] = rests
-    level = np.zeros(size)
-    partial = np.zeros(size)
+    given: cython.const[cython.longlong][::1] = np.ascontiguousarray(times, np.int64)
+    rows: cython.const[cython.longlong][::1] = np.ascontiguousarray(codes, np.int64)
+    level = np.zeros(groups * (count + 1))
+    partial = np.zeros(groups * (count + 1))
     levels: cython.double[::1] = level
     partials: cython.double[::1] = partial
-    n: cython.Py_ssize_t = len(where)
+    whole: cython.const[cython.longlong][::1]
+    real: cython.const[cython.double][::1]
+    kind: cython.int = 0
+    if amounts is not None and amounts.dtype == np.int64:
+        kind, whole = 1, np.ascontiguousarray(amounts)
+    elif amounts is not None:
+        kind, real = 2, np.ascontiguousarray(amounts, np.float64)
+    cells: cython.longlong[::1] = np.empty(BLOCK, np.int64)
+    rests: cython.double[::1] = np.empty(BLOCK)
+    begin: cython.longlong = first
+    width: cython.longlong = length
+    span: cython.double = length
+    most: cython.longlong = count
+    since: cython.longlong
+    at: cython.longlong
+    weight: cython.double
     i: cython.Py_ssize_t
-    cell: cython.longlong
-    if amounts is None:
-        for i in range(n):
-            cell = where[i]
-            levels[cell] += 1.0
-            partials[cell] += part[i]
-        return level, partial
-    weights: cython.const[cython.double][::1] = np.ascontiguousarray(amounts, np.float64)
-    for i in range(n):
-        cell = where[i]
-        levels[cell] += weights[i]
-        partials[cell] += part[i] * weights[i]
+    low: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    n: cython.Py_ssize_t = len(given)
+    for low in range(0, n, BLOCK):
+        high = min(n, low + BLOCK)
+        for i in range(low, high):
+            since = max(given[i] - begin, 0)
+            at = cython.cast(
+                cython.longlong, cython.cast(cython.double, since) / span
+            )  # a division of floats is quicker
+            at += ((at + 1) * width <= since) - (at * width > since)
+            at = min(at, most)
+            rests[i - low] = cython.cast(cython.double, width - (since - at * width)) / span
+            cells[i - low] = at + rows[i] * (most + 1)
+        for i in range(low, high):
+            if rows[i] >= 0:
+                weight = 1.0 if kind == 0 else cython.cast(cython.double, whole[i]) if kind == 1 else real[i]
+                levels[cells[i - low]] += weight
+                partials[cells[i - low]] += rests[i - low] * weight
     return level, partial
+
+
+def sum_held(start, end, cores, first, last) -> int:
+    """Cores times the microseconds between two times for which each was held, added up without rounding or overflow.
+
+    The halves of a word are added up apart; each of them times the cores is below 2^63.
+    """
+    begins: cython.const[cython.longlong][::1] = np.ascontiguousarray(start, np.int64)
+    ends: cython.const[cython.longlong][::1] = np.ascontiguousarray(end, np.int64)
+    amounts: cython.const[cython.longlong][::1] = np.ascontiguousarray(cores, np.int64)
+    low: cython.longlong = first
+    high: cython.longlong = last
+    since: cython.longlong
+    until: cython.longlong
+    product: cython.longlong
+    highest: cython.longlong = 0
+    middle: cython.longlong = 0
+    lowest: cython.longlong = 0
+    i: cython.Py_ssize_t
+    for i in range(len(begins)):
+        since = max(begins[i], low)
+        until = min(ends[i], high)
+        if until > since:
+            product = ((until - since) >> 32) * amounts[i]
+            highest += product >> 32
+            middle += product & LOW
+            product = ((until - since) & LOW) * amounts[i]
+            middle += product >> 32
+            lowest += product & LOW
+    return (int(highest) << 64) + (int(middle) << 32) + int(lowest)
+
+
+def bound_slowdowns(wait, held, run, shortest) -> np.ndarray:
+    """max(1, (wait + held) / max(run, shortest)) of each job, not a number where one of them is not."""
+    waits: cython.const[cython.double][::1] = np.ascontiguousarray(wait)
+    helds: cython.const[cython.double][::1] = np.ascontiguousarray(held)
+    runs: cython.const[cython.double][::1] = np.ascontiguousarray(run)
+    made = np.empty(len(waits))
+    to: cython.double[::1] = made
+    least: cython.double = shortest
+    slow: cython.double
+    i: cython.Py_ssize_t
+    for i in range(len(waits)):
+        slow = (waits[i] + helds[i]) / (least if runs[i] < least else runs[i])
+        to[i] = 1.0 if slow < 1.0 else slow
+    return made

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from walltime.analysis.cells import sum_held
 from walltime.core.tables import Record, is_label, ticks
-from walltime.core.time import microseconds
+from walltime.core.time import NEVER, microseconds
 
 ABSENT = -(1 << 62)
 """A time that a table does not give; earlier than any real one."""
@@ -29,6 +30,11 @@ class Held:
         start = self.start if first is None else np.maximum(self.start, first)
         end = self.end if last is None else np.minimum(self.end, last)
         return np.asarray(np.maximum(end - start, 0))
+
+    def core_sum(self, first: int | None = None, last: int | None = None) -> int:
+        """The core-microseconds that were held, between the two times where given; exact."""
+        low, high = (-NEVER if first is None else first), (NEVER if last is None else last)
+        return sum_held(self.start, self.end, self.cores, low, high)
 
 
 def find_horizon(record: Record) -> int | None:
@@ -69,9 +75,10 @@ def find_jobs(record: Record) -> np.ndarray:
     ids, owner = record.jobs["job_id"].to_numpy(), record.allocations["job_id"].to_numpy()
     if not len(ids) or not len(owner):
         return np.full(len(owner), -1)
-    if len(ids) == ids[-1] - ids[0] + 1 and bool(np.all(np.diff(ids) == 1)):  # one after the other: no search
+    if len(ids) == ids[-1] - ids[0] + 1 and bool(np.all(ids[1:] > ids[:-1])):  # one after the other: no search
         rows = owner - ids[0]
-        return np.where((rows >= 0) & (rows < len(ids)), rows, -1)
+        inside = rows.min() >= 0 and rows.max() < len(ids)
+        return rows if inside else np.where((rows >= 0) & (rows < len(ids)), rows, -1)
     order = np.argsort(ids, kind="stable")
     rows = order[np.minimum(np.searchsorted(ids, owner, sorter=order), len(ids) - 1)]
     return np.where(ids[rows] == owner, rows, -1)

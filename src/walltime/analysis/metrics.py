@@ -19,29 +19,32 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from walltime.analysis.cells import bound_slowdowns, sum_held
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon, find_jobs
 from walltime.analysis.statistics import (
     Groups,
-    exact_product_sum,
     group_means,
     max_seconds,
     mean,
     mean_seconds,
-    quantile,
-    quantile_seconds,
+    quantiles,
+    quantiles_seconds,
 )
 from walltime.analysis.users import sum_up_users
 from walltime.analysis.workflows import sum_up_workflows
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
 from walltime.core.tables import SCHEMA, STATES, Figures, Record, is_label, label_codes, ticks
-from walltime.core.time import SECOND, microseconds
+from walltime.core.time import NEVER, SECOND, microseconds
 
 BOUND = 10.0
 """Seconds below which a run time does not inflate the slowdown."""
 
 EDGES = (0.1, 0.9)
 """The quantiles of the submission times between which the observation window is, where nobody says."""
+
+QUANTILES = (0.5, 0.95)
+"""Those of waits and slowdowns that a summary tells."""
 
 SIZES = {"1": 1, "2-7": 2, "8-63": 8, "64-511": 64, "512+": 512}
 """Size classes by their smallest number of cores."""
@@ -72,12 +75,11 @@ def summarise(
     if isinstance(record, Figures):
         return record.summarise(warmup=warmup, cooldown=cooldown)
     seen = in_experiment(record)
-    waits, responses, slowdowns = find_waits(seen), find_responses(seen), bounded_slowdowns(seen)
     skipped = dict(record.facts.get("skipped") or {})
     return {
         "schema": SCHEMA,
         "jobs": record.jobs.height,
-        "started": len(waits) if seen is record else len(find_waits(record)),
+        "started": len(find_waits(record)),
         **count_states(record),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
@@ -91,14 +93,9 @@ def summarise(
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
         **_measure_use(record, seen, warmup, cooldown),
         "means_over": "started jobs" if seen is record else "started jobs of the experiment phase",
-        "mean_wait": mean_seconds(waits),
-        "median_wait": quantile_seconds(waits, 0.5),
-        "p95_wait": quantile_seconds(waits, 0.95),
-        "max_wait": max_seconds(waits),
-        "mean_response": mean_seconds(responses),
-        "mean_bounded_slowdown": mean(slowdowns),
-        "median_bounded_slowdown": quantile(slowdowns, 0.5),
-        "p95_bounded_slowdown": quantile(slowdowns, 0.95),
+        **_sum_up_waits(seen),
+        "mean_response": mean_seconds(find_responses(seen)),
+        **_sum_up_slowdowns(seen),
         "area_weighted_bounded_slowdown": weigh_by_area(seen),
         "jain_fairness": jain(seen),
         "longest_wait_by_size": dict(starvation(seen).select("size", "longest_wait").iter_rows()),
@@ -113,6 +110,27 @@ def summarise(
     }
 
 
+def _sum_up_waits(record: Record) -> dict[str, float | None]:
+    waits = find_waits(record)
+    median, late = quantiles_seconds(waits, QUANTILES)
+    return {
+        "mean_wait": mean_seconds(waits),
+        "median_wait": median,
+        "p95_wait": late,
+        "max_wait": max_seconds(waits),
+    }
+
+
+def _sum_up_slowdowns(record: Record) -> dict[str, float | None]:
+    values = bounded_slowdowns(record)
+    median, late = quantiles(values, QUANTILES)
+    return {
+        "mean_bounded_slowdown": mean(values),
+        "median_bounded_slowdown": median,
+        "p95_bounded_slowdown": late,
+    }
+
+
 def in_experiment(record: Record) -> Record:
     """The record with the jobs of the experiment phase alone; itself where no job has a phase."""
     if record.jobs["phase"].null_count() == record.jobs.height:
@@ -123,15 +141,18 @@ def in_experiment(record: Record) -> Record:
 def bounded_slowdowns(record: Record) -> np.ndarray:
     """max(1, (end - submit) / max(run, 10 s)) of each started job that has ended, in row order; run is its work."""
     values = slowdown_column(record.jobs)
-    return np.asarray(values[~np.isnan(values)])
+    known = ~np.isnan(values)
+    return values if known.all() else values[known]
 
 
 def slowdown_column(jobs: pl.DataFrame) -> np.ndarray:
     """The bounded slowdown, NaN where it does not apply."""
     wait, held, run = (jobs[name].cast(pl.Float64).to_numpy() for name in ("wait", "held_time", "run_time"))
-    values = np.maximum(1.0, (wait + held) / np.maximum(run, BOUND))
-    ended = jobs["start"].is_not_null() & jobs["end"].is_not_null()
-    return np.where(ended.to_numpy(), values, np.nan)
+    values = bound_slowdowns(wait, held, run, BOUND)
+    for name in ("start", "end"):
+        if jobs[name].null_count():
+            values[jobs[name].is_null().to_numpy()] = np.nan
+    return values
 
 
 def weigh_by_area(record: Record) -> float | None:
@@ -145,18 +166,24 @@ def find_areas(record: Record) -> tuple[np.ndarray, np.ndarray]:
     values = slowdown_column(record.jobs)
     area = record.jobs["cores"].cast(pl.Float64).to_numpy() * record.jobs["run_time"].cast(pl.Float64).to_numpy()
     known = ~np.isnan(values) & (area > 0)
-    return values[known], area[known]
+    return (values, area) if known.all() else (values[known], area[known])
 
 
 def find_waits(record: Record) -> np.ndarray:
     """The waits of the started jobs, in microseconds."""
-    return ticks(record.jobs.select("start", "wait").drop_nulls()["wait"])
+    return ticks(_complete(record.jobs, "start", "wait")["wait"])
 
 
 def find_responses(record: Record) -> np.ndarray:
     """From submission to end, of the started jobs that have ended, in microseconds."""
-    ended = record.jobs.select("submit", "start", "end").drop_nulls()
+    ended = _complete(record.jobs, "submit", "start", "end")
     return np.asarray(ticks(ended["end"]) - ticks(ended["submit"]))
+
+
+def _complete(jobs: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The columns, of the jobs that have all of them; not copied where that is every job."""
+    columns = jobs.select(names)
+    return columns.drop_nulls() if any(columns[name].null_count() for name in names) else columns
 
 
 def count_states(record: Record) -> dict[str, int]:
@@ -171,7 +198,7 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
     """Makespan, core-seconds and utilization, in the whole and in the observation window: the experiment, if any."""
     held, capacity, down = find_held(record), sum(find_capacity(record).values()), list(find_down(record).values())
     submit = ticks(record.jobs["submit"])
-    used = exact_product_sum(held.end - held.start, held.cores) / SECOND
+    used = held.core_sum() / SECOND
     first = int(submit.min()) if len(submit) else None
     last = int(held.end.max()) if len(held.end) else None
     window = find_seen_window(record, seen, warmup, cooldown)
@@ -180,7 +207,7 @@ def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: f
         "utilization": _utilization(held, capacity, down, first, last),
         "utilization_window": _utilization(held, capacity, down, *window),
         "goodput": _goodput(record, capacity, down, first, last),
-        "down_core_seconds": sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down) / SECOND,
+        "down_core_seconds": sum(one.core_sum(first, last) for one in down) / SECOND,
         "window": _describe_window(seen, *window),
         "core_seconds": used,
         "lost_core_seconds": float(record.jobs["lost_core_seconds"].sum() or 0.0),
@@ -205,7 +232,7 @@ def find_window(
     """The observation window in microseconds; nothing where it would be empty."""
     if not len(submit):
         return None, None
-    inner = [int(np.rint(np.quantile(submit, fraction))) for fraction in EDGES]
+    inner = [int(np.rint(edge)) for edge in np.quantile(submit, EDGES)]
     return choose_window(inner, (int(submit.min()), int(submit.max())), warmup, cooldown)
 
 
@@ -229,7 +256,7 @@ def _not_negative(name: str, seconds: float) -> float:
 
 def _utilization(held: Held, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
     available = find_available(capacity, down, first, last)
-    return exact_product_sum(held.core_time(first, last), held.cores) / available if available > 0 else None
+    return held.core_sum(first, last) / available if available > 0 else None
 
 
 def find_utilizations(record: Record, spans: Sequence[tuple[int, int]]) -> list[float | None]:
@@ -242,7 +269,7 @@ def find_available(capacity: int, down: list[Held], first: int | None, last: int
     """Core-microseconds that were there, without what was down."""
     if first is None or last is None or last <= first or capacity <= 0:
         return 0
-    return capacity * (last - first) - sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down)
+    return capacity * (last - first) - sum(one.core_sum(first, last) for one in down)
 
 
 def _goodput(record: Record, capacity: int, down: list[Held], first: int | None, last: int | None) -> float | None:
@@ -255,7 +282,8 @@ def _goodput(record: Record, capacity: int, down: list[Held], first: int | None,
 def sum_work(record: Record) -> int:
     """The core-microseconds of work of completed jobs."""
     done = is_label(record.jobs["state"], "completed")
-    return exact_product_sum(ticks(record.jobs["run_time"])[done], record.jobs["cores"].to_numpy()[done])
+    cores = np.where(done, record.jobs["cores"].to_numpy(), 0)
+    return sum_held(np.zeros_like(cores), ticks(record.jobs["run_time"]), cores, 0, NEVER)
 
 
 def find_rate(record: Record) -> float:
@@ -271,7 +299,11 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
         return {"start": None, "end": None, "jobs": 0, "mean_wait": None, "mean_bounded_slowdown": None}
     submit = ticks(record.jobs["submit"])
     columns = record.jobs.select("start", "end", "wait", "held_time", "run_time")
-    inside = columns.filter((submit >= first) & (submit <= last))
+    if np.all(submit[1:] >= submit[:-1]):
+        low, high = np.searchsorted(submit, first), np.searchsorted(submit, last, side="right")
+        inside = columns.slice(int(low), int(high - low))
+    else:
+        inside = columns.filter((submit >= first) & (submit <= last))
     part = Record(inside, record.allocations)
     return {
         "start": first / SECOND,
@@ -284,17 +316,18 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
 
 def compare_recorded(record: Record) -> dict[str, Any]:
     """Waits as the original log has them beside the simulated ones, over the started jobs that have both."""
-    both = record.jobs.select("start", "wait", "recorded_wait").drop_nulls()
+    both = _complete(record.jobs, "start", "wait", "recorded_wait")
     recorded, simulated = ticks(both["recorded_wait"]), ticks(both["wait"])
+    (middle, late), (our_middle, our_late) = (quantiles_seconds(waits, QUANTILES) for waits in (recorded, simulated))
     return {
         "jobs": both.height,
         "mean_wait": mean_seconds(recorded),
-        "median_wait": quantile_seconds(recorded, 0.5),
-        "p95_wait": quantile_seconds(recorded, 0.95),
+        "median_wait": middle,
+        "p95_wait": late,
         "max_wait": max_seconds(recorded),
         "simulated_mean_wait": mean_seconds(simulated),
-        "simulated_median_wait": quantile_seconds(simulated, 0.5),
-        "simulated_p95_wait": quantile_seconds(simulated, 0.95),
+        "simulated_median_wait": our_middle,
+        "simulated_p95_wait": our_late,
     }
 
 

@@ -117,7 +117,7 @@ def _directions(
     for kind in kinds:
         has = np.bincount(owner[owner >= 0], traffic.capacity[kind][owner >= 0], count)
         codes = np.where(traffic.kind == kind, owner[traffic.owner], -1)
-        means = Steps.of(grid, traffic.start, traffic.end, codes, count).means(traffic.rate)
+        means = Steps(grid, traffic.start, traffic.end, codes, count).means(traffic.rate)
         levels = np.maximum(levels, np.divide(means, has[:, None], out=np.zeros_like(means), where=has[:, None] > 0))
         known |= has > 0
     return levels, known
@@ -156,7 +156,7 @@ def _loads(
 
     groups = min(len(names), MOST_NODES)
     codes = np.where(owner < groups, owner, -1)
-    steps = Steps.of(grid, held.start[placed.of], held.end[placed.of], codes, groups)
+    steps = Steps(grid, held.start[placed.of], held.end[placed.of], codes, groups)
     means = steps.means(used)
     name = f"load_{label[0]}{label[1]}"
     return [

@@ -277,7 +277,8 @@ def _in_microseconds(window: tuple[float | None, float | None]) -> tuple[int | N
 
 def codes_of_allocations(record: Record, codes: np.ndarray) -> np.ndarray:
     """The group of each allocation, from the groups of the jobs; -1 for an unknown job."""
-    return np.asarray(np.append(codes, -1)[find_jobs(record)])
+    rows = find_jobs(record)
+    return np.asarray(codes[rows] if len(rows) and rows.min() >= 0 else np.append(codes, -1)[rows])
 
 
 def _whole(record: Record, held: Held) -> tuple[int | None, int | None]:

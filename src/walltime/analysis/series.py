@@ -13,13 +13,13 @@ factors and use) follows as it is: values at a time, an entity for each user.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
-from walltime.analysis.cells import locate, sum_cells
+from walltime.analysis.cells import locate, sum_steps
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.metrics import DERIVED, group_codes
 from walltime.analysis.monitoring import GROUPS, NODES, SHARE, dominant_shares, measure_nodes
@@ -115,18 +115,23 @@ def _measure_groups(record: Record, grid: Grid, key: str) -> list[pl.DataFrame]:
         return []
     codes, names = group_codes(record.jobs, key)
     owner = codes_of_allocations(record, codes)
-    held = find_held(record)
-    known = owner >= 0
-    weight = np.bincount(owner[known], (held.core_time() * held.cores)[known], len(names))
+    weight = _weigh(find_held(record), owner, len(names))
     order = [int(place) for place in np.argsort(-weight, kind="stable") if names[place] is not None][:MOST_GROUPS]
     number = np.full(len(names) + 1, -1)  # the last for allocations of no known job
     number[order] = np.arange(len(order))
     chosen = [str(names[place]) for place in order]
     parts = [find_parts(record, name) if key == "queue" else [] for name in chosen]
-    measured = Measured.of(record, grid, number[owner], number[codes], parts)
+    owner, codes = number[owner], number[codes]
+    measured = Measured.of(record, grid, owner, codes, parts)
     if key == "user":
         measured.values[SHARE] = dominant_shares(measured.values, find_uses(record))
     return measured.frames(f"_by_{key}", chosen)
+
+
+def _weigh(held: Held, owner: np.ndarray, groups: int) -> np.ndarray:
+    """The core-time of each group; allocations of no known job count nowhere."""
+    known, amounts = owner >= 0, held.core_time() * held.cores
+    return np.bincount(owner, amounts, groups) if known.all() else np.bincount(owner[known], amounts[known], groups)
 
 
 @dataclass(frozen=True)
@@ -146,15 +151,14 @@ class Measured:
         where that is to be told."""
         groups, horizon = len(parts), find_horizon(record) or 0
         held, uses, outages = find_held(record), find_uses(record), find_down(record)
-        ran = Steps.of(grid, held.start, held.end, owner, groups)
-        present, since, until = _find_present(record.jobs, horizon)
-        there = Steps.of(grid, since, until, job_owner[present], groups)
-        values = {f"used_{CORES}": ran.means(held.cores), "running_jobs": ran.means(None)}
+        ran = Steps(grid, held.start, held.end, owner, groups)
+        there = Steps(grid, *_find_present(record.jobs, horizon, job_owner), groups)
+        values = {f"used_{CORES}": ran.means(uses[CORES].held), "running_jobs": ran.means(None)}
         values["waiting_jobs"] = there.means(None, less=(ran, None))
         for name, use in uses.items():
             if name != CORES:
                 values[f"used_{name}"] = ran.means(use.held)
-            values[f"waiting_{name}"] = there.means(use.asked[present], less=(ran, use.held))
+            values[f"waiting_{name}"] = there.means(use.asked, less=(ran, use.held))
         known = {}
         for name, use in uses.items():
             total = np.array([[sum(part.total(use) for part in own)] for own in parts], float)
@@ -190,13 +194,13 @@ def _measure_down(
     return values, met
 
 
-def _find_present(jobs: pl.DataFrame, horizon: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which jobs were in the system, from `eligible` to their end, and from when to when."""
+def _find_present(jobs: pl.DataFrame, horizon: int, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From when to when each job was in the system, `eligible` to end, and its group; -1 where it never was."""
     eligible, end = ticks(jobs["eligible"], ABSENT), ticks(jobs["end"], ABSENT)
-    gone = np.where(end == ABSENT, horizon, end)
+    end[end == ABSENT] = horizon
     # A job of zero length may enter and leave at once; its allocation is empty too.
-    present = ~is_label(jobs["state"], "rejected") & (eligible != ABSENT) & (eligible < gone)
-    return present, eligible[present], gone[present]
+    present = ~is_label(jobs["state"], "rejected") & (eligible != ABSENT) & (eligible < end)
+    return eligible, end, owner if present.all() else np.where(present, owner, -1)
 
 
 def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[pl.DataFrame]:
@@ -216,24 +220,16 @@ def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, he
 
 @dataclass(frozen=True)
 class Steps:
-    """Intervals of time, each in a group, ready to be summed up by interval of a grid: what holds so much while it
-    lasts. Located once, weighed as often as needed."""
+    """Intervals of time, each in a group: what holds so much while it lasts, to be summed up by interval of a grid."""
 
     grid: Grid
+    start: np.ndarray
+    end: np.ndarray
+    codes: np.ndarray
+    """From `start` to `end`, in the groups `codes`; those of group -1 are left out."""
     groups: int
-    chosen: np.ndarray | None
-    """Which of the rows are in a group; None where all are."""
-    begin: _Places
-    end: _Places
-    """The cell (group and interval) in which each begins and ends, and which part of the interval is left then."""
-
-    @classmethod
-    def of(cls, grid: Grid, start: np.ndarray, end: np.ndarray, codes: np.ndarray, groups: int) -> Steps:
-        """From `start` to `end`, in the groups `codes`; those of group -1 are left out."""
-        chosen = None if not len(codes) or codes.min() >= 0 else codes >= 0
-        if chosen is not None:
-            start, end, codes = start[chosen], end[chosen], codes[chosen]
-        return cls(grid, groups, chosen, grid.locate(start, codes), grid.locate(end, codes))
+    known: dict[int, tuple[np.ndarray | None, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """What has been summed up, by the identity of the amounts, which are kept beside it."""
 
     def means(self, amounts: np.ndarray | None, less: tuple[Steps, np.ndarray | None] | None = None) -> np.ndarray:
         """The mean level of each group over each interval; each counts 1, or its amount. `less` is taken away."""
@@ -247,13 +243,12 @@ class Steps:
 
     def _sums(self, amounts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Steps by group and interval, and the part of them that counts in the interval itself; see `Grid.means`."""
-        shape = self.groups, self.grid.count + 1
-        size = shape[0] * shape[1]
-        if amounts is not None and self.chosen is not None:
-            amounts = amounts[self.chosen]
-        level, partial = sum_cells(*self.begin, amounts, size)
-        less_level, less_partial = sum_cells(*self.end, amounts, size)
-        return (level - less_level).reshape(shape), (partial - less_partial).reshape(shape)
+        if id(amounts) not in self.known:
+            (level, partial), (less_level, less_partial) = (
+                self.grid.sum_steps(times, self.codes, amounts, self.groups) for times in (self.start, self.end)
+            )
+            self.known[id(amounts)] = amounts, level - less_level, partial - less_partial
+        return self.known[id(amounts)][1:]
 
 
 class Grid:
@@ -276,6 +271,14 @@ class Grid:
     def locate(self, times: np.ndarray, codes: np.ndarray | None = None) -> _Places:
         """In which interval each time falls, and which part of that interval is left then; see `cells.locate`."""
         return locate(times, self.first, self.length, self.count, codes)
+
+    def sum_steps(
+        self, times: np.ndarray, codes: np.ndarray, amounts: np.ndarray | None, groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Steps by group and interval, and the part of them that counts in the interval itself; see `means`."""
+        made = sum_steps(times, codes, amounts, self.first, self.length, self.count, groups)
+        level, partial = (sums.reshape(groups, self.count + 1) for sums in made)
+        return level, partial
 
     def means(self, *steps: tuple[_Places, np.ndarray | int]) -> np.ndarray:
         """The mean over each interval of the function that is zero at first and makes the given steps (where, by what).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -18,19 +19,14 @@ def exact_sum(values: np.ndarray) -> int:
     return (high << 32) + int(np.sum(values & 0xFFFFFFFF, dtype=np.int64))
 
 
-def exact_product_sum(values: np.ndarray, weights: np.ndarray) -> int:
-    """The sum of products of integers, each product below 2^63 for its halves: cores times microseconds."""
-    return (exact_sum((values >> 32) * weights) << 32) + exact_sum((values & 0xFFFFFFFF) * weights)
-
-
 def mean_seconds(times: np.ndarray) -> float | None:
     """The mean of microseconds, in seconds."""
     return exact_sum(times) / (len(times) * SECOND) if len(times) else None
 
 
-def quantile_seconds(times: np.ndarray, fraction: float) -> float | None:
-    """A quantile of microseconds, in seconds, interpolated between neighbours (as NumPy and pandas do by default)."""
-    return float(np.quantile(times, fraction)) / SECOND if len(times) else None
+def quantiles_seconds(times: np.ndarray, fractions: Sequence[float]) -> list[float | None]:
+    """Quantiles of microseconds, in seconds, interpolated between neighbours (as NumPy and pandas do by default)."""
+    return [None if value is None else value / SECOND for value in quantiles(times, fractions)]
 
 
 def max_seconds(times: np.ndarray) -> float | None:
@@ -43,9 +39,9 @@ def mean(values: np.ndarray) -> float | None:
     return float(np.mean(values)) if len(values) else None
 
 
-def quantile(values: np.ndarray, fraction: float) -> float | None:
-    """A quantile, interpolated between neighbours."""
-    return float(np.quantile(values, fraction)) if len(values) else None
+def quantiles(values: np.ndarray, fractions: Sequence[float]) -> list[float | None]:
+    """Quantiles, interpolated between neighbours; all at once, as the values are put in order for them."""
+    return np.quantile(values, fractions).tolist() if len(values) else [None] * len(fractions)
 
 
 def group_means(codes: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:

@@ -269,8 +269,8 @@ def _judge(table: pl.DataFrame) -> pl.DataFrame:
     chances = [_find_chance(*row) for row in rows]
     corrected = iter(correct([chance for chance in chances if chance is not None]))
     verdicts = [
-        _find_verdict(jobs, weeks, changed > 0, None if chance is None else next(corrected), difference)
-        for (jobs, weeks, changed, difference, _), chance in zip(rows, chances, strict=True)
+        _find_verdict(jobs, changed > 0, None if chance is None else next(corrected), difference)
+        for (jobs, _, changed, difference, _), chance in zip(rows, chances, strict=True)
     ]
     share = pl.when(effect < 0).then(effect / saved).when(effect > 0).then(effect / added)
     known = pl.col("weeks") >= LEAST_WEEKS
@@ -288,7 +288,7 @@ def _find_chance(jobs: int, weeks: int, changed: int, mean: float | None, low: f
     return student_probability(mean / error, weeks - 1) if error else 0.0
 
 
-def _find_verdict(jobs: int, weeks: int, changed: bool, chance: float | None, mean: float | None) -> str | None:
+def _find_verdict(jobs: int, changed: bool, chance: float | None, mean: float | None) -> str | None:
     """What is to be said of a group; None where there is no job to say anything of."""
     if not jobs:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from walltime.cli.analyse import analyse
 from walltime.cli.audit import audit
@@ -74,6 +75,20 @@ app.add_typer(workload_app, name="workload")
 app.add_typer(store_app, name="store")
 app.add_typer(site_app, name="site")
 app.add_typer(slurm_app, name="slurm")
+
+
+def narrow(app: typer.Typer, arguments: list[str]) -> None:
+    """Leave only the command that the arguments begin with, where they do: to put all of them together takes a tenth of
+    a second, and only help and a word that is no command have a use for them."""
+    wanted = arguments[0] if arguments else ""
+    commands = [one for one in app.registered_commands if _name(one) == wanted]
+    groups = [one for one in app.registered_groups if one.name == wanted]
+    if commands or groups:
+        app.registered_commands, app.registered_groups = commands, groups
+
+
+def _name(command: CommandInfo) -> str | None:
+    return command.name or (command.callback and command.callback.__name__)
 
 
 def _show_version(wanted: bool) -> None:

@@ -49,11 +49,9 @@ def plot(
     x: Annotated[str | None, typer.Option("--x", metavar="QUANTITY", help="Across.", rich_help_panel=WHAT)] = None,
     y: Annotated[str | None, typer.Option("--y", metavar="QUANTITY", help="Up.", rich_help_panel=WHAT)] = None,
     begin: Annotated[
-        str | None, typer.Option("--from", metavar="T", help="From this time of the trace.", rich_help_panel=WHAT)
+        str | None, typer.Option("--from", metavar="T", help="From this time: 14d, or a date.", rich_help_panel=WHAT)
     ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="T", help="To this time of the trace.", rich_help_panel=WHAT)
-    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="T", help="To this time.", rich_help_panel=WHAT)] = None,
     most: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most so many jobs or groups.", rich_help_panel=WHAT)
     ] = None,

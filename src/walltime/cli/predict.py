@@ -87,17 +87,24 @@ def _show(told: Any) -> None:
     say("\nWait until its start")
     for share in (0.05, 0.25, 0.5, 0.75, 0.95):
         wait = told.quantile(share)
-        shown = f"more than {format_duration(told.horizon)}" if wait is None else format_duration(wait)
+        shown = f"more than {format_duration(told.horizon)}" if wait is None else _when(told, wait)
         say(f"  {share:>4.0%} of the runs: at most {shown}")
     _show_histogram([wait for wait in told.waits if wait is not None])
     if told.interval is not None:
+        say(f"\nBy the requests of the jobs before it, it starts after {_when(told, told.interval.planned)}.")
         _show_interval(told.interval)
+
+
+def _when(told: Any, wait: float) -> str:
+    """A wait, and the date at its end where dates are known."""
+    from walltime.core.time import format_duration
+
+    return format_duration(wait) + ("" if (date := told.date(wait)) is None else f" ({date})")
 
 
 def _show_interval(told: Any) -> None:
     from walltime.core.time import format_duration
 
-    say(f"\nBy the requests of the jobs before it, it starts after {format_duration(told.planned)}.")
     if told.least is None:
         say("  Too few jobs of the log were planned to wait about as long: no interval.")
     else:

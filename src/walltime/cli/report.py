@@ -38,7 +38,7 @@ def report(
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading.")] = None,
     begin: Annotated[
-        str | None, typer.Option("--from", metavar="T", help="The schedule from this time of the trace ...")
+        str | None, typer.Option("--from", metavar="T", help="The schedule from this time (14d, or a date) ...")
     ] = None,
     end: Annotated[str | None, typer.Option("--to", metavar="T", help="... to this one.")] = None,
     jobs: Annotated[
@@ -68,12 +68,9 @@ def report(
     """
     from pathlib import Path
 
+    from walltime.analysis.charts.gantt import read_window
     from walltime.analysis.report import check_report, write_report
-    from walltime.cli.run.plan import parse_seconds
 
-    first, last = parse_seconds("--from", begin), parse_seconds("--to", end)
-    if first is not None and last is not None and first >= last:
-        raise InputError("the schedule would end before it begins", value=f"--from {begin} --to {end}")
     if is_experiment(results, store):
         _refuse({"--from": begin, "--to": end, "--analysis": analysis})
         written = _report_experiment(store, results[0], output, title, figure or [], force=force)
@@ -86,7 +83,8 @@ def report(
     target = check_report(output or folder / "report.html", force=force)
     check_analyses(analysis or [])
     loaded = load_results(find_results(results))
-    written = write_report(loaded, target, title=title, window=(first, last), most=jobs, analyses=analysis or [])
+    window = read_window(loaded, begin, end)
+    written = write_report(loaded, target, title=title, window=window, most=jobs, analyses=analysis or [])
     _tell(written, [one.label for one in loaded], as_json=as_json)
 
 

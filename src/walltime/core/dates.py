@@ -8,6 +8,7 @@ from typing import Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from walltime.core.errors import InputError
+from walltime.core.time import parse_duration, seconds
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d|-)")
 EXAMPLE = "a date such as 2026-10-14T08:00"
@@ -50,6 +51,12 @@ def is_date(text: object) -> bool:
     return isinstance(text, str) and _DATE.match(text.strip()) is not None
 
 
+def read_moment(moment: str | float, epoch: float | None = None, zone: str | None = None) -> float:
+    """Seconds on a clock whose zero is so many seconds after 1970, of seconds, a duration or a date; raises
+    InputError."""
+    return Date(str(moment)).since(epoch, zone) if is_date(moment) else seconds(parse_duration(moment))
+
+
 def read_date(text: str, zone: str | None) -> float:
     """Seconds since 1970 of a date, in the zone (else UTC) where it has none of its own; raises InputError.
 
@@ -60,12 +67,12 @@ def read_date(text: str, zone: str | None) -> float:
         if moment.tzinfo is not None:
             return moment.timestamp()
         there = moment.replace(tzinfo=find_zone(zone))
-        seconds = there.timestamp()
+        found = there.timestamp()
     except (ValueError, OverflowError):
         raise InputError(f"not a date and time ({EXAMPLE})", value=text) from None
-    if datetime.fromtimestamp(seconds, there.tzinfo).replace(tzinfo=None) != moment:
+    if datetime.fromtimestamp(found, there.tzinfo).replace(tzinfo=None) != moment:
         raise InputError(f"no such hour in {zone}: clocks are put forward then", value=text)
-    return seconds
+    return found
 
 
 def show_date(seconds: float, zone: str | None, *, whole: bool = True) -> str:

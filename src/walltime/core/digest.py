@@ -18,6 +18,9 @@ _FORM = b"walltime digest 1\n"
 """Changes whenever the same contents would get another digest."""
 
 
+_INFINITY = np.float64(np.inf).view(np.int64)
+
+
 def digest(jobs: pl.DataFrame, allocations: pl.DataFrame) -> str:
     """SHA-256, in hexadecimal, of the contents of the two tables, column by column in the order of their schemas.
 
@@ -65,11 +68,19 @@ def _add_column(state: _Hash, series: pl.Series, kind: Any) -> None:
     elif kind == pl.Boolean:
         state.update(np.packbits(_filled(series, kind, False)).data)
     elif kind == pl.Float64:
-        values = _filled(series, kind, 0.0) + 0.0  # -0.0 + 0.0 is 0.0
-        values[np.isnan(values)] = np.nan  # one of the many bit patterns
+        values = _filled(series, kind, 0.0)
+        if not _is_plain(values):
+            values = values + 0.0  # -0.0 + 0.0 is 0.0
+            values[np.isnan(values)] = np.nan  # one of the many bit patterns
         state.update(np.ascontiguousarray(values, "<f8").data)
     else:
         state.update(np.ascontiguousarray(_filled(series, pl.Int64(), 0), "<i8").data)
+
+
+def _is_plain(values: np.ndarray) -> bool:
+    """Whether no float is negative or not a number, by its bits: such floats have only one form."""
+    bits = values.view(np.int64)
+    return not len(bits) or (bits.min() >= 0 and bits.max() <= _INFINITY)
 
 
 def _filled(series: pl.Series, kind: Any, value: Any) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import re
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError, WalltimeError
-from walltime.core.reading import check_path, describe
+from walltime.core.reading import check_path, describe, reading
 
 if TYPE_CHECKING:
     import polars as pl
 
 _LONGEST_NAME = 255 - len(".partial-") - 9
 """Bytes of a name, so that what is written beside it for a while has a name too."""
+_BLOCK = 1 << 20
 _CODE = re.compile(r"\(os error (\d+)\)")
 
 
@@ -40,6 +42,24 @@ def check_name(target: str | Path) -> None:
     for name in Path(target).parts:
         if len(name.encode()) > _LONGEST_NAME:
             raise InputError(f"a name has at most {_LONGEST_NAME} bytes; this one has {len(name.encode())}", file=name)
+
+
+def sync(path: Path) -> None:
+    """Wait until the file, or what the folder says of its files, is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def checksum(file: Path) -> str:
+    """SHA-256 of the file as it is, in hexadecimal; raises InputError where it cannot be read."""
+    made = hashlib.sha256()
+    with reading(file, packed=True) as opened:
+        while block := opened.read(_BLOCK):
+            made.update(block)
+    return made.hexdigest()
 
 
 def write_whole(target: Path, data: bytes) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ import polars as pl
 
 from walltime.core.digest import digest
 from walltime.core.errors import InputError
-from walltime.core.files import check_name, write_parquet, writing
+from walltime.core.files import check_name, checksum, sync, write_parquet, writing
 from walltime.core.log import logger
 from walltime.core.reading import reader, reading
 from walltime.core.spreadsheet import guard, unguard
@@ -41,7 +40,6 @@ _OWN = {
     *(f"{table}.{format}" for table in TABLES for format in FORMATS),
 }
 _RERUN = "run the scenario again to remake this folder"
-_BLOCK = 1 << 20
 _log = logger(__name__)
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
@@ -116,9 +114,9 @@ def write(path: str | Path, contents: Contents, *, format: str = "parquet", forc
         with writing(path, "cannot write the result"):
             partial.mkdir(parents=True)
             _write_files(partial, contents, format)
-            _sync(partial)
+            sync(partial)
             _put_in_place(partial, target, force)
-            _sync(target.parent)
+            sync(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # what was replaced, or what could not be finished
         remove_empty(made)
@@ -217,31 +215,15 @@ def _write_files(folder: Path, contents: Contents, format: str) -> None:
     if contents.write_workload is not None:
         contents.write_workload(folder / WORKLOAD)
     _write_json(folder / "summary.json", contents.summary)
-    checksums = {file.name: _checksum(file) for file in sorted(folder.iterdir()) if file.name != "scenario.yaml"}
+    checksums = {file.name: checksum(file) for file in sorted(folder.iterdir()) if file.name != "scenario.yaml"}
     _write_json(folder / "provenance.json", contents.provenance | {"files": checksums})
     for file in folder.iterdir():
-        _sync(file)
+        sync(file)
 
 
 def _write_json(file: Path, value: dict[str, Any]) -> None:
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")
-
-
-def _checksum(file: Path) -> str:
-    with reading(file, packed=True) as opened:
-        made = hashlib.sha256()
-        while block := opened.read(_BLOCK):
-            made.update(block)
-        return made.hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _put_in_place(partial: Path, target: Path, force: bool) -> None:
@@ -316,12 +298,12 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 def _check_files(folder: Path, provenance: dict[str, Any]) -> None:
     """Raises InputError for a file that is not as it was written; so no library sees a damaged table."""
-    for name, checksum in (_mapping(provenance, "files", folder / "provenance.json")).items():
+    for name, told in (_mapping(provenance, "files", folder / "provenance.json")).items():
         if name not in _OWN:
             what = f"files names what is no part of a result; {_RERUN}"
             raise InputError(what, value=name, file=folder / "provenance.json")
         _check_present(folder / name)
-        if _checksum(folder / name) != checksum:
+        if checksum(folder / name) != told:
             raise InputError(f"the file was changed after the result was written; {_RERUN}", file=folder / name)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from walltime.core.errors import InputError
+from walltime.core.rounding import round_seconds
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
 
@@ -187,13 +188,7 @@ def time_series(name: str, microseconds: np.ndarray) -> pl.Series:
 
 def ticks(series: pl.Series, missing: int = MISSING) -> np.ndarray:
     """Whole microseconds from a column of seconds, `missing` where it is empty or not a number."""
-    seconds = series.cast(pl.Float64).to_numpy()
-    known = np.isfinite(seconds)
-    if known.all():
-        return np.asarray(np.rint(seconds * SECOND).astype(np.int64))
-    out = np.full(len(seconds), missing, np.int64)
-    out[known] = np.rint(seconds[known] * SECOND).astype(np.int64)
-    return out
+    return round_seconds(series.cast(pl.Float64).to_numpy(), missing)
 
 
 def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
@@ -202,7 +197,8 @@ def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
     if not names or not len(codes):
         return pl.Series(name, [None] * len(codes), dtype=kind)
     missing = codes < 0 if codes.min() < 0 else None
-    clean = (codes if missing is None else np.where(missing, 0, codes)).astype(np.uint32)
+    width = np.min_scalar_type(len(names))  # as polars keeps them: nothing is converted
+    clean = (codes if missing is None else np.where(missing, 0, codes)).astype(width)
     series = pl.Series(name, clean).cat.to(kind)
     return series if missing is None else series.set(pl.Series(missing), None)
 
@@ -261,7 +257,7 @@ def workload_columns(workload: Workload) -> dict[str, pl.Series]:
         columns[name] = (
             integer_series(name, workload.column(name)) if workload.has(name) else constant(name, None, size)
         )
-    columns["gpus"] = pl.Series("gpus", workload.column("gpus"))
+    columns["gpus"] = pl.Series("gpus", workload.column("gpus")) if workload.has("gpus") else constant("gpus", 0, size)
     columns["recorded_wait"] = (
         time_series("recorded_wait", workload.column("recorded_wait"))
         if workload.has("recorded_wait")

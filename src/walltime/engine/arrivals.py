@@ -17,6 +17,21 @@ from walltime.policy.users import GAVE_UP
 from walltime.rules.site import refuse_unknown_reservations
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+OPTIONAL = (
+    "priority",
+    "nodes",
+    "cores_per_node",
+    "deadline",
+    "begin",
+    "cancel",
+    "patience",
+    "user",
+    "group",
+    "account",
+    "queue",
+    "qos",
+)
+"""What a job may have besides its times and its cores, and the engine asks for."""
 LABELS = ("user", "group", "account", "queue", "qos", "profile")
 
 
@@ -90,6 +105,7 @@ class Arrivals(Source):
             self.account = batch.column("account") if batch.has("account") else None
             self.queue = batch.column("queue") if batch.has("queue") else None
             self.qos = batch.column("qos") if batch.has("qos") else None
+            self.bare = not self.ruled and not any(batch.has(name) for name in OPTIONAL)
             self.next = self.submit[0]
             self.last = self.submit[self.n - 1]
             break
@@ -218,14 +234,18 @@ class Arrivals(Source):
                 break
         return 0
 
+    @cython.final
     def enter(self, i, time):
         """The batch's i-th job is submitted, at `time`; its own times keep their distance from the submission."""
         sim: Simulation = self.engine
         jobs: JobTable = sim.jobs
-        later: cython.longlong = time - self.submit[i]
+        later: cython.longlong
         slot: cython.Py_ssize_t = jobs.enter(time, self.run_time[i], self.requested[i], self.cores[i])
         jobs.at[slot].row = self.first_row + i
         jobs.at[slot].job_id = self.job_id[i]
+        if self.bare and self.gives_up < 0:
+            return sim.enter(slot, -1)
+        later = time - self.submit[i]
         if self.user is not None:
             jobs.at[slot].user = self.user[i]
         if self.group is not None:
@@ -253,7 +273,8 @@ class Arrivals(Source):
         if self.ruled and self.refused[i] >= 0:
             sim.reject(slot, self.site.reasons[self.refused[i]])
         else:
-            self.cancellations.tell(-1 if self.cancel is None else shifted(self.cancel, i, later))
+            if self.cancel is not None:
+                self.cancellations.tell(shifted(self.cancel, i, later))
             sim.enter(slot, -1 if self.begin is None else shifted(self.begin, i, later))
         return 0
 

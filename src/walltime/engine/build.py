@@ -12,6 +12,7 @@ from walltime.cluster.nodes import FULL_SPEED, Layout
 from walltime.core.errors import EngineError, InputError
 from walltime.core.time import microseconds
 from walltime.core.workload import Origin, Workload
+from walltime.engine.accrual import Accrual
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation, take_notices, take_openings
 from walltime.engine.brokering.admission import Admission, Gate
@@ -29,6 +30,7 @@ from walltime.engine.workflow_order import order_as_workflows
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.cores import CoreLedger, Ledger
+from walltime.kernel.ledger.place import Place, QueuePlaces
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.queue.lines import Choices, LinesQueue
@@ -48,6 +50,7 @@ from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes
+from walltime.scenario.rules import ACCRUING
 from walltime.scenario.start import with_usage
 from walltime.workload.arrays import number_arrays
 from walltime.workload.aware import Flows, find_flows
@@ -67,7 +70,7 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
     """The ledger of a cluster's nodes."""
     nodes = Hardware(
         np.stack([layout.amounts(name) for name in layout.resources()], axis=1),
-        as_place(registry.build("place", cluster.scheduler.place or _usual_place(cluster))),
+        _build_place(cluster),
         layout.whole,
         layout.pace(),
         layout.switches(),
@@ -76,6 +79,17 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
         layout.resources(),
     )
     return ResourceLedger(jobs, nodes, index)
+
+
+def _build_place(cluster: Cluster) -> Place:
+    """The placement of the cluster, or those of its queues."""
+    usual = cluster.scheduler.place or _usual_place(cluster)
+    if not any(queue.place for queue in cluster.queues.values()):
+        return as_place(registry.build("place", usual))
+    parts = [queue.place or usual for queue in cluster.queues.values()]
+    firsts = [parts.index(part) for part in parts]
+    made = {first: as_place(registry.build("place", parts[first])) for first in firsts}
+    return QueuePlaces([made[first] for first in firsts])
 
 
 def _usual_place(cluster: Cluster) -> Part:
@@ -116,14 +130,14 @@ def origin_of(first: Workload | None) -> Origin:
     return Origin() if first is None else first.origin
 
 
-def build_rhythm(cluster: Cluster, opening: int | None = None, arrays: np.ndarray | None = None) -> Rhythm | None:
-    """When there are passes; None for whenever something changed. None is before `opening`, where that is told.
+def build_rhythm(cluster: Cluster, begin: int | None = None, arrays: np.ndarray | None = None) -> Rhythm | None:
+    """When there are passes; None for whenever something changed. None is before `begin`, where that is told.
     `arrays` is the array of each row of the workload, where some are tasks of one."""
     made = registry.build("rhythm", cluster.scheduler.rhythm)
     rhythm = None if isinstance(made, str) else made
     if rhythm is not None and arrays is not None:
         rhythm.set_arrays(arrays)
-    return rhythm if opening is None else WarmStart(opening, rhythm)
+    return rhythm if begin is None else WarmStart(begin, rhythm)
 
 
 def build_policy(cluster: Cluster, seed: int, domain: int = 0) -> Policy:
@@ -141,7 +155,7 @@ def plans_ahead(cluster: Cluster) -> bool:
     )
 
 
-def opening_of(first: Workload | None) -> int | None:
+def begin_of(first: Workload | None) -> int | None:
     """When the scheduler begins to decide, where jobs are told that were there before."""
     start = None if first is None else first.notes.get("start")
     return None if start is None else microseconds(start["time"])
@@ -189,7 +203,8 @@ def add_pieces(
 ) -> Any:
     """The cluster in the simulation, with a domain for queues that share nodes, and its outages."""
     cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
-    around = Surroundings(cluster, arrivals.codes, origin_of(first))
+    accruals = _add_accrual(simulation, site)
+    around = Surroundings(cluster, arrivals.codes, origin_of(first), accruals=accruals)
     estimate, flows = registry.build("estimate", cluster.scheduler.estimate), _flows(first)
     orders = {
         lane.order.model_dump_json(): order_as_workflows(
@@ -222,7 +237,7 @@ def add_pieces(
     arrays = number_arrays(first) if first is not None and cluster.scheduler.rhythm.name == SLURM else None
     if not site.lined:
         policy = acquaint(build_policy(cluster, scenario.seed), around, target)
-        target.add_domain(None, policy, None, build_rhythm(cluster, opening_of(first), arrays))
+        target.add_domain(None, policy, None, build_rhythm(cluster, begin_of(first), arrays))
         add_outages(simulation, scenario, target.index, first, {})
         return target
     for domain in sorted({lane.domain for lane in site.lanes}):
@@ -233,11 +248,13 @@ def add_pieces(
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = acquaint(build_policy(cluster, scenario.seed, domain), around, target)
-        rhythm = build_rhythm(cluster, opening_of(first), arrays)
+        rhythm = build_rhythm(cluster, begin_of(first), arrays)
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
             queue.parks = not rhythm.asks_limits
         target.add_domain(queue, policy, own, rhythm, _shared_nodes(site))
+        if accruals is not None or simulation.observers or len(scenario.clusters) > 1:
+            target.domains[-1].late = False  # these look at jobs at a limit too, or change their keys in between
         target.domains[-1].mask = mask = _domain_mask(site, domain) if own is None else None
         target.domains[-1].cores = _count_cores(cluster, mask) if own is None else own.size
     if cluster.scheduler.preempt is not None:
@@ -250,6 +267,15 @@ def add_pieces(
             notices.add(target.index, domain, preemptor)
     add_outages(simulation, scenario, target.index, first, {one.number: one.domain for one in site.bound})
     return target
+
+
+def _add_accrual(simulation: Simulation, site: Site) -> Accrual | None:
+    """What says which waiting jobs grow older, where limits do."""
+    if site.counters is None or not any(ACCRUING in rule.caps for rule in site.counters.rules):
+        return None
+    accrual = Accrual(site.counters)
+    simulation.add_source(Rank.TIMERS, accrual)
+    return accrual
 
 
 def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
@@ -431,7 +457,7 @@ def add_plain(
     cluster = scenario.clusters[index]
     parts = cluster.scheduler
     policy = build_policy(cluster, scenario.seed)
-    rhythm = build_rhythm(cluster, opening_of(first))
+    rhythm = build_rhythm(cluster, begin_of(first))
     around = Surroundings(cluster, arrivals.codes, origin_of(first))
     order = build_order(with_usage(parts.order, scenario), around)
     estimate = registry.build("estimate", parts.estimate)

@@ -32,6 +32,12 @@ cdef class Cluster(ClusterView):
     cdef public Openings openings
     cdef list charged
     cdef bint charges
+    cdef bint minds
+    cdef bint simple
+    cdef bint by_entry
+    cdef bint as_asked
+    cdef int prepare(self) except -1
+    cdef bint admits(self, Py_ssize_t slot) except? -1
     cdef readonly long long passes
     cdef readonly Py_ssize_t longest_queue
     cdef int join(self, JobTable jobs, Py_ssize_t slot, long long now) except -1

@@ -59,6 +59,10 @@ class Cluster(ClusterView):
         self.order = orders[0]
         self.charged = [order for order in dict.fromkeys(orders) if order.charges]
         self.charges = bool(self.charged)
+        self.minds = True  # whether it is to be told of jobs that leave
+        self.simple = False  # whether it is the only one, a number of cores without limits and reservations
+        self.by_entry = False  # whether a job's key is when it became eligible, and nobody need be asked
+        self.as_asked = False  # whether its estimate is what its user asked for
         self.passes = 0
         self.longest_queue = 0
         self.changes = None  # where there are several clusters
@@ -104,6 +108,17 @@ class Cluster(ClusterView):
         plain = not self.several and self.domains[0].lines is None
         self.sole = self.domains[0] if plain else None
 
+    def prepare(self):
+        """Before the run: what can be left out for its jobs."""
+        self.minds = (
+            self.sole is None or self.estimate.learns or self.quotas is not None or self.assignments is not None
+        )
+        ruled: cython.bint = self.sole is None or self.quotas is not None or bool(self.reserved)
+        self.simple = type(self.ledger) is CoreLedger and not ruled and self.changes is None
+        self.by_entry = vars(type(self.order)).get("field") == "eligible"
+        self.as_asked = vars(type(self.estimate)).get("field") == "requested"
+        return 0
+
     @property
     def queue(self) -> Queue:
         """The waiting jobs of the only domain, or of the first."""
@@ -121,10 +136,15 @@ class Cluster(ClusterView):
             if self.quotas is not None:
                 self.quotas.set_time(now)
         jobs.at[slot].cluster = self.index
-        jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
+        if self.as_asked:
+            jobs.at[slot].estimate = jobs.at[slot].requested
+        else:
+            jobs.at[slot].estimate = self.estimate.estimate(jobs, slot)
         if jobs.at[slot].used > 0:  # it goes on from a checkpoint
             jobs.at[slot].estimate = max(jobs.at[slot].estimate - jobs.at[slot].used, 1)
-        if not order.dynamic:
+        if self.by_entry and self.sole is not None:
+            jobs.at[slot].key = jobs.at[slot].eligible
+        elif not order.dynamic:
             if order.periodic:
                 order.set_time(now)
             jobs.at[slot].key = order.key(jobs, slot)
@@ -215,16 +235,19 @@ class Cluster(ClusterView):
         self.moved = True
         if self.several:
             self.ledger.domain = view.number
-        self.set_time(now)
+        if not self.simple:
+            self.set_time(now)
+        elif self.ledger.now != now:
+            self.ledger.set_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
-            domain.prepare(self.orders, now)
+            domain.prepare(now)
         causes = domain.causes
         domain.causes = 0
         view.begin(now, causes)
         view.amid = amid
         if domain.preemptor is not None and not (causes == TIMER and self.idle) and domain.preemptor.act(view):
             if domain.dynamic and domain.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
-                domain.prepare(self.orders, now)
+                domain.prepare(now)
             view.causes |= domain.causes | CAPACITY
             domain.causes = 0
         if self.quotas is not None and domain.plans and (self.several or domain.preemptor is not None):
@@ -262,6 +285,10 @@ class Cluster(ClusterView):
         return self.openings.plan(self.index, first)
 
     # ---- jobs in and out
+
+    def admits(self, slot):
+        """Whether the size of the cluster is all that could keep the job out, and does not; else `refuse` tells."""
+        return self.simple and self.ledger.possible(slot)
 
     def refuse(self, slot):
         """Why the job cannot be one of this cluster's, in words; None, and it counts as submitted, where it can."""
@@ -404,12 +431,13 @@ class Cluster(ClusterView):
         domain: Domain
         if self.quotas is None:
             return 0
-        refused = [domain.lines.refused_choosers() for domain in self.domains]
+        for domain in self.domains:
+            domain.lines.note_refused()
         self.quotas.give(slot)
-        for domain, choosers in zip(self.domains, refused, strict=True):
+        for domain in self.domains:
             if not domain.lines.parks:  # a pass on an end is one for all that may wait at a limit
                 domain.causes |= RELEASE
-            elif domain.lines.unpark(slot) or domain.lines.lets_in(choosers):
+            elif domain.lines.unpark(slot) or domain.lines.lets_in():
                 domain.causes |= LIMIT
         return 0
 
@@ -551,7 +579,7 @@ class Cluster(ClusterView):
     def waiting_in(self, domain: Domain):
         """The jobs that wait in a domain, in order: one that has just come may have no key yet, or an old one."""
         if domain.dynamic and domain.queue.size > 0:
-            domain.prepare(self.orders, self.changes.now)
+            domain.prepare(self.changes.now)
         return domain.waiting()
 
     def dress(self, jobs: JobTable, slot, now):
@@ -676,7 +704,7 @@ class Cluster(ClusterView):
         if (domain.dynamic or domain.periodic) and domain.forecast.made != now:
             domain.forecast.stale = True
         if domain.forecast.stale and domain.dynamic and domain.lines is None and domain.queue.size > 0:
-            domain.prepare(self.orders, now)
+            domain.prepare(now)
         if not domain.forecast.holds_at(now):
             if self.machine is not None:
                 domain.forecast.shut = self.machine.windows(domain.view.raw_ledger, domain.mask)

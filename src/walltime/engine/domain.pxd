@@ -1,16 +1,17 @@
 from walltime.engine.disruptions.preemption cimport Preemptor
 from walltime.kernel.ledger.forecast cimport Forecast
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.queue.lines cimport Line, LinesQueue
+from walltime.kernel.queue.lines cimport Line, LineKeys, LinesQueue
 from walltime.kernel.queue.waiting cimport Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.queue.scan cimport ScanQueue
 from walltime.policy.api cimport LIMIT, TIMER, Order, Pass, Policy, Rhythm
 
-cdef class Domain:
+cdef class Domain(LineKeys):
     cdef readonly Queue queue
     cdef readonly LinesQueue lines
     cdef readonly Policy policy
+    cdef object own
     cdef readonly Pass view
     cdef readonly int causes
     cdef public Preemptor preemptor
@@ -18,10 +19,12 @@ cdef class Domain:
     cdef bint periodic
     cdef long long[::1] renewed
     cdef long long[::1] renewal
+    cdef long long[::1] renewed_at
+    cdef list orders
+    cdef public bint late
     cdef readonly Rhythm rhythm
     cdef bint plans
     cdef long long asked
-    cdef object decide(self)
     cdef bint due(self, long long now) except? -1
     cdef bint waits(self) noexcept
     cdef int happened(self, long long now) noexcept
@@ -33,7 +36,9 @@ cdef class Domain:
     cdef int take_back(self, Quotas quotas) except -1
     cdef list waiting(self)
     cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
-    cdef int prepare(self, list orders, long long now) except -1
-    cdef bint stale(self, list orders, long long now) except? -1
-    cdef int rekey(self, Queue queue, Order order, Py_ssize_t lane, long long now) except -1
-    cdef int rekey_jointly(self, list orders, Order order, long long now) except -1
+    cdef int prepare(self, long long now) except -1
+    cdef bint stale(self, long long now) except? -1
+    cdef int renew(self, Line line) except -1
+    cdef int rekey_lines(self, list lines, long long now) except -1
+    cdef int rekey(self, Queue queue, Order order, long long now) except -1
+    cdef int rekey_jointly(self, Order order, long long now) except -1

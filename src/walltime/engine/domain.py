@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MethodType
+
 import cython
 import numpy as np
 
@@ -10,7 +12,7 @@ from walltime.engine.disruptions.preemption import Preemptor  # noqa: F401 - as 
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.forecast import Forecast  # noqa: F401 - as in domain.pxd
-from walltime.kernel.queue.lines import Line, LinesQueue
+from walltime.kernel.queue.lines import Line, LineKeys, LinesQueue
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.waiting import Queue
 from walltime.kernel.quotas import Quotas
@@ -22,20 +24,31 @@ if not cython.compiled:
     LIMIT, TIMER = Cause.LIMIT, Cause.TIMER
 
 
+def find_own(policy):
+    """How a policy in Python decides; None for a compiled one. To find it in each pass takes as long as a question."""
+    own = getattr(policy, "schedule")  # noqa: B009 - a typed one has another name for it
+    return own if isinstance(own, MethodType) else None
+
+
 @cython.final
 @cython.cclass
-class Domain:
+class Domain(LineKeys):
     """Queues whose nodes overlap, scheduled together by a policy of their own; most clusters are one domain."""
 
     def __init__(self, queue: Queue, policy: Policy, view: Pass, orders) -> None:
         self.queue = queue
         self.lines = queue if isinstance(queue, LinesQueue) else None
         self.policy = policy
+        self.own = find_own(policy)
         self.view = view
         self.dynamic = any(order.dynamic for order in orders)
         self.periodic = any(order.periodic for order in orders)
+        self.orders = orders
         self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
         self.renewal = integers(len(orders), -1)  # which one they should
+        self.renewed_at = integers(len(orders))  # and of when that is
+        # whether jobs in a closed line may have their keys once it opens, as long as nothing else looks at them
+        self.late = all(order.remembers or not order.periodic for order in orders)
         self.causes = 0
         self.preemptor = None  # makes room for urgent jobs, and has the suspended ones
         self.rhythm = None
@@ -56,12 +69,6 @@ class Domain:
         if self.preemptor is not None and self.preemptor.suspended:
             return True
         return self.lines is not None and self.lines.waits_for_time()
-
-    def decide(self):
-        """Let the policy decide, in its rhythm."""
-        if self.rhythm is None:
-            return self.policy.schedule(self.view)
-        return self.rhythm.schedule(self.view)
 
     def waits(self):
         """Whether a job waits that may start without anything else happening to others first."""
@@ -96,46 +103,76 @@ class Domain:
         self.asked = time
         return time
 
-    def prepare(self, orders, now):
+    def prepare(self, now):
         """Before a pass: limits that time alone has moved, and the keys that change with time."""
-        line: Line
+        lines: list
         order: Order
         if self.lines is not None and self.lines.refresh():
             self.causes |= LIMIT
-        stale: cython.bint = self.periodic and self.stale(orders, now)
+        stale: cython.bint = self.periodic and self.stale(now)
         if not (self.dynamic or stale):
             return 0
         if self.lines is None:
-            self.rekey(self.queue, orders[0], 0, now)
+            order = self.orders[0]
+            if order.dynamic or self.renewal[0] > self.renewed[0]:
+                self.rekey(self.queue, order, now)
             self.queue.shuffled = True
             self.queue.moves += 1
         else:
-            for line in self.lines.lines:
-                order = orders[line.lane]
-                if line.queue.size > 0 and (line.open or order.periodic) and not order.joint:
-                    self.rekey(line.queue, order, line.lane, now)
-            for order in dict.fromkeys(orders):
+            if self.late and self.preemptor is None:
+                self.lines.keys = self
+                for lines in self.lines.tiers:
+                    self.rekey_lines(lines, now)
+            else:
+                self.rekey_lines(self.lines.lines, now)
+            for order in dict.fromkeys(self.orders):
                 if order.joint:
-                    self.rekey_jointly(orders, order, now)
+                    self.rekey_jointly(order, now)
             self.lines.shuffled = True
             self.lines.moves += 1
         if stale:
             self.renewed[:] = self.renewal
         return 0
 
-    def stale(self, orders, now):
+    def stale(self, now):
         """Whether keys that change every so often are to be renewed."""
         i: cython.Py_ssize_t
         order: Order
+        last: Order = None
         found: cython.bint = False
-        for i in range(len(orders)):
-            order = cython.cast(Order, orders[i])
+        for i in range(len(self.orders)):
+            order = cython.cast(Order, self.orders[i])
             if order.periodic:
-                self.renewal[i] = order.renew(now)
-                found |= self.renewal[i] > self.renewed[i]
+                self.renewal[i] = self.renewal[i - 1] if order is last else order.renew(now)
+                if self.renewal[i] > self.renewed[i]:
+                    self.renewed_at[i] = now
+                    found = True
+                last = order
         return found
 
-    def rekey(self, queue: Queue, order: Order, lane, now):
+    def rekey_lines(self, lines: list, now):
+        """Give the jobs of these lines the keys that they have now, but for those that are looked at together."""
+        i: cython.Py_ssize_t
+        line: Line
+        order: Order
+        for i in range(len(lines)):
+            line = cython.cast(Line, lines[i])
+            order = cython.cast(Order, self.orders[line.lane])
+            if order.periodic:
+                self.renew(line)
+            elif order.dynamic and line.open and line.queue.size > 0 and not order.joint:
+                self.rekey(line.queue, order, now)
+        return 0
+
+    def renew(self, line: Line):
+        order: Order = cython.cast(Order, self.orders[line.lane])
+        if order.periodic and line.renewed < self.renewal[line.lane]:
+            line.renewed = self.renewal[line.lane]
+            if line.queue.size > 0:
+                self.rekey(line.queue, order, self.renewed_at[line.lane])
+        return 0
+
+    def rekey(self, queue: Queue, order: Order, now):
         """Give the jobs of a queue the keys that they have now."""
         scan: ScanQueue
         keys: cython.longlong[::1]
@@ -143,20 +180,20 @@ class Domain:
             scan = queue
             order.keys(scan.jobs, scan.slot[: scan.size], now, scan.key[: scan.size])
             return scan.rekeyed()
-        if not order.periodic or self.renewal[lane] <= self.renewed[lane]:
+        if not order.periodic:
             return 0
         keys = queue.room()
         order.keys(queue.jobs, queue.ordered()[: queue.size], now, keys[: queue.size])
         return queue.rekey()
 
-    def rekey_jointly(self, orders, order: Order, now):
+    def rekey_jointly(self, order: Order, now):
         """The same for all lines under one order, at a limit or not, as it looks at their jobs together."""
         line: Line
         i: cython.Py_ssize_t
         jobs: JobTable = self.queue.jobs
         slots: cython.longlong[::1]
         keys: cython.longlong[::1]
-        lines = [line for line in self.lines.lines if line.queue.size > 0 and orders[line.lane] is order]
+        lines = [line for line in self.lines.lines if line.queue.size > 0 and self.orders[line.lane] is order]
         if not lines:
             return 0
         slots = np.concatenate([np.asarray(line.queue.slots(), np.int64) for line in lines])

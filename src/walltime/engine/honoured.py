@@ -20,14 +20,14 @@ HONOURED = {
     **{f"clusters.network.{key}": _LINK for key in ("link", "local", "switch", "downlink", "uplink")},
     "clusters.components": f"{_LINK} disk",
     "clusters.components.disk": _DISK,
-    "clusters.queues": f"{_CAPS} priority nodes order job_factor default_time max_time min_cores max_cores users "
+    "clusters.queues": f"{_CAPS} priority nodes order place job_factor default_time max_time min_cores max_cores users "
     "groups accounts per_user per_group per_account default",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,
     "clusters.routes": "queue min_cores max_cores min_time max_time users groups accounts named",
     "clusters.accounts": "parent users shares priority",
-    "clusters.limits": f"{_CAPS} user group account qos queue per optional",
+    "clusters.limits": f"{_CAPS} accruing_jobs user group account qos queue per optional",
     "clusters.reservations": "name start length every times nodes count cores users groups accounts",
     "clusters.failures": "nodes cores between repair together at length file notice known",
     "clusters.failures.between": _DRAW,

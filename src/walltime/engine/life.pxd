@@ -1,7 +1,7 @@
 cimport cython
 
 from walltime.engine.cluster cimport Cluster
-from walltime.engine.recorder cimport Recorder
+from walltime.engine.recording.recorder cimport Recorder
 from walltime.engine.scheduling cimport Scheduling
 from walltime.engine.sources cimport Releases, Returns
 from walltime.execution.model cimport Execution
@@ -11,7 +11,7 @@ from walltime.kernel.jobs cimport (
 )
 from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport (
-    BEGUN, ELIGIBLE, ENTERED, FAIL, INTERRUPTED, KILL, LEFT, MOVED, REQUEUE, RESTORE, STARTED, Engine, Observer, Source
+    BEGUN, ELIGIBLE, ENTERED, FAIL, INTERRUPTED, KILL, LEFT, MOVED, OUTLIVES, REQUEUE, RESTORE, STARTED, Engine, Observer, Source
 )
 from walltime.policy.api cimport RELEASE
 
@@ -29,6 +29,9 @@ cdef class Life(Engine):
     cdef list on_interrupted
     cdef list on_left
     cdef list on_moved
+    cdef list on_outlives
+    cdef Cluster only
+    cdef bint minds
     cdef readonly dict counts
     cdef readonly list observers
     cdef readonly dict reasons
@@ -44,9 +47,12 @@ cdef class Life(Engine):
     cdef int listen(self, list sources) except -1
     cdef int enter(self, Py_ssize_t slot, long long begin) except -1
     cdef int reject(self, Py_ssize_t slot, str reason) except -1
+    cdef int turn_away(self) except -1
     cdef int start(self, Py_ssize_t slot) except -1
     cdef int stop(self, Py_ssize_t slot, int outcome, bint keep) except -1
     cdef int leave(self, Py_ssize_t slot, int state) except -1
+    @cython.final
+    cdef int let_in(self, Py_ssize_t slot) except -1
     @cython.final
     cdef int turn(self, Py_ssize_t slot, int state) except -1
     @cython.final

@@ -12,8 +12,8 @@ import numpy as np
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.engine.cluster import Cluster
-from walltime.engine.recorder import NOWHERE as _NOWHERE
-from walltime.engine.recorder import Recorder
+from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
+from walltime.engine.recording.recorder import Recorder
 from walltime.engine.scheduling import Scheduling
 from walltime.engine.sources import Releases, Returns
 from walltime.execution.model import Execution
@@ -32,7 +32,7 @@ if not cython.compiled:
     RELEASE = Cause.RELEASE
     REQUEUED, RESIZED = Outcome.REQUEUED, Outcome.RESIZED
     REQUEUE, FAIL, RESTORE, KILL = Remedy
-    ENTERED, ELIGIBLE, STARTED, BEGUN, INTERRUPTED, LEFT, MOVED = Moment
+    ENTERED, ELIGIBLE, STARTED, BEGUN, INTERRUPTED, LEFT, MOVED, OUTLIVES = Moment
 
 COUNTED = {Outcome.PREEMPTED: "preemptions"}
 TRANSITIONS = {
@@ -66,6 +66,7 @@ class Life(Engine):
         self.recorder = Recorder()
         self.legal = np.array([sum(1 << after for after in TRANSITIONS.get(before, ())) for before in State], np.int64)
         self.clusters = []
+        self.only = None  # the cluster, where there is one and no global scheduler
         self.reasons = {}  # why jobs were rejected, and how many
         self.withdrawn = {}  # why jobs were cancelled, and how many
         self.counts = dict.fromkeys(("preemptions", "suspensions", "interruptions", "requeues", "failures"), 0)
@@ -73,6 +74,7 @@ class Life(Engine):
         self.watched = bool(self.observers)
         self.told = self.watched  # whether anything hears of each transition
         self.heard = 0  # the moments of which anything hears
+        self.minds = True  # whether the execution model hears of jobs that come and leave
         self.ended = 0
         self.overtime = 0  # so long a job may run beyond its limit
         self.limit_check = 0  # and limits are looked at every so often; 0: at once
@@ -86,6 +88,8 @@ class Life(Engine):
         self.on_interrupted = [one for one in sources if one.hears & INTERRUPTED]
         self.on_left = [one for one in sources if one.hears & LEFT]
         self.on_moved = [one for one in sources if one.hears & MOVED]
+        self.on_outlives = [one for one in sources if one.hears & OUTLIVES]
+        self.minds = self.execution.minds()
         self.told = self.watched or bool(self.on_moved)
         self.heard = 0
         for one in sources:
@@ -97,19 +101,22 @@ class Life(Engine):
     def enter(self, slot, begin):
         """Admit or reject a submitted job."""
         i: cython.Py_ssize_t
-        self.execution.taken(slot)
-        reason = self.scheduling.refuse(slot)
-        if reason is not None:
-            return self.reject(slot, reason)
+        if self.minds:
+            self.execution.taken(slot)
+        if self.only is None or not self.only.admits(slot):
+            reason = self.scheduling.refuse(slot) if self.only is None else self.only.refuse(slot)
+            if reason is not None:
+                return self.reject(slot, reason)
         if self.heard & ENTERED:
-            for i in range(len(self.on_entered)):
-                begin = cython.cast(Source, self.on_entered[i]).entered(slot, begin)
+            hearers: list = self.on_entered  # one of which may have others listen
+            for i in range(len(hearers)):
+                begin = cython.cast(Source, hearers[i]).entered(slot, begin)
                 if begin == GONE:
                     return 0
         if begin > self.now:
-            self.move(slot, HELD)
+            self.turn(slot, HELD)
             return self.releases.plan(slot, begin) if begin < NEVER else 0
-        return self.admit(slot)
+        return self.let_in(slot)
 
     def reject(self, slot, reason):
         """The job is not let in; the reasons are counted."""
@@ -118,7 +125,21 @@ class Life(Engine):
         self.move(slot, HELD)
         return self.leave(slot, REJECTED)
 
+    def turn_away(self):
+        """Jobs that waited, and that no cluster lets in any more."""
+        slot: cython.Py_ssize_t
+        for slot, reason in self.scheduling.rejected:
+            self.reasons[reason] = self.reasons.get(reason, 0) + 1
+            self.leave(slot, REJECTED)
+        self.scheduling.rejected = []
+        return 0
+
     def admit(self, slot):
+        return self.let_in(slot)
+
+    @cython.final
+    def let_in(self, slot):
+        """The job begins to wait, where it may."""
         i: cython.Py_ssize_t
         if self.jobs.at[slot].eligible < 0:
             self.jobs.at[slot].eligible = self.now
@@ -127,6 +148,8 @@ class Life(Engine):
                 if not cython.cast(Source, self.on_eligible[i]).admits(slot):
                     return self.move(slot, HELD) if self.jobs.at[slot].state == FUTURE else 0
         self.turn(slot, WAITING)
+        if self.only is not None:
+            return self.only.join(self.jobs, slot, self.now)
         return self.scheduling.wait(slot, self.now)
 
     # ---- running
@@ -135,6 +158,7 @@ class Life(Engine):
         """The pass gave the job its resources: it runs."""
         i: cython.Py_ssize_t
         jobs: JobTable = self.jobs
+        end: cython.longlong
         self.turn(slot, RUNNING)
         jobs.at[slot].start = self.now
         if jobs.at[slot].first_start < 0:
@@ -142,12 +166,15 @@ class Life(Engine):
             if self.heard & STARTED:
                 for i in range(len(self.on_started)):
                     cython.cast(Source, self.on_started[i]).started(slot)
-        if self.scheduling.only is None:
+        if self.only is None:
             cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).started(jobs, slot)
-        jobs.at[slot].known_end = self.execution.begin(slot)
+        end = jobs.at[slot].known_end = self.execution.begin(slot)
         if self.heard & BEGUN:
             for i in range(len(self.on_begun)):
                 cython.cast(Source, self.on_begun[i]).begun(slot)
+        if end > jobs.at[slot].expected_end or end > self.now + jobs.at[slot].limit - jobs.at[slot].used:
+            for i in range(len(self.on_outlives)):
+                cython.cast(Source, self.on_outlives[i]).outlives(slot)
         return 0
 
     def start_as_running(self, slot) -> bool:
@@ -161,12 +188,13 @@ class Life(Engine):
             cluster.charge(job, self.now, True)
         return True
 
+    @cython.final
     def stop(self, slot, outcome, keep):
         """The job no longer runs here: resources back, the interval written down; stale events lose their stamp."""
         jobs: JobTable = self.jobs
         cluster: Cluster = cython.cast(Cluster, self.clusters[jobs.at[slot].cluster])
         elapsed: cython.longlong = self.now - jobs.at[slot].start
-        if outcome == COMPLETED:
+        if outcome == COMPLETED:  # as it mostly is
             if jobs.at[slot].run_time >= 0:
                 jobs.at[slot].progress = jobs.at[slot].run_time
             else:
@@ -182,6 +210,13 @@ class Life(Engine):
         jobs.at[slot].stamp += 1
         if cluster.charges:
             cluster.charge(slot, self.now, False)
+        if cluster.simple:
+            if cluster.ledger.now != self.now:
+                cluster.ledger.set_time(self.now)
+            self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
+            cluster.ledger.give(slot)
+            cluster.sole.causes |= RELEASE
+            return 0
         cluster.set_time(self.now)
         ledger: Ledger = cluster.ledger_of(slot) if cluster.reserved else cluster.ledger
         self.recorder.allocation(jobs, slot, self.now, outcome, ledger)
@@ -300,12 +335,15 @@ class Life(Engine):
 
     # ---- out, and the record
 
+    @cython.final
     def leave(self, slot, state):
         """The job's last transition; its slot is free for another."""
         i: cython.Py_ssize_t
-        self.execution.ended(slot)
-        if self.jobs.at[slot].cluster != NOWHERE:
-            cython.cast(Cluster, self.clusters[self.jobs.at[slot].cluster]).left(slot)
+        cluster: cython.Py_ssize_t = self.jobs.at[slot].cluster
+        if self.minds:
+            self.execution.ended(slot)
+        if cluster != NOWHERE and cython.cast(Cluster, self.clusters[cluster]).minds:
+            cython.cast(Cluster, self.clusters[cluster]).left(slot)
         self.turn(slot, state)
         if self.heard & LEFT:
             for i in range(len(self.on_left)):
@@ -317,6 +355,7 @@ class Life(Engine):
     def move(self, slot, state):
         return self.turn(slot, state)
 
+    @cython.final
     def turn(self, slot, state):
         """Every transition of every job is made here."""
         before: cython.int = self.jobs.at[slot].state
@@ -325,9 +364,11 @@ class Life(Engine):
         self.jobs.at[slot].state = state
         return self.tell(slot, before, state) if self.told else 0
 
+    @cython.final
     def forbid(self, slot, before, state):
         raise EngineError(f"job {self.jobs.at[slot].job_id} cannot go from {State(before).name} to {State(state).name}")
 
+    @cython.final
     def tell(self, slot, before, state):
         """All that want to hear of each transition hear of this one."""
         i: cython.Py_ssize_t

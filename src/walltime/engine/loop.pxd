@@ -6,9 +6,9 @@ from walltime.engine.ending cimport Ending
 from walltime.engine.life cimport Life
 from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
-from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, REJECTED, RUNNING
+from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, RUNNING
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, due_time
+from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, due_time, earliest_of
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 
 cdef class Simulation(Life):
@@ -18,7 +18,7 @@ cdef class Simulation(Life):
     cdef readonly list sources
     cdef list sourced
     cdef long long[::1] dues
-    cdef Pass deciding
+    cdef bint deciding
     cdef bint attended
     cdef readonly list machines
     cdef readonly dict chosen
@@ -43,5 +43,4 @@ cdef class Simulation(Life):
     cdef int run_pass(self, Cluster cluster, Domain domain) except -1
     cdef bint is_heard(self) except -1
     cdef int commit(self, Cluster cluster, Pass view) except -1
-    cdef int turn_away(self) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1

@@ -19,7 +19,7 @@ from walltime.engine.cluster import Cluster
 from walltime.engine.domain import Domain
 from walltime.engine.ending import Ending
 from walltime.engine.life import Life
-from walltime.engine.recorder import NOWHERE as _NOWHERE
+from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
 from walltime.engine.scheduling import Alone
 from walltime.engine.sources import Releases, Timers
 from walltime.execution.model import Execution
@@ -33,7 +33,7 @@ NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 ROUNDS = cython.declare(cython.longlong, 100_000)
 
 if not cython.compiled:
-    RUNNING, CANCELLED, REJECTED = State.RUNNING, State.CANCELLED, State.REJECTED
+    RUNNING, CANCELLED = State.RUNNING, State.CANCELLED
     CAPACITY = Cause.CAPACITY
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
     PREEMPTED = Outcome.PREEMPTED
@@ -47,6 +47,9 @@ if not cython.compiled:
 
     def due_time(addresses, i):
         return addresses[i].next
+
+    def earliest_of(addresses, many, never):
+        return min([never, *(due_time(addresses, i) for i in range(many))])
 
 
 class Rank(enum.IntEnum):
@@ -103,7 +106,7 @@ class Simulation(Life):
         self.machines = []  # clusters on which something is shut now and then
         self.attended = False  # whether a source is in the background
         self.sourced = []
-        self.deciding = None
+        self.deciding = False
         self.ending = Ending(self)
         self.add_source(Rank.EXECUTION, execution)
         self.add_source(Rank.RELEASES, self.releases)
@@ -143,24 +146,29 @@ class Simulation(Life):
         last: cython.longlong = until
         source: Source
         self.scheduling.attach(self.jobs, self.clusters)
+        self.only = self.scheduling.only
         for source in self.sources:
             source.attach(self)
         self.ending.attach(self)
         self.ending.watch(self.attended)
-        self.listen([*self.sources, self.ending])
+        self.listen_again()
         for cluster in self.clusters:
+            cython.cast(Cluster, cluster).prepare()
             for domain in cluster.domains:
                 domain.view.heard = self.watched
         try:
             time = self.go_on(last)
         except BaseException as error:
-            if self.deciding is not None:
+            if self.deciding:
                 self.undo(error)
             raise
         if time >= NEVER or time <= last:
             self.over = self.now
             self.unfinished = self.ending.explain(last)
         self.close(self.now if last >= NEVER else last)
+
+    def listen_again(self):
+        return self.listen([*self.sources, self.ending])
 
     def go_on(self, last):
         """One instant after the other, until nothing is left to come by `last`; when the next one would be."""
@@ -184,19 +192,19 @@ class Simulation(Life):
 
     def undo(self, error):
         """The policy has failed in its pass: nothing that it decided there has happened."""
-        view: Pass = self.deciding
-        self.deciding = None
-        view.rollback()
-        view.end()
-        if isinstance(error, SystemExit):
-            raise PolicyError(f"{view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
+        view: Pass
+        self.deciding = False
+        for view in [domain.view for cluster in self.clusters for domain in cluster.domains]:
+            if not view.open:
+                continue
+            view.rollback()
+            view.end()
+            if isinstance(error, SystemExit):
+                raise PolicyError(f"{view.name()}: tried to end the program at {self.now / SECOND:g} s") from error
 
     def earliest(self):
         """Find out when something happens next."""
-        i: cython.Py_ssize_t
-        self.upcoming = NEVER
-        for i in range(len(self.dues)):
-            self.upcoming = min(self.upcoming, due_time(cython.address(self.dues[0]), i))
+        self.upcoming = earliest_of(cython.address(self.dues[0]), len(self.dues), NEVER)
         return 0
 
     def is_over(self):
@@ -209,11 +217,7 @@ class Simulation(Life):
 
     def is_amid(self):
         """Whether more is to happen at this instant; between passes only with `per_event`."""
-        source: Source
-        for source in self.sources:  # noqa: SIM110 - a generator would be an object
-            if source.next <= self.now:
-                return True
-        return False
+        return earliest_of(cython.address(self.dues[0]), len(self.dues), NEVER) <= self.now
 
     def instant(self):
         """Everything that happens at `now`; then `upcoming` is when something happens next."""
@@ -222,25 +226,26 @@ class Simulation(Life):
         again: cython.bint = True
         rounds: cython.longlong = 0
         observer: Observer
-        bound: cython.longlong = ROUNDS + 4 * self.jobs.live
+        now: cython.longlong = self.now
+        many: cython.Py_ssize_t = len(self.dues)
         dues: cython.p_longlong = cython.address(self.dues[0])
         while again:
-            for i in range(len(self.dues)):
-                if due_time(dues, i) <= self.now:
+            for i in range(many):
+                if due_time(dues, i) <= now:
                     source = cython.cast(Source, self.sources[i])
-                    source.fire(self.now)
+                    source.fire(now)
                     if self.per_event:
                         rounds -= source is self.arrivals
                         break
-            again = self.run_clusters()
-            self.earliest()
-            again |= self.upcoming <= self.now
+            again = self.run_clusters() if self.only is None else self.run_cluster(self.only)
+            self.upcoming = earliest_of(dues, many, NEVER)
+            again |= self.upcoming <= now
             rounds += 1
-            if rounds > bound:
-                names = ", ".join(cluster.domains[0].view.name() for cluster in self.clusters)
-                raise PolicyError(f"{names}: time stands still at {self.now / SECOND:g} s after {rounds} rounds")
             if rounds & 63 == 0:
                 self.poll()
+                if rounds > ROUNDS + 4 * self.jobs.live:
+                    names = ", ".join([cluster.domains[0].view.name() for cluster in self.clusters])
+                    raise PolicyError(f"{names}: time stands still at {now / SECOND:g} s after {rounds} rounds")
         if self.watched:
             for observer in self.observers:
                 observer.settled(self)
@@ -267,12 +272,10 @@ class Simulation(Life):
     # ---- decisions
 
     def run_clusters(self):
-        """The passes of every cluster in which something has changed; whether once more."""
-        cluster: Cluster = self.scheduling.only
+        """The passes of every cluster of several in which something has changed; whether once more."""
+        cluster: Cluster
         k: cython.Py_ssize_t
         again: cython.bint = False
-        if cluster is not None:
-            return self.run_cluster(cluster)
         changed: list = self.scheduling.decide(self.now)
         if self.scheduling.rejected:
             self.turn_away()
@@ -287,13 +290,13 @@ class Simulation(Life):
     def run_cluster(self, cluster: Cluster):
         """The passes that are due in a cluster; whether their decisions make another one due: a requeue."""
         domain: Domain = cluster.sole
-        domains: list = cluster.domains
         k: cython.Py_ssize_t
         again: cython.bint = False
         if domain is not None and domain.rhythm is None:  # as it mostly is
-            if domain.causes != 0 and domain.due(self.now):
+            if domain.causes != 0 and (domain.queue.size > 0 or domain.due(self.now)):
                 self.run_pass(cluster, domain)
             return domain.causes != 0 and domain.unsettled(self.now)
+        domains: list = cluster.domains
         for k in range(len(domains)):
             domain = cython.cast(Domain, domains[k])
             if domain.due(self.now):
@@ -314,9 +317,14 @@ class Simulation(Life):
         if self.watched:
             view.heard = self.is_heard()
         cluster.begin_pass(domain, self.now, self.per_event and self.is_amid())
-        self.deciding = view  # and what it decided is undone where it fails
-        domain.decide()
-        self.deciding = None
+        self.deciding = True  # and what it decided is undone where it fails
+        if domain.rhythm is not None:
+            domain.rhythm.schedule(view)
+        elif domain.own is None:
+            domain.policy.schedule(view)
+        else:
+            domain.own(view)
+        self.deciding = False
         view.end()
         if view.decided > 0:
             self.commit(cluster, view)
@@ -357,15 +365,6 @@ class Simulation(Life):
                 self.interrupt(slot, REQUEUE, PREEMPTED)
             else:
                 self.timers.plan(cluster.index, view.value[i])
-        return 0
-
-    def turn_away(self):
-        """Jobs that waited, and that no cluster lets in any more."""
-        slot: cython.Py_ssize_t
-        for slot, reason in self.scheduling.rejected:
-            self.reasons[reason] = self.reasons.get(reason, 0) + 1
-            self.leave(slot, REJECTED)
-        self.scheduling.rejected = []
         return 0
 
     # ---- clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Protocol
 
@@ -19,11 +19,11 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import Conditions
 from walltime.engine.brokering.dispatch import Dispatch
 from walltime.engine.build import build_simulation
-from walltime.engine.counts import Counted
 from walltime.engine.honoured import HONOURED
 from walltime.engine.loop import Rank, Simulation
-from walltime.engine.pieces import Pieces, Sink
-from walltime.engine.tables import build_outages, build_tables
+from walltime.engine.recording.counts import Counted
+from walltime.engine.recording.pieces import Pieces, Sink
+from walltime.engine.recording.tables import build_outages, build_tables
 from walltime.engine.users import Users
 from walltime.engine.warm_start import Placements
 from walltime.engine.watching.plans import PlanRecorder
@@ -40,6 +40,8 @@ from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 from walltime.workload.users.plan import Plan
 
 NAME = "native"
+CONTIGUOUS = "contiguous"
+"""The placement by which a job may wait for certain nodes."""
 
 NAMED = 10
 """So many of the jobs that are left at the end are named, of each reason."""
@@ -70,6 +72,7 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems += _only_for_programs(scenario, cluster, prefix.removesuffix(".scheduler"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
+        problems += _find_in_rules(scenario, cluster, prefix.removesuffix(".scheduler"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
         for key in ("overtime", "limit_check"):
@@ -88,6 +91,20 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     if scenario.users is not None and scenario.users.reacts and scenario.start is not None:
         problems.append(("users", f"{scenario.users.mode}, together with a system that is there already (start)"))
     return problems
+
+
+def _find_in_rules(scenario: Scenario, cluster: Cluster, prefix: str) -> Iterator[tuple[str, str]]:
+    """What of queues and limits cannot be."""
+    for number, limit in enumerate(cluster.limits):
+        if limit.accruing_jobs is not None and len(scenario.clusters) > 1:
+            yield f"{prefix}.limits.{number}.accruing_jobs", "in one of several clusters"
+    own = {name: queue.place for name, queue in cluster.queues.items() if queue.place is not None}
+    for name, place in own.items():
+        key = f"{prefix}.queues.{name}.place"
+        if cluster.nodes is None:
+            yield key, "the cluster is a plain number of cores; give it nodes"
+        elif CONTIGUOUS in (place.name, getattr(cluster.scheduler.place, "name", None)):
+            yield key, f"{CONTIGUOUS} in one of several queues; give it to the scheduler"
 
 
 def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
@@ -248,7 +265,7 @@ def _check_parts(batch: Workload, scenario: Scenario) -> None:
         elif cluster.threads_per_core > 1:
             where = where or "with threads_per_core"
         elif cluster.nodes is not None and cluster.scheduler.place is not None:
-            where = where or ("with place: contiguous" if cluster.scheduler.place.name == "contiguous" else "")
+            where = where or (f"with place: {CONTIGUOUS}" if cluster.scheduler.place.name == CONTIGUOUS else "")
     if where and (found := find_parts(batch, lambda parts: True)) is not None:
         raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where}; {found}")])
     queues = any(cluster.queues for cluster in scenario.clusters)

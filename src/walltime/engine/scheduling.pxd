@@ -14,5 +14,4 @@ cdef class Scheduling:
     cdef bint restless(self) noexcept
 
 cdef class Alone(Scheduling):
-    cdef object refuse(self, Py_ssize_t slot)
-    cdef int wait(self, Py_ssize_t slot, long long now) except -1
+    cpdef int attach(self, JobTable jobs, list clusters) except -1

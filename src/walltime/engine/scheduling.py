@@ -16,7 +16,7 @@ class Scheduling:
     def __init__(self) -> None:
         self.clusters = []
         self.jobs = None
-        self.only = None  # the cluster, where nothing is decided before its passes
+        self.only = None  # the cluster, where nothing is decided before its passes: all jobs go there
         self.rejected = []  # jobs that no cluster takes any more, with the reason, after `decide`
 
     def attach(self, jobs: JobTable, clusters):
@@ -56,9 +56,3 @@ class Alone(Scheduling):
             raise EngineError(f"{len(clusters)} clusters without a global scheduler")
         self.only = clusters[0]
         return Scheduling.attach(self, jobs, clusters)
-
-    def refuse(self, slot):
-        return self.only.refuse(slot)
-
-    def wait(self, slot, now):
-        return self.only.join(self.jobs, slot, now)

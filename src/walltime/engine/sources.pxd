@@ -1,6 +1,6 @@
 from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport COMPLETED, HELD, TIMEOUT, JobTable
-from walltime.kernel.source cimport BEGUN, ENTERED, MOVED, Engine, Source
+from walltime.kernel.source cimport ENTERED, MOVED, OUTLIVES, Engine, Source
 
 cdef class Planned(Source):
     cdef EventHeap due
@@ -20,7 +20,7 @@ cdef class Notices(Planned):
 
 cdef class TimeLimits(Planned):
     cdef readonly Notices notices
-    cpdef begun(self, Py_ssize_t slot)
+    cpdef outlives(self, Py_ssize_t slot)
     cdef int correct(self, Py_ssize_t slot) except -1
     cdef int happen(self, Py_ssize_t slot, long long now) except -1
 

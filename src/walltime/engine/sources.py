@@ -16,7 +16,7 @@ GONE = cython.declare(cython.longlong, _GONE)
 
 if not cython.compiled:
     HELD, COMPLETED, TIMEOUT = State.HELD, State.COMPLETED, State.TIMEOUT
-    ENTERED, BEGUN, MOVED = Moment.ENTERED, Moment.BEGUN, Moment.MOVED
+    ENTERED, MOVED, OUTLIVES = Moment.ENTERED, Moment.MOVED, Moment.OUTLIVES
 
 BY_USER = "by its user"
 TOO_LATE = "a deadline that cannot be met"
@@ -40,17 +40,17 @@ class Planned(Source):
         """Have it happen to the job at that time."""
         jobs: JobTable = self.engine.jobs
         self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
-        self.next = self.due.next_time()
+        self.next = self.due.first
         return 0
 
     def fire(self, now):
-        while self.due.next_time() <= now:
+        while self.due.first <= now:
             self.due.pop()
             if self.is_meant(self.due.slot):
                 self.happen(self.due.slot, now)
                 if self.engine.per_event:
                     break
-        self.next = self.due.next_time()
+        self.next = self.due.first
 
     def forget(self):
         """Leave out what is next while it is meant for a job that is gone."""
@@ -60,7 +60,7 @@ class Planned(Source):
             if self.is_meant(due.slot):
                 due.push(due.time, due.seq, due.slot, due.stamp)
                 break
-        self.next = due.next_time()
+        self.next = due.first
         return 0
 
     def is_meant(self, slot):
@@ -131,10 +131,10 @@ class TimeLimits(Planned):
     def __init__(self, notices: Notices) -> None:
         Planned.__init__(self)
         self.notices = notices
-        self.hears = BEGUN
+        self.hears = OUTLIVES
         self.to_running = True
 
-    def begun(self, slot):
+    def outlives(self, slot):
         """Keep a timer for a job that runs or was corrected, where it will need one."""
         jobs: JobTable = self.engine.jobs
         time: cython.longlong = self.engine.kill_time(slot)
@@ -148,7 +148,7 @@ class TimeLimits(Planned):
             engine.finish(slot, TIMEOUT)
         elif now < self.notices.leave_time(slot):
             self.correct(slot)
-            self.begun(slot)
+            self.outlives(slot)
         return 0
 
     def correct(self, slot):
@@ -171,11 +171,13 @@ class Cancellations(Planned):
     def __init__(self) -> None:
         Planned.__init__(self)
         self.told = -1
-        self.hears = ENTERED
 
     def tell(self, time):
         """When the next job that enters is withdrawn; -1 for never."""
         self.told = time
+        if time >= 0 and self.hears == 0:  # most runs have no such job
+            self.hears = ENTERED
+            self.engine.listen_again()
         return 0
 
     def entered(self, slot, begin):
@@ -275,14 +277,14 @@ class Timers(Source):
     def plan(self, cluster, time):
         """A pass of the cluster at that time."""
         self.due.push(time, cluster, cluster, 0)
-        self.next = self.due.next_time()
+        self.next = self.due.first
         return 0
 
     def fire(self, now):
-        while self.due.next_time() <= now:
+        while self.due.first <= now:
             self.due.pop()
             self.engine.wake(self.due.slot)
-        self.next = self.due.next_time()
+        self.next = self.due.first
 
 
 @cython.final

@@ -8,6 +8,7 @@ cdef class Execution(Source):
     cdef object arrivals
     cdef list live_jobs
     cpdef attach(self, Engine engine)
+    cpdef bint minds(self) except? -1
     cpdef int taken(self, Py_ssize_t slot) except -1
     cpdef int ended(self, Py_ssize_t slot) except -1
     cpdef long long begin(self, Py_ssize_t slot) except? -1

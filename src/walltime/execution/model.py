@@ -43,6 +43,10 @@ class Execution(Source):
         None for a plain number of cores."""
         return 0
 
+    def minds(self):
+        """Whether it is to be told, by `taken` and `ended`, of jobs that come and leave; asked before the run."""
+        return True
+
     def taken(self, slot):
         """The job is submitted, and about to enter the system."""
         jobs: JobTable = self.engine.jobs

@@ -327,7 +327,7 @@ class TaskExecution(Execution):
                 self.done_first += 1
                 if i >= 0:
                     self.arrive(i, now)
-            elif self.timers.next_time() <= now:
+            elif self.timers.first <= now:
                 self.timers.pop()
                 i = self.timers.slot
                 if self.table.course[i].ticket == self.timers.stamp:
@@ -368,8 +368,8 @@ class TaskExecution(Execution):
         if self.done_first == self.done_end:
             self.done_first = self.done_end = 0
             self.next = self.agenda.next
-            if self.timers.next_time() < self.next:
-                self.next = self.timers.next_time()
+            if self.timers.first < self.next:
+                self.next = self.timers.first
         else:
             self.next = now
         return 0

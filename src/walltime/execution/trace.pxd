@@ -16,6 +16,7 @@ cdef class TraceExecution(Execution):
     cdef dict kept
     cdef dict leading
     cdef dict ahead
+    cpdef bint minds(self) except? -1
     cpdef int taken(self, Py_ssize_t slot) except -1
     cpdef int ended(self, Py_ssize_t slot) except -1
     cpdef fire(self, long long now)

@@ -53,6 +53,9 @@ class TraceExecution(Execution):
         self.cost = cost
         self.restart = restart
 
+    def minds(self):
+        return self.interval > 0 or self.extends or type(self) is not TraceExecution
+
     def taken(self, slot):
         """The time for checkpoints is granted on top of what the job has asked for."""
         extra: cython.longlong
@@ -76,16 +79,18 @@ class TraceExecution(Execution):
 
     def begin(self, slot):
         jobs: JobTable = self.engine.jobs
-        end: cython.longlong
-        ahead: cython.longlong = self.done_ahead(slot) if self.ahead else 0
+        end: cython.longlong = self.engine.now
+        work: cython.longlong = jobs.at[slot].run_time - jobs.at[slot].progress
         if jobs.at[slot].run_time < 0:
             return NEVER
-        end = self.engine.now
-        end += time_left(jobs.at[slot].run_time - jobs.at[slot].progress, ahead, jobs.at[slot].speed)
+        if jobs.at[slot].speed == FULL_SPEED and not self.ahead:  # as it mostly is
+            end += work
+        else:
+            end += time_left(work, self.done_ahead(slot), jobs.at[slot].speed)
         if self.interval > 0:
             end += self.cost * self.between(jobs.at[slot].progress, jobs.at[slot].run_time) + self.lead(slot)
         self.ends.push(end, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
-        self.next = self.ends.next_time()
+        self.next = self.ends.first
         return end
 
     def between(self, done, work):
@@ -205,13 +210,13 @@ class TraceExecution(Execution):
             if jobs.at[ends.slot].stamp == ends.stamp:
                 ends.push(ends.time, ends.seq, ends.slot, ends.stamp)
                 break
-        self.next = ends.next_time()
+        self.next = ends.first
         return 0
 
     def fire(self, now):
         jobs: JobTable = self.engine.jobs
         ends: EventHeap = self.ends
-        while ends.next_time() <= now:
+        while ends.first <= now:
             ends.pop()
             if ends.size > 0:
                 prefetch(jobs, ends.entries[2])
@@ -219,5 +224,5 @@ class TraceExecution(Execution):
                 self.engine.finish(ends.slot, COMPLETED)
                 if self.engine.per_event:
                     break
-        self.next = ends.next_time()
+        self.next = ends.first
         return 0

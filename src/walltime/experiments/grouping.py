@@ -14,7 +14,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from walltime.core.errors import InputError
-from walltime.experiments.results import checksum
+from walltime.experiments.results import checksum_of
 from walltime.experiments.schema import DONE, files, runs
 
 if TYPE_CHECKING:
@@ -225,6 +225,6 @@ def _read(store: Store, digest: str, name: str, expected: str) -> pl.DataFrame:
         raise InputError(
             f"a kept table cannot be read ({error.strerror}); try `walltime store verify`", file=path
         ) from None
-    if checksum(data) != expected:
+    if checksum_of(data) != expected:
         raise InputError("a kept table was changed after it was written; try `walltime store verify`", file=path)
     return pl.read_parquet(BytesIO(data))

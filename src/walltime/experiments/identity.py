@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.reading import reading
+from walltime.core.files import checksum
 from walltime.policy.registry import registry
 from walltime.scenario import Scenario
 from walltime.scenario.reading.files import find_files
@@ -37,7 +37,6 @@ SOURCES = (
 """Of our own package what a result depends on; not how it is drawn, shown or stored."""
 NOT_SOURCES = ("analysis/charts/", "analysis/plots/", "analysis/report/")
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-_BLOCK = 1 << 20
 
 
 def digest_specification(specification: dict[str, Any], scenario: Scenario) -> str:
@@ -84,11 +83,7 @@ def digest_file(path: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _digest_file(path: str, inode: int, changed: int, size: int) -> str:
-    made = hashlib.sha256()
-    with reading(Path(path), packed=True) as opened:
-        while block := opened.read(_BLOCK):
-            made.update(block)
-    return made.hexdigest()
+    return checksum(Path(path))
 
 
 @functools.cache

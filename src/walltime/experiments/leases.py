@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from walltime.experiments.results import checksum
+from walltime.experiments.results import checksum_of
 from walltime.experiments.schema import (
     DONE,
     FAILED,
@@ -219,7 +219,7 @@ def _note(connection: sa.Connection, outcome: Outcome) -> bool:
         connection.execute(figures.insert(), numbers)
     if outcome.files:
         kept = [
-            {"run_id": task.run, "name": name, "size": len(data), "checksum": checksum(data)}
+            {"run_id": task.run, "name": name, "size": len(data), "checksum": checksum_of(data)}
             for name, data in outcome.files.items()
         ]
         connection.execute(files.insert(), kept)

@@ -12,9 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from walltime.core.errors import InputError
-from walltime.core.files import check_name, writing
+from walltime.core.files import check_name, checksum, writing
 from walltime.experiments.leases import can_see
-from walltime.experiments.results import checksum_file
 from walltime.experiments.schema import DONE, FAILED, RUNNING, STATES, WAITING, figures, files, metadata, runners, runs
 from walltime.experiments.store import Store
 
@@ -89,9 +88,12 @@ def _check_files(store: Store) -> Iterator[Fault]:
             yield Fault(f"it is {row.state}, but {row.name} is kept", row.digest)
             continue
         try:
-            right = path.stat().st_size == row.size and checksum_file(path) == row.checksum
+            right = path.stat().st_size == row.size and checksum(path) == row.checksum
         except OSError as error:
             yield Fault(f"{row.name} cannot be read ({error.strerror})", row.digest)
+            continue
+        except InputError as error:
+            yield Fault(f"{row.name}: {error.what}", row.digest)
             continue
         if not right:
             yield Fault(f"{row.name} was changed after it was written", row.digest)

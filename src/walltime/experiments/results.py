@@ -8,9 +8,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from walltime.core.files import writing
+from walltime.core.files import sync, writing
 
-_BLOCK = 1 << 20
 _DRAFT = ".draft-"
 
 
@@ -38,7 +37,7 @@ class Results:
                 draft.mkdir(parents=True)
                 for name, data in files.items():
                     self._write(draft / name, data)
-                _sync(draft)
+                sync(draft)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -53,7 +52,7 @@ class Results:
             if target.exists():
                 shutil.rmtree(target)
             os.rename(draft, target)
-            _sync(target.parent)
+            sync(target.parent)
 
     def discard(self, draft: Path | None) -> None:
         """Remove a draft that is not wanted any more."""
@@ -81,23 +80,6 @@ class Results:
             os.fsync(opened.fileno())
 
 
-def checksum(data: bytes) -> str:
+def checksum_of(data: bytes) -> str:
     """SHA-256, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
-
-
-def checksum_file(file: Path) -> str:
-    """The same of a file; raises OSError."""
-    made = hashlib.sha256()
-    with open(file, "rb") as opened:
-        while block := opened.read(_BLOCK):
-            made.update(block)
-    return made.hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

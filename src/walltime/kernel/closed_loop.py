@@ -76,7 +76,7 @@ class ClosedLoop:
         at: cython.Py_ssize_t = self.first[b]
         self.began[b] = self.find_time(b, self.ready[b])
         self.due.push(self.began[b] + self.offset[at], self.rows[at], at, 0)
-        self.next = self.due.next_time()
+        self.next = self.due.first
         return 0
 
     def find_time(self, b, ready):
@@ -120,7 +120,7 @@ class ClosedLoop:
                 self.tell(b, False, self.due.time)
             if at + 1 < self.first[b + 1]:
                 self.due.push(max(self.began[b] + self.offset[at + 1], self.due.time), self.rows[at + 1], at + 1, 0)
-        self.next = self.due.next_time()
+        self.next = self.due.first
         return self.rows[at]
 
     def put_back(self, row, time):
@@ -135,7 +135,7 @@ class ClosedLoop:
             else:
                 high = middle
         self.due.push(time, row, low, 1)
-        self.next = self.due.next_time()
+        self.next = self.due.first
         return 0
 
     def leave(self, row, now):

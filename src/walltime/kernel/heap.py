@@ -8,7 +8,6 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-WORDS = cython.declare(cython.Py_ssize_t, 4)  # an entry: time, seq, slot, stamp
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -17,17 +16,21 @@ if not cython.compiled:
         return k if (a[k], a[k + 1]) < (a[i], a[i + 1]) else i
 
 
+# An entry is four words: time, seq, slot, stamp.
+
+
 @cython.final
 @cython.cclass
 class EventHeap:
-    """`pop` moves the first event into the fields `time`, `seq`, `slot` and `stamp`.
+    """`first` is the time of the first event, or NEVER; `pop` moves it into `time`, `seq`, `slot` and `stamp`.
 
     The stamp is the owner's: it tells an event of this attempt of a job from one that has gone stale.
     """
 
     def __init__(self) -> None:
-        self.entries = integers(WORDS * 256)
+        self.entries = integers(4 * 256)
         self.size = 0
+        self.first = NEVER
         self.time = self.seq = self.stamp = 0
         self.slot = -1
 
@@ -35,10 +38,12 @@ class EventHeap:
         """Add an event."""
         i: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        if WORDS * self.size == len(self.entries):
+        if 4 * self.size == len(self.entries):
             self.grow()
+        if time < self.first:
+            self.first = time
         a: cython.p_longlong = words(self.entries)
-        i = WORDS * self.size
+        i = 4 * self.size
         self.size += 1
         while i > 0:
             p = (i - 4) >> 4 << 2
@@ -59,10 +64,6 @@ class EventHeap:
         self.entries = doubled(self.entries)
         return 0
 
-    def next_time(self):
-        """The time of the first event, or NEVER."""
-        return self.entries[0] if self.size > 0 else NEVER
-
     def pop(self):
         """Take the first event off the heap, into the fields."""
         i: cython.Py_ssize_t = 0  # places in words: the children of i are 4 i + 4 and the next three
@@ -76,8 +77,9 @@ class EventHeap:
         self.slot = a[2]
         self.stamp = a[3]
         self.size -= 1
-        n: cython.Py_ssize_t = WORDS * self.size
+        n: cython.Py_ssize_t = 4 * self.size
         if n == 0:
+            self.first = NEVER
             return 0
         time: cython.longlong = a[n]
         seq: cython.longlong = a[n + 1]
@@ -103,4 +105,5 @@ class EventHeap:
         a[i + 1] = seq
         a[i + 2] = a[n + 2]
         a[i + 3] = a[n + 3]
+        self.first = a[0]
         return 0

@@ -14,6 +14,7 @@ cdef enum:
     INTERRUPTED = 16
     LEFT = 32
     MOVED = 64
+    OUTLIVES = 128
 
 cdef class Engine:
     cdef readonly JobTable jobs
@@ -32,6 +33,7 @@ cdef class Engine:
     cpdef long long kill_time(self, Py_ssize_t slot) noexcept
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef int move(self, Py_ssize_t slot, int state) except -1
+    cpdef int listen_again(self) except -1
 
 cdef class Source:
     cdef readonly Engine engine
@@ -50,6 +52,7 @@ cdef class Source:
     cpdef interrupted(self, Py_ssize_t slot)
     cpdef left(self, Py_ssize_t slot, int state)
     cpdef moved(self, Py_ssize_t slot, int before, int after)
+    cpdef outlives(self, Py_ssize_t slot)
 
 # Where a source keeps when it is due, as a number, and what stands there: the loop looks at all of them at every
 # instant, and a list of objects costs four times as much.
@@ -58,6 +61,14 @@ cdef inline long long due_address(Source source) noexcept:
 
 cdef inline long long due_time(long long *addresses, Py_ssize_t i) noexcept:
     return (<long long *><size_t>addresses[i])[0]
+
+cdef inline long long earliest_of(long long *addresses, Py_ssize_t many, long long never) noexcept:
+    cdef long long first = never
+    cdef Py_ssize_t i
+    for i in range(many):
+        if due_time(addresses, i) < first:
+            first = due_time(addresses, i)
+    return first
 
 cdef class Observer:
     cpdef moved(self, Engine engine, Py_ssize_t slot, int before, int after)

@@ -31,6 +31,7 @@ class Moment(enum.IntFlag):
     INTERRUPTED = 16  # stopped while it ran or was suspended, and about to wait again
     LEFT = 32  # out of the system, or not let in
     MOVED = 64  # any transition, also those above
+    OUTLIVES = 128  # running, and not known to end by its expected end and its limit
 
 
 GONE = -2
@@ -106,6 +107,10 @@ class Engine:
         """Make a transition of the job."""
         raise NotImplementedError(f"{type(self).__name__}.move")
 
+    def listen_again(self):
+        """A source wants to hear of other moments than before the run."""
+        raise NotImplementedError(f"{type(self).__name__}.listen_again")
+
 
 @cython.cclass
 class Source:
@@ -113,7 +118,8 @@ class Source:
 
     `next` is when it wants to be called next (NEVER: not at all), and must be right whenever the loop looks at it.
     `fire(now)` makes everything happen that is due at `now`; with `engine.per_event` one thing at a time.
-    `hears` are the Moments of which it wants to be told, by the method of that name; it is set before the run.
+    `hears` are the Moments of which it wants to be told, by the method of that name; it is set before the run, or the
+    engine is to `listen_again`.
     """
 
     def __init__(self) -> None:
@@ -166,6 +172,10 @@ class Source:
 
     def moved(self, slot, before, after):
         """The job has gone from one State to another."""
+        return 0
+
+    def outlives(self, slot):
+        """The job runs, and will or may outlive its expected end or its limit."""
         return 0
 
 

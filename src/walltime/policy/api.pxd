@@ -118,6 +118,9 @@ cdef class Pass:
     cpdef int start(self, Py_ssize_t slot) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef int start_here(self, Py_ssize_t slot) except -1
+    cdef int start_head(self, Py_ssize_t slot) except -1
+    cdef int begin_job(self, Py_ssize_t slot) except -1
+    cdef int widen(self) except -1
     cpdef bint fits_on(self, Py_ssize_t slot, object nodes) except? -1
     cpdef int start_on(self, Py_ssize_t slot, object nodes) except -1
     cpdef long long earliest(self, Py_ssize_t slot) except *

@@ -651,6 +651,15 @@ class Pass:
     def start_here(self, slot):
         """The same in the queue that it is in, where it is known to fit."""
         self.jobs.at[slot].backfilled = self.raw_queue.ahead(slot)
+        return self.begin_job(slot)
+
+    def start_head(self, slot):
+        """The same of the job that the queue has just told to be its first."""
+        self.jobs.at[slot].backfilled = self.lines is not None and self.raw_queue.ahead(slot)
+        return self.begin_job(slot)
+
+    def begin_job(self, slot):
+        i: cython.Py_ssize_t = self.decided
         self.jobs.at[slot].expected_end = self.now + self.jobs.at[slot].estimate
         self.raw_ledger.take(slot)
         if self.quotas is not None:
@@ -658,7 +667,12 @@ class Pass:
             self.quotas.take(slot)
         self.jobs.at[slot].promise = -1
         self.raw_queue.remove(slot)
-        return self.decide(START, slot, 0)
+        if i == len(self.kind):
+            self.widen()
+        self.kind[i] = START
+        self.slot[i] = slot
+        self.decided = i + 1
+        return 0
 
     def reserve(self, slot):
         """Promise the job the earliest time at which it fits, and keep all others from delaying it; the time.
@@ -875,13 +889,18 @@ class Pass:
             if self.keeps:
                 self.note(slot)
         if i == len(self.kind):
-            self.kind = doubled(self.kind)
-            self.slot = doubled(self.slot)
-            self.value = doubled(self.value)
+            self.widen()
         self.kind[i] = kind
         self.slot[i] = slot
         self.value[i] = value
         self.decided = i + 1
+        return 0
+
+    def widen(self):
+        """Room for twice as many decisions."""
+        self.kind = doubled(self.kind)
+        self.slot = doubled(self.slot)
+        self.value = doubled(self.value)
         return 0
 
     def look(self, slot):

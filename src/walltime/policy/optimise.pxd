@@ -1,4 +1,4 @@
-from walltime.kernel.draft cimport Draft
+from walltime.kernel.drafts.draft cimport Draft
 from walltime.kernel.jobs cimport JobTable
 from walltime.policy.api cimport Order
 

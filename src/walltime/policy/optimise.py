@@ -15,7 +15,7 @@ from walltime.core.random import stream
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND, microseconds
 from walltime.kernel.arrays import doubled, doubles, integers, lengthened
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.kernel.jobs import JobTable
 from walltime.policy.api import Order
 

@@ -117,10 +117,10 @@ class OwnPlace(Place):
         job = Job(self.jobs, slot, int(self.jobs.eligible[slot]))
         if not callable(getattr(self.part, "pack", None)):
             return free, list(self.part.choose(free.copy(), self.sizes.copy(), job))
-        shown = vectors(self.ledger.lines.left_now())
+        shown = vectors(self.ledger.timelines.left_now())
         shown[:, 0] = free
         request = make_request(self.ledger, slot)
-        return free, list(self.part.pack(shown, vectors(self.ledger.lines.amounts()), request, job))
+        return free, list(self.part.pack(shown, vectors(self.ledger.timelines.amounts()), request, job))
 
     def _check_order(self, answer: list[Any], slot: int) -> list[int]:
         met: set[int] = set()

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from walltime.core.workload import Origin
 from walltime.scenario import Cluster, Nodes
+
+
+class Accruals(Protocol):
+    """From when on the age of waiting jobs counts."""
+
+    def since(self, slot: int) -> int | None:
+        """From when on that of the job in the slot does, NEVER where it does not yet; None where no limit is on it."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +25,14 @@ class Surroundings:
     column. Names may be added while a simulation runs, none is ever taken away. Where the cluster has queues, a job's
     `queue` is its place among them and not in `codes`. `ledgers` has, once they are made, the ledgers by which jobs'
     shapes are known, by the numbers of a cluster and of a reservation's domain there, -1 for all others.
+    `accruals` knows which waiting jobs grow older, where limits say how many may.
     """
 
     cluster: Cluster
     codes: Mapping[str, Mapping[str, int]]
     origin: Origin = field(default_factory=Origin)
     ledgers: dict[tuple[int, int], Any] = field(default_factory=dict)
+    accruals: Accruals | None = None
 
 
 def join_surroundings(

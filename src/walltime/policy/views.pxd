@@ -14,3 +14,4 @@ cdef class LedgerView:
 cpdef Ledger find_ledger(Pass p)
 cpdef Quotas find_quotas(Pass p)
 cpdef tuple judge(Pass p, Py_ssize_t slot, long long now)
+cpdef object see_start(Pass p, Py_ssize_t mine, Py_ssize_t slot)

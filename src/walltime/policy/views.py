@@ -132,11 +132,11 @@ class LedgerView:
     def free_vectors(self) -> np.ndarray:
         """What is free now, a row for each node and a column for each of the `resources`; infinite where it is not
         counted. What is kept for others there is not taken off: `Pass.fits_on` says whether a job may have it."""
-        return vectors(self.require_nodes().lines.left_now())
+        return vectors(self.require_nodes().timelines.left_now())
 
     def node_vectors(self) -> np.ndarray:
         """What each node has, in the same rows and columns."""
-        return vectors(self.require_nodes().lines.amounts())
+        return vectors(self.require_nodes().timelines.amounts())
 
     def request(self, slot) -> Request:
         """What the waiting job asks for."""
@@ -188,3 +188,17 @@ def judge(p, slot, now):
     if p is None or not 0 <= slot < p.jobs.size:
         raise PolicyError(f"asked about {slot}, which is not a job")
     return p.verdict(slot, now)
+
+
+def see_start(p, mine, slot):
+    """What there is to say of a job that starts while another waits in this pass's queue, if it was behind that one in
+    the order or came later: its number, cores, submission, estimate, and which of the two; else None. Both are jobs."""
+    if p is None or not (0 <= mine < p.jobs.size and 0 <= slot < p.jobs.size):
+        raise PolicyError(f"asked about {mine} and {slot}, which are not jobs")
+    since: cython.longlong = p.jobs.at[mine].submit
+    submit: cython.longlong = p.jobs.at[slot].submit
+    behind: cython.bint = p.raw_queue.precedes(mine, slot)
+    later: cython.bint = submit > since or (submit == since and p.jobs.at[slot].seq > p.jobs.at[mine].seq)
+    if not behind and not later:
+        return None
+    return p.jobs.at[slot].job_id, p.jobs.at[slot].cores, submit, p.jobs.at[slot].estimate, behind, later

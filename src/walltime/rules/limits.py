@@ -9,8 +9,10 @@ from walltime.core.time import SECOND
 from walltime.kernel.quotas import Quotas
 from walltime.rules.accounts import Accounts
 from walltime.scenario import Cluster
-from walltime.scenario.rules import ENTITIES
+from walltime.scenario.rules import ACCRUING, ENTITIES
 
+NEAR = {"qos": 0, "user": 1, "account": 2, "group": 2}
+"""Whose limit on the number of jobs that grow older comes first."""
 Identity = Mapping[str, str | None]
 """What a job belongs to, by kind of entity: user, group, account, qos, queue; None for none."""
 
@@ -77,6 +79,7 @@ class Counters:
         self.numbers: dict[tuple[int, str | None], int] = {}
         self.members: dict[int, list[int]] = {-1: []}
         self.caps: dict[int, Mapping[str, int]] = {}
+        self.ranks: dict[int, tuple[int, int]] = {}
         self.general: list[int] = []
         self.named: dict[tuple[str, str], list[int]] = {}
         for number, rule in enumerate(rules):
@@ -100,6 +103,18 @@ class Counters:
             if self.matches(self.rules[number], job, line):
                 counters += self.counters(number, job, line)
         return self.define(counters)
+
+    def accruing(self, kind: int) -> list[int]:
+        """The counters of the kind that bound how many jobs grow older. The first of them decides alone, as in Slurm:
+        that of the QOS, else of the user, else of the nearest account; of equals the one that lets the fewest."""
+        found = [counter for counter in self.members[kind] if ACCRUING in self.caps[counter]]
+        return sorted(found, key=lambda counter: (self.ranks[counter], self.caps[counter][ACCRUING], counter))
+
+    def _rank(self, rule: Rule, entity: str | None) -> tuple[int, int]:
+        """How near to a job the rule's counter for the entity is; nearer ones are smaller."""
+        named = (entity,) if rule.per == "account" else rule.names.get("account", ())
+        depth = max((len(self.accounts.line(name)) for name in named), default=0)
+        return min((NEAR[kind] for kind in (*rule.names, rule.per) if kind in NEAR), default=len(NEAR)), -depth
 
     def define(self, counters: list[int]) -> int:
         number = self.quotas.define(counters) if counters else -1
@@ -146,4 +161,5 @@ class Counters:
                 if key not in self.numbers:
                     self.numbers[key] = self.quotas.add(rule.title(entity), left, rule.title(None))
                     self.caps[self.numbers[key]] = left
+                    self.ranks[self.numbers[key]] = self._rank(rule, entity)
                 yield self.numbers[key]

@@ -623,14 +623,18 @@ class Scenario(Model):
             for kind in Scheduler.model_fields:
                 if (part := getattr(cluster.scheduler, kind)) is not None:
                     found.append((f"{prefix}.scheduler.{kind}", kind, part))
+            for name, queue in cluster.queues.items():
+                for kind in ("order", "place"):
+                    if getattr(queue, kind) is not None:
+                        found.append((f"{prefix}.queues.{name}.{kind}", kind, getattr(queue, kind)))
         if self.broker is not None:
             found += [("broker", "broker", self.broker), ("broker.order", "order", self.broker.order)]
             if self.broker.optimise is not None:
                 found.append(("broker.optimise", "optimise", self.broker.optimise))
-            for name, queue in self.broker.queues.items():
+            for name, above in self.broker.queues.items():
                 for kind in ("order", "broker"):
-                    if getattr(queue, kind) is not None:
-                        found.append((f"broker.queues.{name}.{kind}", kind, getattr(queue, kind)))
+                    if getattr(above, kind) is not None:
+                        found.append((f"broker.queues.{name}.{kind}", kind, getattr(above, kind)))
         found.append(("execution.model", "execution", self.execution.model))
         for index, part in enumerate(self.users.reactions if self.users is not None else ()):
             found.append((f"users.reactions.{index}", "users", part))

@@ -132,8 +132,6 @@ def _mappings(scenario: Scenario, workload: Workload) -> Iterator[tuple[str, str
     for prefix, cluster in _clusters(scenario):
         here = known | {"queue": set(cluster.queues), "resource": set(_resources(cluster))}
         parts = [(key, kind, part, here if key.startswith(f"{prefix}.") else names) for key, kind, part, names in parts]
-        orders = [(name, queue.order) for name, queue in cluster.queues.items() if queue.order is not None]
-        parts += [(f"{prefix}.queues.{name}.order", "order", order, here) for name, order in orders]
     for key, kind, part, names in parts:
         for name, given in part.parameters.items():
             of = PARAMETERS.get((kind, part.name, name))

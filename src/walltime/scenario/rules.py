@@ -12,6 +12,8 @@ from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name,
 
 ENTITIES = ("user", "group", "account", "qos", "queue")
 """What a limit can be on."""
+ACCRUING = "accruing_jobs"
+"""The cap that keeps no job from running, only from growing older."""
 
 
 class Caps(Model):
@@ -47,6 +49,9 @@ class Queue(Caps):
         "Queues may overlap.",
     )
     order: Part | None = Field(default=None, description="The order within the queue, where it is not the scheduler's.")
+    place: Part | None = Field(
+        default=None, description="On which nodes its jobs run, where that is not the scheduler's placement."
+    )
     job_factor: Amount = Field(
         default=1,
         description="Of the order `multifactor`: the partition factor of its jobs, over the largest of all queues.",
@@ -145,12 +150,24 @@ class Limit(Caps):
     per: Literal["user", "group", "account", "qos", "queue"] | None = Field(
         default=None, description="Each of them for itself, instead of all together."
     )
+    accruing_jobs: Amount | None = Field(
+        default=None,
+        description="Of the order `multifactor`: waiting jobs whose age counts. The others grow no older until one of "
+        "these starts or leaves.",
+    )
     optional: Flag = Field(default=False, description="Whether it may name what the workload does not have.")
+
+    def caps(self) -> dict[str, int]:
+        return super().caps() | ({} if self.accruing_jobs is None else {ACCRUING: self.accruing_jobs})
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.caps():
-            raise PydanticCustomError("limit", "limits nothing; give one of " + ", ".join(Caps.model_fields))
+            raise PydanticCustomError(
+                "limit", "limits nothing; give one of " + ", ".join((*Caps.model_fields, ACCRUING))
+            )
+        if self.accruing_jobs is not None and (self.queue is not None or self.per == "queue"):
+            raise PydanticCustomError("limit", f"has {ACCRUING} of a queue; give it of users, accounts or a qos")
         return self
 
     def names(self) -> dict[str, tuple[str, ...]]:

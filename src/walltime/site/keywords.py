@@ -108,13 +108,12 @@ NODE = {
 
 PARTITION = {
     **_all("PartitionName Nodes Default DefaultTime MaxTime Priority PriorityJobFactor PriorityTier QOS", EXACTLY),
-    **_all("AllowAccounts DenyAccounts State GraceTime PreemptMode OverSubscribe Shared", EXACTLY),
+    **_all("AllowAccounts DenyAccounts State GraceTime PreemptMode OverSubscribe Shared LLN", EXACTLY),
     **_all("MaxNodes MinNodes", NEARLY, "so many nodes' cores, whatever nodes a job is spread over"),
     **_all("DefMemPerCPU DefMemPerGPU DefMemPerNode DefCPUPerGPU", NEARLY, TOLD),
     **_all("AllowQos DenyQos AllowGroups AllocNodes MaxMemPerCPU MaxMemPerNode RootOnly ReqResv", NEARLY, LET_IN),
     **_all("Alternate", NOT, "jobs of a partition that is down wait"),
     **_all("ExclusiveUser", NOT, "users share nodes"),
-    **_all("LLN", NOT, "nodes are chosen in one way for all partitions; CR_LLN of SelectTypeParameters is honoured"),
     **_all("MaxCPUsPerNode", NOT, "a partition may have all cores of its nodes"),
     **_all("OverTimeLimit", NOT, "one time for all partitions"),
     **_all("SelectTypeParameters", NOT, "one way for all partitions"),
@@ -191,11 +190,11 @@ LISTS = {
 
 PER_JOB = f"no limits on a single job; {LET_IN}"
 TOTALS = "no limits on what was used in the past"
-ACCRUE = "jobs accrue age whatever their number"
+ACCRUE = "the next job accrues age as soon as there is room, not from the controller's next pass on"
 ASSOCIATION = {
     **_all("GrpTRES GrpTRESRunMins GrpJobs GrpSubmitJobs MaxJobs MaxSubmitJobs Priority", EXACTLY),
     **_all("GrpTRESMins GrpWall", NOT, TOTALS),
-    **_all("GrpJobsAccrue MaxJobsAccrue", NOT, ACCRUE),
+    **_all("GrpJobsAccrue MaxJobsAccrue", NEARLY, ACCRUE),
     **_all("MaxTRESPerJob MaxTRESPerNode MaxTRESMinsPerJob MaxWallDurationPerJob", NEARLY, PER_JOB),
     **_all("MaxTRESRunMins", NOT, "no such limit of each user"),
     **_all("MinPrioThreshold", NOT, "every priority may be planned for"),
@@ -206,7 +205,7 @@ QOS = {
     **_all("MaxTRESRunMinsPA", EXACTLY),
     **_all("MaxTRES MaxTRESPerNode MaxTRESMins MaxWall MinTRES", NEARLY, PER_JOB),
     **_all("GrpTRESMins GrpWall", NOT, TOTALS),
-    **_all("GrpJobsAccrue MaxJobsAccruePA MaxJobsAccruePU", NOT, ACCRUE),
+    **_all("GrpJobsAccrue MaxJobsAccruePA MaxJobsAccruePU", NEARLY, ACCRUE),
     **_all("UsageFactor UsageThres LimitFactor", NOT, "what jobs use counts alike in every QOS"),
     **_all("PreemptExemptTime", NOT, "a job may be preempted from its start on"),
     **_all("MinPrioThres", NOT, "every priority may be planned for"),

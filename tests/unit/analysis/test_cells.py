@@ -6,21 +6,32 @@ import numpy as np
 import polars as pl
 import pytest
 
-from walltime.analysis.cells import locate, sum_cells
+from walltime.analysis.cells import locate, sum_steps
 from walltime.analysis.intervals import find_jobs
 from walltime.core.tables import Record, is_label, label_codes
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("weighed", ["not", "whole", "real"])
 def test_sums_are_those_of_numpy_to_the_last_bit(seed, weighed):
     chance = np.random.default_rng(seed)
-    cells, rests = chance.integers(0, 40, 500), chance.random(500)
-    amounts = chance.random(500) * 1e6 if weighed else None
-    level, partial = sum_cells(cells, rests, amounts, 40)
-    weights = np.ones(500) if amounts is None else amounts
-    assert level.tobytes() == np.bincount(cells, weights, 40).tobytes()
-    assert partial.tobytes() == np.bincount(cells, rests * weights, 40).tobytes()
+    times, codes = chance.integers(-50, 2000, 3000), chance.integers(-1, 3, 3000)
+    amounts = {"not": None, "whole": chance.integers(0, 99, 3000), "real": chance.random(3000) * 1e6}[weighed]
+    level, partial = sum_steps(times, codes, amounts, 100, 70, 20, 3)
+    cells, rests = locate(times, 100, 70, 20, codes)
+    weights, chosen = np.ones(3000) if amounts is None else amounts, codes >= 0
+    assert level.tobytes() == np.bincount(cells[chosen], weights[chosen], 63).tobytes()
+    assert partial.tobytes() == np.bincount(cells[chosen], (rests * weights)[chosen], 63).tobytes()
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_times_at_the_edges_of_long_intervals_fall_on_the_right_side(offset):
+    length = 3 * 7 * 86_400 * 1_000_000 + 1
+    times = np.arange(1, 2000) * length + offset
+    cells, rests = locate(times, 0, length, 2001, np.zeros(1999, np.int64))
+    level, partial = sum_steps(times, np.zeros(1999, np.int64), None, 0, length, 2001, 1)
+    assert level.tolist() == np.bincount(cells, minlength=2002).tolist()
+    assert partial.tobytes() == np.bincount(cells, rests, 2002).tobytes()
 
 
 @pytest.mark.parametrize("seed", range(5))

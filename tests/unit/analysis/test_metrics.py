@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handmade import allocation, job, record, simulated, workloads
+from walltime.analysis.cells import bound_slowdowns, sum_held
 from walltime.analysis.metrics import SIZES, by, find_window, jain, jain_index, starvation, summarise
-from walltime.analysis.statistics import Groups, exact_product_sum, exact_sum, group_means
+from walltime.analysis.statistics import Groups, exact_sum, group_means
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 
@@ -184,7 +185,21 @@ def test_jain_by_hand():
 def test_sums_beyond_64_bits_are_exact():
     large = np.array([2**62, 2**62, 2**62, -5], np.int64)
     assert exact_sum(large) == 3 * 2**62 - 5
-    assert exact_product_sum(np.array([2**50, 3]), np.array([2**20, 7])) == 2**70 + 21
+    assert sum_held(np.array([5, 0]), np.array([5 + 2**50, 3]), np.array([2**20, 7]), 0, 2**62) == 2**70 + 21
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_walks_along_the_jobs_give_what_formulas_give(seed):
+    chance = np.random.default_rng(seed)
+    start = chance.integers(0, 10**12, 200)
+    end, cores = start + chance.integers(0, 10**12, 200), chance.integers(0, 10**6, 200)
+    for first, last in ((0, 2**62), (10**11, 10**12), (10**12, 10**11)):
+        rows = zip(start.tolist(), end.tolist(), cores.tolist(), strict=True)
+        expected = sum(max(0, min(stop, last) - max(begin, first)) * amount for begin, stop, amount in rows)
+        assert sum_held(start, end, cores, first, last) == expected
+    wait, held, run = (np.where(chance.random(200) < 0.1, np.nan, chance.random(200) * 30) for _ in range(3))
+    expected = np.maximum(1.0, (wait + held) / np.maximum(run, 10.0))
+    np.testing.assert_array_equal(bound_slowdowns(wait, held, run, 10.0), expected)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1e6) | st.just(math.nan)), max_size=40))

@@ -111,6 +111,14 @@ def test_bars_tell_their_values(results: list[walltime.Result]) -> None:
     assert {format_duration(value) for value in values} <= {text for text, _ in texts(picture.figure)}
 
 
+def test_few_nodes_stand_under_their_names_in_a_schedule() -> None:
+    nodes = [{"count": 3, "cores": 4, "name": "c[01-03]"}, {"count": 1, "cores": 8, "name": "big"}]
+    figure = plot("schedule", walltime.simulate({"workload": jobs(), "cluster": {"nodes": nodes}})).figure
+    (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("nodes")]
+    named = {text.get_text(): text.get_position()[1] for text in axes.get_yticklabels()}
+    assert named == {"c01": 2, "c02": 6, "c03": 10, "big0": 16}
+
+
 def test_partitions_are_told_apart_in_a_schedule() -> None:
     """Two on nodes of their own, one on all: a line where the first ends, and both names in their halves."""
     queues = {"short": {"nodes": ["n[0-1]"]}, "long": {"nodes": ["n[2-3]"], "default": True}, "night": {}}

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from walltime.core.dates import Date, is_date, read_date, show_date
+from walltime.core.dates import Date, is_date, read_date, read_moment, show_date
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, parse_duration
 
@@ -72,3 +72,13 @@ def test_durations_of_several_units(text, seconds):
 def test_durations_that_are_none(text):
     with pytest.raises(InputError):
         parse_duration(text)
+
+
+def test_a_moment_is_seconds_a_duration_or_a_date():
+    clock = read_date("2026-10-25T00:00", "Europe/Prague"), "Europe/Prague"
+    assert read_moment(90) == read_moment("90s") == 90
+    assert read_moment("10d1h") == 241 * 3600
+    assert read_moment("2026-10-25T04:00", *clock) == 5 * 3600  # an hour comes twice
+    assert read_moment("2026-10-25T04:00+00:00", *clock) == 6 * 3600
+    with pytest.raises(InputError, match="does not say when its time zero was"):
+        read_moment("2026-10-25T04:00")

@@ -1,13 +1,19 @@
 """Orders whose keys change every so often, and that are told who starts and stops."""
 
+import numpy as np
 import pytest
 
 import walltime
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.source import Observer
+from walltime.pipeline import prepare
 from walltime.policy.api import Order
 from walltime.policy.surroundings import Surroundings
+from walltime.scenario import parse
+
+LIMITS = {"short": 20, "long": 14}
 
 
 class Turns(Order):
@@ -78,3 +84,34 @@ def test_keys_are_renewed_before_the_first_pass_of_each_period(rules):
 
 def test_an_order_without_parts_has_none():
     assert Order().parts(JobTable(), 0, 0) == {}
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"name": "fairshare", "interval": 60},
+        {"name": "multifactor", "interval": 60, "weights": {"age": 1000, "fairshare": 2000}},
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_jobs_at_a_limit_may_get_their_keys_when_it_lets_them_in(order, seed):
+    """An observer wants the keys of all jobs at every renewal; without one, jobs at a limit have theirs later."""
+    random = np.random.default_rng(seed)
+    size = 600
+    length = random.integers(20, 900, size)
+    jobs = Workload.from_columns(
+        submit=np.sort(random.integers(0, 9_000, size)).tolist(),
+        run_time=length.tolist(),
+        requested_time=(length * random.integers(1, 4, size)).tolist(),
+        cores=random.integers(1, 5, size).tolist(),
+        user=[f"u{number}" for number in random.integers(0, 12, size)],
+        queue=[("short", "long")[number] for number in random.integers(0, 2, size)],
+    )
+    queues = {name: {"running_cores": cores, "per_user": {"running_cores": 6}} for name, cores in LIMITS.items()}
+    scheduler = {"order": order, "backfill": "easy"}
+    cluster = {"nodes": "8x4", "queues": queues, "scheduler": scheduler, "limits": [{"user": "u0", "running_jobs": 1}]}
+    prepared = prepare(parse({"workload": {"table": jobs}, "cluster": cluster}))
+    late, eager = (prepared.run(observers=observers) for observers in ((), [Observer()]))
+    assert late.facts["held"]
+    assert late.jobs.equals(eager.jobs)
+    assert late.facts == eager.facts

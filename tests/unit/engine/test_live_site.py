@@ -6,7 +6,7 @@ from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
 from walltime.engine.build import build_simulation
 from walltime.engine.loop import Rank
-from walltime.engine.tables import build_tables
+from walltime.engine.recording.tables import build_tables
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.source import Source
 from walltime.scenario import parse

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from walltime.engine.tables import order_by_start
+from walltime.engine.recording.tables import order_by_start
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -13,7 +13,7 @@ from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
 from walltime.engine.loop import Rank
-from walltime.engine.tables import build_tables
+from walltime.engine.recording.tables import build_tables
 from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
 from walltime.kernel.jobs import Place, State, writable

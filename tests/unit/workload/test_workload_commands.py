@@ -116,6 +116,26 @@ def test_convert_refuses_and_writes_nothing(trace, tmp_path, options, message):
     assert not (tmp_path / "o.swf").exists()
 
 
+def test_convert_picks_by_dates(tmp_path):
+    """Of a log that tells when its jobs were submitted, in its time zone."""
+    log = tmp_path / "log.sacct"
+    days = [f"{day}|ann|2026-10-0{day}T09:00:00|2026-10-0{day}T09:00:00|2026-10-0{day}T10:00:00|4" for day in (5, 6, 7)]
+    log.write_text("\n".join(["JobID|User|Submit|Start|End|AllocCPUS", *days]) + "\n")
+    run(
+        "convert",
+        log,
+        tmp_path / "o.parquet",
+        "--timezone",
+        "Europe/Prague",
+        "--from",
+        "2026-10-06",
+        "--to",
+        "2026-10-07T09:00",
+    )
+    assert read(tmp_path / "o.parquet").column("job_id").tolist() == [6]
+    assert "time zero" in refused("convert", log, tmp_path / "p.parquet", "--from", "2026-09-01")
+
+
 def test_unknown_suffixes_and_files(trace, tmp_path):
     assert "suffix" in refused("convert", trace, tmp_path / "o.xlsx")
     assert "no such file" in refused("info", tmp_path / "gone.swf")

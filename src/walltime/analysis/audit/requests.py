@@ -103,7 +103,7 @@ class Requests:
         """Whether more than cores, nodes and their placement may decide where jobs run."""
         if self.layout is None or not self.described:
             return False
-        place = self.cluster.scheduler.place
+        places = (self.cluster.scheduler.place, *(queue.place for queue in self.cluster.queues.values()))
         return bool(
             not self.layout.plain
             or self.cluster.reservations
@@ -111,7 +111,7 @@ class Requests:
             or self.cluster.scheduler.preempt is not None
             or self.layout.features()
             or any(queue.nodes is not None for queue in self.cluster.queues.values())
-            or (place is not None and place.name == "topology")
+            or any(place is not None and place.name == "topology" for place in places)
             or (self.workload.column("exclusive") > 0).any()
             or any((self.workload.column(name) >= 0).any() for name in ("constraint", "resources", "licences"))
         )

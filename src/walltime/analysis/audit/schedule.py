@@ -83,10 +83,10 @@ def audit(
     return found
 
 
-def _allow_checkpoints(tables: Tables, habits: Checkpoint) -> None:
+def _allow_checkpoints(tables: Tables, rule: Checkpoint) -> None:
     """Jobs may run longer than they asked by the time that checkpoints take, and a restart once they had one; what they
     did then was not all work."""
-    interval, cost, restart = (microseconds(time) for time in (habits.interval, habits.cost, habits.restart))
+    interval, cost, restart = (microseconds(time) for time in (rule.interval, rule.cost, rule.restart))
     asked = tables.time["requested_time"]
     grown = asked + cost * np.maximum(0, -(-asked // interval) - 1) + restart * (tables.restarts > 0)
     tables.allowed = np.where(asked == ABSENT, ABSENT, grown)

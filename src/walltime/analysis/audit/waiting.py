@@ -94,8 +94,9 @@ def is_judged(scenario: Scenario, requests: Requests) -> bool:
     own = any(part.instance is not None for part in (parts.backfill, parts.rhythm, parts.estimate))
     if parts.backfill.name == "plan":  # conservative backfilling, unless gaps are chosen or the plan is improved
         known &= not {"build", "optimise"} & set(parts.backfill.parameters)
-    place = "best-fit" if parts.place is None else parts.place.name
-    plain = requests.layout is None or (not requests.beyond_cores and place in PLACES)
+    places = [parts.place, *(queue.place for queue in requests.cluster.queues.values())]
+    usual_places = all(place is None or place.name in PLACES for place in places)
+    plain = requests.layout is None or (not requests.beyond_cores and usual_places)
     if parts.backfill.name in PROMISES and requests.layout is not None:
         shaped = (requests.told > 0) | requests.exclusive
         plain &= not shaped.any() and not (requests.layout.whole and len(set(requests.layout.cores().tolist())) > 1)
@@ -240,7 +241,7 @@ class Watch:
         unknown = len(self.others.now)
         for quota in self.quotas:
             jobs = jobs[quota.admits(jobs, users)]
-        if not len(jobs) or not self._looked_at(jobs, time):
+        if not len(jobs) or not self._looked_at(time):
             return None
         free = self.total - int(self.tables.taken[held].sum())
         fits = self.requests.cores[jobs] <= free if self.room is None else self.room.fits(jobs, free)
@@ -324,7 +325,7 @@ class Watch:
     def _started(self, time: int) -> int:
         return int(np.searchsorted(self.starts, time, "right") - np.searchsorted(self.starts, time, "left"))
 
-    def _looked_at(self, jobs: np.ndarray, time: int) -> bool:
+    def _looked_at(self, time: int) -> bool:
         """Whether the pass looked at all that waited."""
         most, few = NEVER, 0
         if self.rhythm.name == "periodic":

@@ -14,8 +14,8 @@ from walltime.analysis.charts.layout import MOST_JOBS, Schedule, explain_rows, l
 from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, find_unit, time_axis
+from walltime.core.dates import read_moment
 from walltime.core.errors import InputError
-from walltime.core.time import parse_duration, seconds
 
 _MAP = (400, 200)
 
@@ -29,7 +29,7 @@ def schedule(
 ) -> Chart:
     """Which job held which cores when, coloured by user, queue, size, wait, ...; between two times of the trace."""
     panels, notes = [], []
-    window = _window(begin, end)
+    window = read_window(results, begin, end)
     plans = [_lay_out(result, window, most) for result in results]
     way = by or choose_way(plans[0].jobs)
     colourings = colour_all([plan.jobs for plan in plans], way)
@@ -49,7 +49,7 @@ def schedule_diff(
     """The schedules of the results after the first; colours tell what starts earlier or later than in the first."""
     if len(results) < 2:
         raise InputError("the plot schedule-diff compares results with the first; give at least two")
-    labels, panels, window = find_labels(results), [], _window(begin, end)
+    labels, panels, window = find_labels(results), [], read_window(results, begin, end)
     rule = ""
     for label, result in zip(labels[1:], results[1:], strict=True):
         plan = _lay_out(result, window, most)
@@ -157,8 +157,13 @@ def _explain_edges(plans: Sequence[Schedule]) -> list[str]:
     return notes
 
 
-def _window(begin: str | float | None, end: str | float | None) -> tuple[float | None, float | None]:
-    first, last = (None if side is None else seconds(parse_duration(side)) for side in (begin, end))
+def read_window(
+    results: Sequence[Shown], begin: str | float | None, end: str | float | None
+) -> tuple[float | None, float | None]:
+    """The times between which a schedule is shown, as durations or dates of the first result; raises InputError."""
+    origin = dict(results[0].record.facts.get("origin") or {})
+    clock = origin.get("epoch"), origin.get("timezone")
+    first, last = (None if side is None else read_moment(side, *clock) for side in (begin, end))
     if first is not None and last is not None and first >= last:
         raise InputError("the picture would end before it begins", value=f"{begin} to {end}")
     return first, last

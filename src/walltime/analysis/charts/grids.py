@@ -76,7 +76,7 @@ def draw_map(grid: Grid, across: str | None = None) -> Chart:
         edges = np.arange(len(columns) + 1) - 0.5, np.arange(len(rows) + 1) - 0.5
         sides = Axis(x, "category", categories=short_names(columns)), Axis(y, "category", categories=short_names(rows))
         panels.append(Panel(*sides, (Cells(*edges, means, scale),), title))
-    return _chart("heat-map", grid, _same_colours(panels), f"{grid.words} by {x} and {y}")
+    return _chart("heat-map", _same_colours(panels), f"{grid.words} by {x} and {y}")
 
 
 def draw_curves(grid: Grid, across: str | None = None) -> Chart:
@@ -106,7 +106,7 @@ def draw_curves(grid: Grid, across: str | None = None) -> Chart:
             panels.append(Panel(Axis(x), Axis(grid.words, kind, low=0), tuple(marks), title))
     more = len(grid.axes[lines]) - MOST_LINES if lines else 0
     notes = [f"{more} more labels of {lines} are not drawn."] if more > 0 else []
-    chart = _chart("curves", grid, panels, f"{grid.words} by {x}")
+    chart = _chart("curves", panels, f"{grid.words} by {x}")
     return replace(chart, notes=(*chart.notes, *notes))
 
 
@@ -141,7 +141,7 @@ def _combine(grid: Grid, axes: Sequence[str]) -> list[tuple[str, dict[str, str]]
     return found[:MOST_PANELS]
 
 
-def _chart(kind: str, grid: Grid, panels: Sequence[Panel], title: str) -> Chart:
+def _chart(kind: str, panels: Sequence[Panel], title: str) -> Chart:
     notes = [MEANS if kind == "heat-map" else INTERVALS]
     if len(panels) == MOST_PANELS:
         notes.append(f"At most {MOST_PANELS} combinations of the other axes are drawn.")

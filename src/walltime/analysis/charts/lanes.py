@@ -125,7 +125,7 @@ def stack_cores(start, end, cores, capacity):
     lanes: Lanes = Lanes(capacity)
     running: EventHeap = EventHeap()
     for i in range(len(begin)):
-        while running.next_time() <= begin[i]:
+        while running.first <= begin[i]:
             running.pop()
             for j in range(first[running.slot], first[running.slot + 1]):
                 lanes.give(lanes.rects[WORDS * j + 1], lanes.rects[WORDS * j + 2])

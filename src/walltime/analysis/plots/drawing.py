@@ -158,6 +158,9 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
         axes.grid(visible=False, axis="y")
     elif any(isinstance(mark, Cells | Blocks) for mark in panel.marks):
         axes.grid(visible=False)
+    for mark in panel.marks:
+        if isinstance(mark, Blocks):
+            marks.name_nodes(axes, mark.schedule)
 
 
 def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int, width: float) -> None:

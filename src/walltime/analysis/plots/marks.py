@@ -34,6 +34,8 @@ _LETTER = 0.066
 """Inches of a letter of the values beside bars."""
 HEIGHT = 2.4
 """Inches of a schedule's rows in a picture of the usual height."""
+_NAMES = 14
+"""Names of nodes that have room one above the other."""
 _FEW_NODES = 40
 """Nodes up to which there is a fine line between them."""
 MOST_VALUES = 60
@@ -239,6 +241,16 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
     _name_bands(axes, plan, theme)
     if few:
         _number_blocks(axes, mark, theme, start, end, width)
+
+
+def name_nodes(axes: Axes, plan: Schedule) -> None:
+    """Nodes under their names instead of numbers of cores, where the site gives them and they are few."""
+    if len(plan.names) == len(plan.nodes) and 0 < len(plan.nodes) <= _FEW_NODES:
+        edges = np.append(plan.nodes, plan.rows)
+        every = -(-len(plan.names) // _NAMES)
+        axes.set_yticks(((edges[:-1] + edges[1:]) / 2)[::every], plan.names[::every])
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylabel("nodes, as high as their cores")
 
 
 def _name_bands(axes: Axes, plan: Schedule, theme: Theme) -> None:

@@ -30,7 +30,7 @@ from walltime.analysis.metrics import (
     sum_work,
 )
 from walltime.analysis.resources import CORES, find_offered, find_parts, find_uses, note_resources
-from walltime.analysis.statistics import exact_product_sum, exact_sum
+from walltime.analysis.statistics import exact_sum
 from walltime.analysis.streamed.series import SeriesTally
 from walltime.analysis.streamed.spill import Spill, find_quantile
 from walltime.core.errors import InputError
@@ -242,7 +242,7 @@ class Tally:
             "utilization": self._core_time(first, last) / whole if whole > 0 else None,
             "utilization_window": self._core_time(*window) / inside if inside > 0 else None,
             "goodput": self.sums["work"] / good if good > 0 else None,
-            "down_core_seconds": sum(exact_product_sum(one.core_time(first, last), one.cores) for one in down) / SECOND,
+            "down_core_seconds": sum(one.core_sum(first, last) for one in down) / SECOND,
             "window": self._describe_window(*window),
             "core_seconds": self._core_time(None, None) / SECOND,
             "lost_core_seconds": self.lost,
@@ -252,7 +252,7 @@ class Tally:
 
     def _core_time(self, first: int | None, last: int | None) -> int:
         held = (Held(*piece) for piece in self.held.pieces("start", "end", "cores"))
-        return sum(exact_product_sum(one.core_time(first, last), one.cores) for one in held)
+        return sum(one.core_sum(first, last) for one in held)
 
     def _describe_window(self, first: int | None, last: int | None) -> dict[str, Any]:
         if first is None or last is None:

@@ -158,10 +158,4 @@ def is_built_in(scenario: Scenario) -> bool:
     from walltime.policies import PARTS
 
     known = {entry.name for entry in PARTS}
-    parts = [scenario.execution.model]
-    for cluster in scenario.clusters:
-        scheduler = cluster.scheduler
-        parts += [scheduler.order, scheduler.backfill, scheduler.estimate, scheduler.rhythm]
-        parts += [part for part in (scheduler.place, scheduler.preempt) if part is not None]
-        parts += [queue.order for queue in cluster.queues.values() if queue.order is not None]
-    return all(part.name in known for part in parts)
+    return all(part.name in known for _, _, part in scenario.parts())

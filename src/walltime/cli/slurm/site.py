@@ -240,7 +240,7 @@ def continue_run(
 ) -> Session:
     """Replay a result's scenario, go on beyond its `until`, and make sure that the replay came to the same."""
     from walltime.api import load
-    from walltime.cli.run.plan import parse_seconds
+    from walltime.core.dates import read_moment
 
     before = load(folder)
     if before.scenario is None or before.scenario.engine != "slurm":
@@ -248,7 +248,9 @@ def continue_run(
     cut = before.scenario.until
     if cut is None:
         raise InputError("this run came to its end; there is nothing to go on with", file=folder)
-    end = before.record.facts.get("planned_until") if until is None else parse_seconds("--until", until)
+    origin = dict(before.record.facts.get("origin") or {})
+    clock = origin.get("epoch"), origin.get("timezone")
+    end = before.record.facts.get("planned_until") if until is None else read_moment(until, *clock)
     if end is not None and end <= cut:
         raise InputError(f"--until is not after {cut:g} s, where the run was cut off", value=until)
     scenario = before.scenario.model_copy(update={"until": end})

@@ -50,7 +50,7 @@ def convert(
     start: Annotated[
         str | None,
         typer.Option(
-            "--from", help="Submitted at or after this time: seconds, or 12h, 3d, 1-12:00:00.", rich_help_panel=_PICK
+            "--from", help="Submitted at or after this time: seconds, 12h, 3d, or a date.", rich_help_panel=_PICK
         ),
     ] = None,
     end: Annotated[str | None, typer.Option("--to", help="Submitted before this time.", rich_help_panel=_PICK)] = None,
@@ -92,8 +92,8 @@ def convert(
 
     Example: walltime workload convert site.swf.gz quarter.parquet --to 90d --max-cores 64
     """
+    from walltime.core.dates import read_moment
     from walltime.core.errors import InputError
-    from walltime.core.time import parse_duration, seconds
     from walltime.workload import transform
     from walltime.workload.formats import check_suffix, write
 
@@ -102,7 +102,8 @@ def convert(
     source = jobs = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
     whole = " in the whole trace"
     if start is not None or end is not None:
-        edges = [None if text is None else seconds(parse_duration(text)) for text in (start, end)]
+        clock = jobs.origin.epoch, jobs.origin.timezone
+        edges = [None if text is None else read_moment(text, *clock) for text in (start, end)]
         source = jobs = transform.window(jobs, edges[0], edges[1])
         whole = " in all of that time"
     for names, keep in ((user, transform.keep_users), (group, transform.keep_groups), (queue, transform.keep_queues)):

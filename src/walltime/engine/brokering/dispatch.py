@@ -15,7 +15,7 @@ from walltime.core.time import SECOND
 from walltime.engine.brokering.joint_plan import JointPlan  # noqa: F401 - as in dispatch.pxd
 from walltime.engine.brokering.migration import Migration  # noqa: F401 - as in dispatch.pxd
 from walltime.engine.cluster import Changes, Cluster
-from walltime.engine.recorder import NOWHERE as _NOWHERE
+from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
 from walltime.engine.scheduling import Scheduling
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.queue.scan import ScanQueue

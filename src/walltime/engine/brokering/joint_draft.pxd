@@ -1,7 +1,7 @@
 from walltime.engine.cluster cimport Cluster
-from walltime.kernel.draft cimport Draft
-from walltime.kernel.draft_cores cimport CoreDraft
-from walltime.kernel.draft_nodes cimport NodeDraft
+from walltime.kernel.drafts.draft cimport Draft
+from walltime.kernel.drafts.draft_cores cimport CoreDraft
+from walltime.kernel.drafts.draft_nodes cimport NodeDraft
 from walltime.kernel.jobs cimport JobFields, JobTable
 from walltime.kernel.ledger.plan cimport PlanLedger
 

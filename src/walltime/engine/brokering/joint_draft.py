@@ -6,9 +6,9 @@ import cython
 
 from walltime.engine.cluster import Cluster
 from walltime.kernel.arrays import integers
-from walltime.kernel.draft import Draft
-from walltime.kernel.draft_cores import CoreDraft
-from walltime.kernel.draft_nodes import NodeDraft
+from walltime.kernel.drafts.draft import Draft
+from walltime.kernel.drafts.draft_cores import CoreDraft
+from walltime.kernel.drafts.draft_nodes import NodeDraft
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in joint_draft.pxd
 from walltime.kernel.ledger.plan import PlanLedger
 

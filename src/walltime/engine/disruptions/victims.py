@@ -56,8 +56,8 @@ class Search:
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         s: cython.Py_ssize_t = ledger.set_of[x]
-        kinds: cython.Py_ssize_t = ledger.lines.kinds
-        self.each = ledger.lines.each[ledger.demand_of[x] * kinds]
+        kinds: cython.Py_ssize_t = ledger.timelines.kinds
+        self.each = ledger.timelines.each[ledger.demand_of[x] * kinds]
         if ledger.nodes_of[x] == 0 or ledger.parts_in[x] > 0:
             return 0
         self.make_room(ledger.n)
@@ -66,7 +66,7 @@ class Search:
         self.lacking = ledger.nodes_of[x]
         for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
             for i in range(ledger.range_first[k], ledger.range_last[k]):
-                self.lacking -= ledger.lines.cap[i * kinds] - ledger.lines.used[i * kinds] >= self.each
+                self.lacking -= ledger.timelines.cap[i * kinds] - ledger.timelines.used[i * kinds] >= self.each
         return 0
 
     def make_room(self, nodes):
@@ -105,11 +105,11 @@ class Search:
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t
         free: cython.longlong
-        kinds: cython.Py_ssize_t = self.wide.lines.kinds
+        kinds: cython.Py_ssize_t = self.wide.timelines.kinds
         first: cython.Py_ssize_t = self.wide.shares.first[one]
         for k in range(first, first + self.wide.shares.length[one]):
             node = self.wide.shares.at[k] >> 24
-            free = self.wide.lines.cap[node * kinds] - self.wide.lines.used[node * kinds] + self.gained[node]
+            free = self.wide.timelines.cap[node * kinds] - self.wide.timelines.used[node * kinds] + self.gained[node]
             self.enter(one, node)
             self.gained[node] += self.wide.shares.at[k] & CORES
             if free < self.each <= free + (self.wide.shares.at[k] & CORES):
@@ -119,7 +119,7 @@ class Search:
     def enough_on_its_nodes(self, one):
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t
-        kinds: cython.Py_ssize_t = self.nodes.lines.kinds
+        kinds: cython.Py_ssize_t = self.nodes.timelines.kinds
         first: cython.Py_ssize_t = self.nodes.shares.first[one]
         free: cython.longlong
         x: cython.Py_ssize_t = self.view.jobs.at[self.slot].shape
@@ -130,10 +130,10 @@ class Search:
             node = self.nodes.shares.at[k] >> 24
             self.enter(one, node)
             self.gained[node] += self.nodes.shares.at[k] & CORES
-            free = self.nodes.lines.cap[node * kinds] - self.nodes.lines.used[node * kinds]
+            free = self.nodes.timelines.cap[node * kinds] - self.nodes.timelines.used[node * kinds]
             if free + self.gained[node] < self.cores:
                 continue
-            if choosing or (self.nodes.member[s + node] and self.nodes.lines.large(node, self.nodes.demand_of[x])):
+            if choosing or (self.nodes.member[s + node] and self.nodes.timelines.large(node, self.nodes.demand_of[x])):
                 reached.append(node)
         return len(reached) > 0 and self.enough_on(reached)
 

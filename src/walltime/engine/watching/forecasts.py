@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from walltime.core.time import NEVER, SECOND
-from walltime.engine.recorder import NOWHERE
+from walltime.engine.recording.recorder import NOWHERE
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Engine, Observer
 
@@ -27,18 +27,6 @@ def find_domain(engine: Any, slot: int) -> Any:
         return None
     domains = engine.clusters[home].domains
     return domains[int(jobs.domain[slot]) if len(domains) > 1 else 0]
-
-
-def precedes(jobs: Any, lines: Any, one: int, other: int) -> bool:
-    """Whether the one job stands before the other: by tier, key, entry."""
-    lanes, keys = jobs.lane, jobs.key
-    if lines is not None and lanes[one] != lanes[other]:
-        first, second = lines.lane_tier(int(lanes[one])), lines.lane_tier(int(lanes[other]))
-        if first != second:
-            return bool(first < second)
-    if keys[one] != keys[other]:
-        return bool(keys[one] < keys[other])
-    return bool(jobs.seq[one] < jobs.seq[other])
 
 
 def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:

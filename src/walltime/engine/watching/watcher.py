@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walltime.core.time import NEVER
-from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee, precedes
+from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Engine, Observer, Source
-from walltime.policy.views import find_ledger, find_quotas, judge
+from walltime.policy.views import find_ledger, find_quotas, judge, see_start
 
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
@@ -74,6 +74,10 @@ def _sameness(kind: str, detail: dict[str, Any]) -> tuple[Any, ...]:
     return kind, detail.get("who"), detail.get("begins"), detail.get("nodes"), detail.get("draining")
 
 
+LACKING = _sameness("resources", {})
+"""Of the reason that tells how much is free."""
+
+
 class Alarm(Source):
     """Nothing happens at these times, but there is an instant, at which observers look."""
 
@@ -110,6 +114,7 @@ class Watcher(Observer):
         self.deaf = True
         self.open: Reason | None = None
         self.same: tuple[Any, ...] = ()  # what makes a reason the one that is open
+        self.where: Any = None  # the domain in which it waits, once that is known and cannot change
         self.due = -NEVER
         self.fitted = False  # whether it could have started when a backfill pass last took place
         self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
@@ -128,6 +133,7 @@ class Watcher(Observer):
 
     def _follow(self, engine: Engine, before: int, after: int) -> None:
         now = int(engine.now)
+        self.where = None
         self.moves.append((now, State(after).name.lower()))
         self._close(now)
         self.waiting = after == State.WAITING
@@ -154,19 +160,16 @@ class Watcher(Observer):
             stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}
 
     def _see_start(self, engine: Engine, slot: int) -> None:
-        jobs, mine = engine.jobs, self.slot
+        jobs, mine, clusters = engine.jobs, self.slot, engine.clusters
         domain = self._domain(engine)
-        if domain is None or (len(engine.clusters) > 1 and jobs.cluster[slot] != jobs.cluster[mine]):
+        if domain is None or (len(clusters) > 1 and jobs.cluster[slot] != jobs.cluster[mine]):
             return
-        if len(engine.clusters[jobs.cluster[slot]].domains) > 1 and jobs.domain[slot] != jobs.domain[mine]:
+        home = clusters[0] if len(clusters) == 1 else clusters[jobs.cluster[slot]]
+        if len(home.domains) > 1 and jobs.domain[slot] != jobs.domain[mine]:
             return
-        behind = precedes(jobs, domain.lines, mine, slot)
-        submits = jobs.submit
-        submit, since = int(submits[slot]), int(submits[mine])
-        later = submit > since or (submit == since and int(jobs.seq[slot]) > self.seq)
-        if behind or later:
-            number, cores, estimate = int(jobs.job_id[slot]), int(jobs.cores[slot]), int(jobs.estimate[slot])
-            self.passed.append(Passed(number, int(engine.now), cores, submit, estimate, behind, later))
+        seen = see_start(domain.view, mine, slot)
+        if seen is not None:
+            self.passed.append(Passed(seen[0], int(engine.now), *seen[1:]))
 
     def promised(self, engine: Engine, slot: int, time: int) -> None:
         if slot == self.slot and int(engine.jobs.seq[slot]) == self.seq:
@@ -177,18 +180,18 @@ class Watcher(Observer):
 
     def settled(self, engine: Engine) -> None:
         now = int(engine.now)
-        for stay in self.stays[-2:]:  # it may have begun again at the same instant
+        for stay in self.stays[-2:] if self.stays else ():  # it may have begun again at the same instant
             if stay.end == now and stay.state in INTERRUPTED and not stay.cause:
                 stay.cause = self._name_interruption(engine, stay)
         if not self.waiting:
             return
         kind, detail = self._ask(engine)
-        same = _sameness(kind, detail)
+        same = LACKING if "free" in detail else _sameness(kind, detail)
         if self.open is not None and self.same != same:
             self._close(now)
         if self.open is None:
             self.open, self.same = Reason(kind, now, now, detail), same
-        elif "free" in detail:
+        elif same is LACKING:
             noted, free = self.open.detail, detail["free"]
             if free > noted["most_free"]:
                 noted["most_free"] = free
@@ -213,7 +216,12 @@ class Watcher(Observer):
 
     def _domain(self, engine: Engine) -> Any:
         """Where the job waits; None before a broker has sent it anywhere."""
-        return find_domain(engine, self.slot)
+        if self.where is not None:
+            return self.where
+        found = find_domain(engine, self.slot)
+        if self.waiting and len(engine.clusters) == 1:
+            self.where = found
+        return found
 
     def _home(self, engine: Engine) -> Any:
         """The domain of the job, whether it waits there or runs."""
@@ -238,7 +246,7 @@ class Watcher(Observer):
         domain = self._domain(engine)
         if domain is None:
             return "cluster", {}
-        jobs, now, view = engine.jobs, int(engine.now), domain.view
+        now, view = int(engine.now), domain.view
         kind, counter = judge(view, self.slot, now)
         rhythm = domain.rhythm
         if hasattr(rhythm, "watched") and rhythm.planned == now:
@@ -251,7 +259,7 @@ class Watcher(Observer):
             return self._ask_rhythm(engine, rhythm)
         ahead = find_ahead(engine, domain, self.slot)
         if len(ahead):
-            return "priority", {"who": int(jobs.job_id[ahead[0]]), "ahead": len(ahead)}
+            return "priority", {"who": int(engine.jobs.job_id[ahead[0]]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
 
     def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:

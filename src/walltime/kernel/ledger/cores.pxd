@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.free_profile cimport FreeProfile
-from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.profiles.free_profile cimport FreeProfile
+from walltime.kernel.profiles.running_profile cimport RunningProfile
 from walltime.kernel.queue.bounds cimport Bounds
 from walltime.kernel.queue.waiting cimport Queue
 
@@ -16,6 +16,7 @@ cdef class Ledger(Bounds):
     cdef readonly long long longest
     cdef readonly long long closing
     cdef readonly Py_ssize_t pins
+    cdef bint on_nodes
     cdef readonly long long early  # jobs that have ended before they were expected to, where promises last
     cdef public Py_ssize_t domain
     cdef long long[::1] ranges
@@ -77,6 +78,8 @@ cdef class CoreLedger(Ledger):
     cpdef bint foresee(self, FreeProfile free_profile) except? -1
     cpdef int profile(self) except -1
     cdef int bound(self) noexcept
+    cdef int bound_by_all(self) noexcept
+    cdef bint clear_now(self, Py_ssize_t slot, long long cores) noexcept
     cdef long long available(self, long long time) noexcept
     cdef bint clear_of_holds(self, Py_ssize_t slot, long long start) noexcept
     cdef long long left(self, Py_ssize_t slot, long long time) noexcept

@@ -8,8 +8,8 @@ from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.free_profile import FreeProfile
-from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.profiles.free_profile import FreeProfile
+from walltime.kernel.profiles.running_profile import RunningProfile
 from walltime.kernel.queue.bounds import Bounds
 from walltime.kernel.queue.waiting import Queue
 
@@ -40,6 +40,7 @@ class Ledger(Bounds):
         self.closing = NEVER  # how long until all of it is shut
         self.pins = 0  # pinned holds so far: from the first on `release_holds` looks at each
         self.early = 0
+        self.on_nodes = False  # whether there are some, so that `describe` tells something
         self.domain = -1  # the domain of the holds that `release_holds` drops; -1: all
 
     def focus(self, node_set, local):
@@ -235,15 +236,15 @@ class CoreLedger(Ledger):
         return self.jobs.at[slot].cores <= self.size
 
     def fits(self, slot):
-        i: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
-        end: cython.longlong
+        return cores <= self.free and (self.holds == 0 or self.clear_now(slot, cores))
+
+    @cython.final
+    def clear_now(self, slot, cores):
+        """Whether every hold of another job has so many cores left for this one, from now on."""
+        i: cython.Py_ssize_t
         spare: cython.longlong
-        if cores > self.free:
-            return False
-        if self.holds == 0:
-            return True
-        end = self.now + self.jobs.at[slot].estimate
+        end: cython.longlong = self.now + self.jobs.at[slot].estimate
         own: cython.Py_ssize_t = self.hold_of(slot) if self.holds > 1 else -1
         for i in range(self.holds):
             if self.held_start[i] >= end or self.held_slot[i] == slot:
@@ -255,6 +256,7 @@ class CoreLedger(Ledger):
                 return False
         return True
 
+    @cython.final
     def hold_of(self, slot):
         """Where the job's hold is in the list, or -1."""
         i: cython.Py_ssize_t
@@ -274,7 +276,9 @@ class CoreLedger(Ledger):
         if self.profiled:
             self.running.insert(end, self.jobs.at[slot].seq, cores)
         if self.holds > 0:
-            self.unhold(slot)
+            i = self.hold_of(slot)
+            if i >= 0:
+                self.drop_hold(i)
             for i in range(self.holds):
                 if self.held_start[i] < end:
                     self.held_spare[i] -= cores
@@ -360,6 +364,7 @@ class CoreLedger(Ledger):
                 found = self.held_end[i]
         return found
 
+    @cython.final
     def available(self, time):
         """Cores free at `time` by the expected ends, holds left aside."""
         return self.free + self.running.released_by(time)
@@ -371,7 +376,9 @@ class CoreLedger(Ledger):
         spare: cython.longlong
         if not self.profiled:
             self.profile()
-        self.unhold(slot)
+        i = self.hold_of(slot)
+        if i >= 0:
+            self.drop_hold(i)
         spare = self.available(start) - cores
         for i in range(self.holds):
             if start <= self.held_start[i] < end:
@@ -398,9 +405,10 @@ class CoreLedger(Ledger):
         i: cython.Py_ssize_t = self.hold_of(slot)
         if i >= 0:
             self.drop_hold(i)
-        self.bound()
+            self.bound()
         return 0
 
+    @cython.final
     def drop_hold(self, i):
         k: cython.Py_ssize_t
         start: cython.longlong = self.held_start[i]
@@ -420,6 +428,8 @@ class CoreLedger(Ledger):
 
     def release_holds(self):
         i: cython.Py_ssize_t
+        if self.holds == 0:
+            return 0
         if self.pins == 0:
             self.holds = 0
         else:
@@ -474,8 +484,22 @@ class CoreLedger(Ledger):
             self.bound()
         return 0
 
+    @cython.final
     def bound(self):
-        """The scalar bounds, from the first hold."""
+        """The scalar bounds, from the first hold; mostly there is none, or one."""
+        if self.holds > 1 or self.pins > 0:
+            return self.bound_by_all()
+        self.longest = self.closing = self.window = NEVER
+        self.extra = self.free
+        if self.holds == 1 and self.held_start[0] < NEVER:
+            self.window = self.held_start[0] - self.now
+            if self.held_spare[0] < self.free:
+                self.extra = self.held_spare[0]
+        return 0
+
+    @cython.final
+    def bound_by_all(self):
+        """The same for any number of holds."""
         i: cython.Py_ssize_t
         first: cython.longlong = NEVER
         own: cython.longlong = 0  # a job that holds something for good is not in its own way

@@ -1,9 +1,9 @@
-from walltime.kernel.ledger.availability cimport Availability
-from walltime.kernel.ledger.inventory cimport Inventory
-from walltime.kernel.ledger.running_profile cimport RunningProfile
 from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger.set_bounds cimport SetBounds
+from walltime.kernel.profiles.availability cimport Availability
+from walltime.kernel.profiles.running_profile cimport RunningProfile
 
-cdef class CountedHolds(Inventory):
+cdef class CountedHolds(SetBounds):
     cdef long long[::1] chosen
     # holds that were named since the last question, and how they were
     cdef Py_ssize_t tries

@@ -14,15 +14,15 @@ import cython
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.availability import Availability
-from walltime.kernel.ledger.inventory import Inventory
-from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.ledger.set_bounds import SetBounds
+from walltime.kernel.profiles.availability import Availability
+from walltime.kernel.profiles.running_profile import RunningProfile
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
 @cython.cclass
-class CountedHolds(Inventory):
+class CountedHolds(SetBounds):
     """Which holds need names, and how they get them.
 
     Two things are always true. No named hold begins strictly inside a counted one that has a node in common with it.
@@ -30,7 +30,7 @@ class CountedHolds(Inventory):
     """
 
     def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
-        Inventory.__init__(self, jobs, nodes, index)
+        SetBounds.__init__(self, jobs, nodes, index)
         self.chosen = integers(8)
         self.tries = 0
         self.tried = integers(8)
@@ -72,9 +72,9 @@ class CountedHolds(Inventory):
         d: cython.Py_ssize_t = self.demand_of[x]
         if self.held_set[h] != s or (placed and self.held_start[h] < start):
             return True
-        if not self.lines.alone[d]:
+        if not self.timelines.alone[d]:
             return False
-        if self.nodes_of[x] == 0 and not self.lines.bare[d]:  # how many nodes it takes depends on which
+        if self.nodes_of[x] == 0 and not self.timelines.bare[d]:  # how many nodes it takes depends on which
             return True
         return not self.alike[s] or self.capacity != self.size
 
@@ -195,7 +195,7 @@ class CountedHolds(Inventory):
         self.counted_in[s] -= 1
         self.named += 1
         if self.name_from(h, self.held_start[h], count) > 0 and self.held_start[h] <= self.now < self.held_end[h] - 1:
-            self.lines.forget(self.held_first[h], first)
+            self.timelines.forget(self.held_first[h], first)
             self.held_first[h] = first
             self.name_from(h, self.now + 1, count)
         return 0
@@ -212,10 +212,12 @@ class CountedHolds(Inventory):
             for i in range(self.range_first[k], self.range_last[k]):
                 if left == 0:
                     return 0
-                offer = min(left, self.lines.offer(i, A_CORE, slot, since, end))
+                offer = min(left, self.timelines.offer(i, A_CORE, slot, since, end))
                 if offer > 0:
                     left -= offer
-                    self.held_first[h] = self.lines.keep(self.held_first[h], i, slot, since, end, offer, A_CORE, offer)
+                    self.held_first[h] = self.timelines.keep(
+                        self.held_first[h], i, slot, since, end, offer, A_CORE, offer
+                    )
         return left
 
     def note_try(self, h):
@@ -236,7 +238,7 @@ class CountedHolds(Inventory):
         while self.tries > 0:
             self.tries -= 1
             h = self.tried[self.tries]
-            self.lines.forget(self.held_first[h], self.tried_first[self.tries])
+            self.timelines.forget(self.held_first[h], self.tried_first[self.tries])
             self.held_first[h] = self.tried_first[self.tries]
             self.held_count[h] = self.tried_count[self.tries]
             self.plan_hold(h, -1)

@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.ledger.availability cimport Availability
+from walltime.kernel.profiles.availability cimport Availability
 
 cdef class Forecast:
     cdef JobTable jobs

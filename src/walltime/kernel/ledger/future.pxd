@@ -1,9 +1,10 @@
-from walltime.kernel.ledger.availability cimport Availability
+from walltime.kernel.profiles.availability cimport Availability
 from walltime.kernel.ledger.counted cimport CountedHolds
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.node_pool cimport NodePool
-from walltime.kernel.ledger.node_starts cimport RoomTimes
-from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.profiles.node_starts cimport RoomTimes
+from walltime.kernel.profiles.room_sweep cimport RoomSweep
+from walltime.kernel.profiles.running_profile cimport RunningProfile
 
 cdef class Future(CountedHolds):
     # a walk through the expected ends of a set's running jobs
@@ -16,9 +17,10 @@ cdef class Future(CountedHolds):
     cdef long long reach
     cdef long long limit  # a time from here on is of no use
     cdef long long[::1] cleared  # by node: from when on it has room
-    cdef long long[::1] sure
     cdef RoomTimes rooms
-    cdef Py_ssize_t known  # where the row of `rooms` begins that is used, or -1
+    cdef RoomSweep sweep
+    cdef Py_ssize_t swept_for  # the job that it was for last, if it was for all of its nodes, or -1
+    cdef bint swept  # whether it is about the hold that is being made
     cdef long long[::1] asked  # by node met
     cdef long long[::1] offers_most
     cdef long long[::1] offers_until
@@ -47,10 +49,6 @@ cdef class Future(CountedHolds):
     cpdef long long earliest(self, Py_ssize_t slot, long long after) except? -1
     cdef bint suits(self, Py_ssize_t x, NodePool pool) except? -1
     cdef long long when_enough(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
-    cdef long long when_each(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long time, long long length) except? -1
-    cdef bint has_own(self, Py_ssize_t i) noexcept
-    cdef long long guess(self, Py_ssize_t s, Py_ssize_t want, long long time) except? -1
-    cdef long long look_at(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long time, long long length, long long limit) noexcept
     cdef int select_last(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t at, long long start, long long end) except -1
     cdef long long when_suits(self, Py_ssize_t slot, Py_ssize_t x, long long after) except? -1
     cdef long long when_rooms(self, Py_ssize_t x) except? -1

@@ -8,11 +8,12 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.availability import Availability
 from walltime.kernel.ledger.counted import CountedHolds
 from walltime.kernel.ledger.node_pool import NodePool
-from walltime.kernel.ledger.node_starts import RoomTimes
-from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.profiles.availability import Availability
+from walltime.kernel.profiles.node_starts import RoomTimes
+from walltime.kernel.profiles.room_sweep import RoomSweep
+from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
@@ -32,9 +33,10 @@ class Future(CountedHolds):
         self.step = 0
         self.reach = self.limit = NEVER
         self.cleared = integers(self.n)
-        self.sure = integers(self.n)
-        self.known = -1
-        self.rooms = RoomTimes(self.lines, self.n)
+        self.rooms = RoomTimes(self.timelines, self.n)
+        self.swept = False
+        self.swept_for = -1
+        self.sweep = RoomSweep(self.timelines, self.node_starts, self.rooms, self.n)
         self.asked = integers(self.n)
         self.offers_most = integers(self.n)
         self.offers_until = integers(self.n)
@@ -47,7 +49,7 @@ class Future(CountedHolds):
 
     def suits(self, x, pool: NodePool):
         """Whether the request can be served from the pool as it stands."""
-        least: cython.longlong = self.lines.each[self.demand_of[x] * self.lines.kinds]
+        least: cython.longlong = self.timelines.each[self.demand_of[x] * self.timelines.kinds]
         if self.nodes_of[x] == 0:
             return self.cores_of[x] <= pool.total
         if self.place.plain:
@@ -135,7 +137,7 @@ class Future(CountedHolds):
                 break
         if down > 0 and (
             self.nodes_of[x] > 0
-            or not self.lines.simple[self.demand_of[x]]
+            or not self.timelines.simple[self.demand_of[x]]
             or self.cores_of[x] > self.set_cores[s] - down
         ):
             return False
@@ -168,8 +170,8 @@ class Future(CountedHolds):
                 return time
         if self.counted == 0:
             return self.when_named(slot, after)
-        if self.nodes_of[x] > 0 and not self.lines.alone[self.demand_of[x]] and self.parts_in[x] == 0:
-            cores = self.nodes_of[x] * self.lines.each[self.demand_of[x] * self.lines.kinds]
+        if self.nodes_of[x] > 0 and not self.timelines.alone[self.demand_of[x]] and self.parts_in[x] == 0:
+            cores = self.nodes_of[x] * self.timelines.each[self.demand_of[x] * self.timelines.kinds]
         time = self.when_named(slot, after)
         while time < NEVER:
             if self.leaves_numbers(slot, x, time, time + length, cores):
@@ -270,7 +272,7 @@ class Future(CountedHolds):
                 (self.holds == 0 or self.holds_only(slot))
                 and after <= self.now
                 and not self.licensed_of[x]
-                and self.lines.simple[self.demand_of[x]]
+                and self.timelines.simple[self.demand_of[x]]
             ):
                 return self.when_freed(slot, x)
             return self.when_enough(slot, x, after)
@@ -300,7 +302,7 @@ class Future(CountedHolds):
         times: cython.longlong[::1] = self.node_starts.time
         shares: cython.longlong[::1] = self.shares.at
         pool: NodePool = self.pools[s]
-        want: cython.longlong = self.nodes_of[x] - pool.at_least(self.lines.each[d * self.lines.kinds])
+        want: cython.longlong = self.nodes_of[x] - pool.at_least(self.timelines.each[d * self.timelines.kinds])
         end: cython.longlong
         time: cython.longlong = self.now
         self.planned_for = slot
@@ -334,109 +336,35 @@ class Future(CountedHolds):
         return self.planned_at
 
     def when_enough(self, slot, x, after):
-        """When enough nodes have room: no sooner than when each of so many does, looked at for itself.
-
-        That time is tried next, until so many have room at the very time that is tried.
-        """
+        """When enough nodes have room: of each it is known before when it has none, and those are looked at that may
+        have it first."""
         k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.set_of[x]
-        at: cython.Py_ssize_t = self.node_starts.times(self.demand_of[x])
-        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
-        later: cython.longlong = after if after > self.now else self.now + 1
-        time: cython.longlong = after
-        next: cython.longlong
-        self.lines.leave_aside(slot)
-        self.known = -1
-        if self.named > self.few and after <= self.now:
-            self.known = self.rooms.times(self.demand_of[x], length)
-        for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                next = self.node_starts.time[at + i]
-                next = after if next < 0 else next if next > later else later
-                if self.known >= 0 and self.rooms.time[self.known + i] > next and not self.has_own(i):
-                    next = self.rooms.time[self.known + i]
-                self.cleared[i] = next
-                self.sure[i] = self.lines.kept.count[i] == 0
-        while True:
-            next = max(self.when_each(slot, x, at, time, length), self.when_licensed(slot, x, time, length))
-            if next <= time or next == NEVER or self.holds == 0:  # without holds, no job that has room will lose it
-                return next
-            time = next
-
-    def has_own(self, i):
-        """Whether something is kept on the node for the job that is asked about."""
-        return self.lines.aside_mark[i] == self.lines.asides
-
-    def when_each(self, slot, x, at, time, length):
-        """The first time by which each of so many nodes has had room from `time` on.
-
-        `cleared` tells from when on a node has room, or, where that is not `sure`, that it has none before. It is no
-        sooner than the last of so many of these times: the nodes up to that one are looked at first, and after them
-        those that can still be among the first.
-        """
-        k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        t: cython.longlong
-        turn: cython.Py_ssize_t
-        s: cython.Py_ssize_t = self.set_of[x]
-        want: cython.longlong = self.nodes_of[x]
-        guess: cython.longlong = self.guess(s, want, time)
-        worst: cython.longlong = self.limit
-        if guess >= worst:
-            return NEVER
-        self.smallest.clear(want)
-        for turn in range(2):
-            for k in range(self.range_of[s], self.range_of[s + 1]):
-                for i in range(self.range_first[k], self.range_last[k]):
-                    t = max(self.cleared[i], time)
-                    if t >= worst or (t > guess) != turn:
-                        continue
-                    if not self.sure[i] or (t > self.cleared[i] and self.lines.kept.count[i] > 0):
-                        t = self.look_at(i, slot, x, at, time, length, worst)
-                        if turn == 0 and guess < t < NEVER:
-                            continue  # in the second turn
-                    if t < NEVER:
-                        self.smallest.put(cython.cast(cython.double, t), i)
-                        if self.smallest.count == want:
-                            worst = min(worst, max(self.cleared[self.smallest.node[0]], time))
-                            if worst <= guess:  # as good as can be
-                                return guess
-        return worst if self.smallest.count == want else NEVER
-
-    def guess(self, s, want, time):
-        """The last of so many of the first times in `cleared`, from `time` on; `limit` where there are fewer nodes."""
-        k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        t: cython.longlong
-        worst: cython.longlong = self.limit
-        self.smallest.clear(want)
-        for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                t = max(self.cleared[i], time)
-                if t < worst:
-                    self.smallest.put(cython.cast(cython.double, t), i)
-                    if self.smallest.count == want:
-                        worst = max(self.cleared[self.smallest.node[0]], time)
-                        if worst == time:
-                            return time
-        return worst
-
-    def look_at(self, i, slot, x, at, time, length, limit):
-        """From when on the node has room, from `time` on and before `limit`, or NEVER; what is found out is noted."""
-        found: cython.longlong = max(self.cleared[i], time)
-        fresh: cython.bint = not self.sure[i] and self.cleared[i] == found  # it had no room up to here
         d: cython.Py_ssize_t = self.demand_of[x]
-        found = self.lines.first_clear(i, d, slot, found, length, limit, self.node_starts.time[at + i])
-        self.sure[i] = found < NEVER
-        self.cleared[i] = min(found, limit)
-        if self.known >= 0 and fresh and not self.has_own(i):
-            self.rooms.time[self.known + i] = self.cleared[i]
-        return found
+        known: cython.Py_ssize_t = -1
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # even of no length it needs its resources
+        time: cython.longlong
+        next: cython.longlong
+        sweep: RoomSweep = self.sweep
+        self.timelines.leave_aside(slot)
+        if self.named > self.few and after <= self.now:
+            known = self.rooms.times(d, length)
+        sweep.begin(slot, d, length, self.limit, known)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            sweep.put(self.range_first[k], self.range_last[k], after)
+        while True:
+            time = sweep.first(self.nodes_of[x])
+            self.swept_for = slot if self.jobs.at[slot].shape == x else -1
+            if time == NEVER or not self.licensed_of[x]:
+                return time
+            next = self.when_licensed(slot, x, time, length)
+            if next == time or next >= self.limit:
+                return next
+            sweep.start_at(next)
 
     def select_last(self, slot, x, at, start, end):
         """Into `smallest` the nodes with room from `start` to `end` that have the last times; of equal ones the lowest
-        numbers."""
+        numbers. Where the job has just `swept` to that time, much is known."""
         s: cython.Py_ssize_t = self.set_of[x]
         d: cython.Py_ssize_t = self.demand_of[x]
         want: cython.longlong = self.nodes_of[x]
@@ -445,6 +373,7 @@ class Future(CountedHolds):
         t: cython.longlong
         times: cython.longlong[::1] = self.node_starts.time
         later: cython.longlong = self.now + 1
+        told: cython.Py_ssize_t = 0
         self.smallest.clear(want)
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(at + self.range_first[k], at + self.range_last[k]):
@@ -454,7 +383,15 @@ class Future(CountedHolds):
                     continue
                 if self.given[i - at] == self.giving:
                     continue
-                if self.lines.kept.count[i - at] == 0 or self.lines.clear(i - at, d, slot, start, end):
+                if self.swept:
+                    told = self.sweep.tell(i - at, start)
+                if told < 0:
+                    continue
+                if (
+                    told > 0
+                    or self.timelines.kept.count[i - at] == 0
+                    or self.timelines.clear(i - at, d, slot, start, end)
+                ):
                     self.smallest.put(cython.cast(cython.double, -t), i - at)
         return 0
 
@@ -479,7 +416,7 @@ class Future(CountedHolds):
                 next = NEVER
                 for k in range(self.range_of[s], self.range_of[s + 1]):
                     for i in range(self.range_first[k], self.range_last[k]):
-                        next = min(next, self.lines.next_change(i, slot, time))
+                        next = min(next, self.timelines.next_change(i, slot, time))
             time = next
             if time == NEVER:
                 return NEVER
@@ -508,7 +445,7 @@ class Future(CountedHolds):
             for k in range(self.range_of[s], self.range_of[s + 1]):
                 for i in range(self.range_first[k], self.range_last[k]):
                     if self.cleared[i] < time:
-                        self.cleared[i] = self.lines.first_clear(
+                        self.cleared[i] = self.timelines.first_clear(
                             i, d, slot, time, length, self.limit, self.node_starts.time[at + i]
                         )
             next = max(self.place.when(self.cleared, self.nodes_of[x]), self.when_licensed(slot, x, time, length))
@@ -538,8 +475,8 @@ class Future(CountedHolds):
         s: cython.Py_ssize_t = self.set_of[x]
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
-                if self.lines.clear(i, self.demand_of[x], slot, start, end):
-                    pool.assume(i, self.lines.offer(i, A_CORE, slot, start, end))
+                if self.timelines.clear(i, self.demand_of[x], slot, start, end):
+                    pool.assume(i, self.timelines.offer(i, A_CORE, slot, start, end))
                 else:
                     pool.assume(i, 0)
         return 0
@@ -561,14 +498,14 @@ class Future(CountedHolds):
         self.meet(slot, s, after, self.reach)
         for k in range(self.meets):
             self.asked[k] = self.offers_until[k] = -1
-        self.lines.blind = True
+        self.timelines.blind = True
         have = self.offered_now(slot, x)
-        self.lines.blind = False
+        self.timelines.blind = False
         while time < self.limit:
             if time > self.now:
-                self.lines.blind = True
+                self.timelines.blind = True
                 have += self.forward(x, time)
-                self.lines.blind = False
+                self.timelines.blind = False
             next = self.when_licensed(slot, x, time, length)
             if next == time:
                 if self.offered_beside(slot, x, time, length, self.cores_of[x] - have):
@@ -606,8 +543,8 @@ class Future(CountedHolds):
 
     def ask_offer(self, k, d, slot, time, length):
         """Ask a node that was met."""
-        self.offers_most[k] = self.lines.offer_long(self.met[k], d, slot, time, time + length)
-        self.offers_until[k] = self.lines.until
+        self.offers_most[k] = self.timelines.offer_long(self.met[k], d, slot, time, time + length)
+        self.offers_until[k] = self.timelines.until
         self.asked[k] = time
         return 0
 
@@ -619,7 +556,7 @@ class Future(CountedHolds):
         pool: NodePool = self.pools[self.set_of[x]]
         have: cython.longlong = 0
         level: cython.longlong
-        if self.lines.simple[d]:
+        if self.timelines.simple[d]:
             have = pool.total
             for k in range(self.meets):
                 have -= pool.value[self.met[k]]
@@ -630,7 +567,7 @@ class Future(CountedHolds):
             if i < 0:
                 level = pool.level_from(level + 1)
             elif self.mark[i] != self.stamp:
-                have += self.lines.offer_at(i, d, slot, self.now)
+                have += self.timelines.offer_at(i, d, slot, self.now)
         return have
 
     def forward(self, x, time):
@@ -660,8 +597,8 @@ class Future(CountedHolds):
                 if self.member[member + i] and self.mark[i] != self.stamp:
                     if self.seen[i] != self.step:
                         self.seen[i] = self.step
-                        self.offered[i] = self.lines.offer_at(i, d, -1, self.now)
-                    offer = self.lines.offer_at(i, d, -1, time)
+                        self.offered[i] = self.timelines.offer_at(i, d, -1, self.now)
+                    offer = self.timelines.offer_at(i, d, -1, time)
                     gain += offer - self.offered[i]
                     self.offered[i] = offer
         return gain

@@ -1,24 +1,22 @@
-from walltime.kernel.ledger.availability cimport Availability
-from walltime.kernel.ledger.node_starts cimport NodeStarts, Smallest
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.ledger.free_profile cimport FreeProfile
-from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom
-from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.shares cimport Shares
-from walltime.kernel.ledger.timelines cimport Timelines
+from walltime.kernel.profiles.node_starts cimport NodeStarts, Smallest
+from walltime.kernel.profiles.timelines cimport Timelines
 
 cdef class Inventory(Ledger):
     cdef readonly Place place
     cdef readonly bint whole
     cdef readonly tuple resources
     cdef readonly Py_ssize_t n
-    cdef readonly Timelines lines
+    cdef readonly Timelines timelines
     cdef readonly Timelines licensing
     cdef readonly NodeStarts node_starts
     cdef Smallest smallest
-    cdef readonly RoughRoom rough  # where more than cores is counted
+    cdef readonly RoughRoom rough  # where more than cores is asked for
+    cdef bint tells_room  # whether it is told what is free
     cdef Shares shares
     cdef long long[::1] pace
     cdef bint paced
@@ -48,7 +46,7 @@ cdef class Inventory(Ledger):
     cdef list masks
     cdef readonly list pools
     cdef NodePool everything  # the pool of set 0
-    cdef readonly bint timed  # whether `lines` knows what runs where until when, or only how much
+    cdef readonly bint timed  # whether `timelines` knows what runs where until when, or only how much
     cdef long long[::1] member
     cdef long long[::1] range_of
     cdef long long[::1] range_first
@@ -117,7 +115,6 @@ cdef class Inventory(Ledger):
     cdef long long stamp
     cdef long long[::1] met
     cdef Py_ssize_t meets
-
     cpdef int share_licences(self, Inventory other) except -1
     cpdef Py_ssize_t add_set(self, object mask) except -1
     cpdef Py_ssize_t intern(self, object request, Py_ssize_t node_set) except -1
@@ -129,43 +126,13 @@ cdef class Inventory(Ledger):
     cdef Py_ssize_t demand_kept(self, Py_ssize_t x, long long e) noexcept
     cpdef object count_nodes(self, object shapes)
     cdef int time_nodes(self) except -1
-    cdef int find_edge(self) noexcept
-    cpdef bint foresee(self, FreeProfile free_profile) except? -1
     cpdef long long units(self, Py_ssize_t slot) noexcept
     cpdef long long need(self, Py_ssize_t slot) except? -1
     cdef bint any_serve(self, Py_ssize_t x) noexcept
     cdef long long takes(self, Py_ssize_t x) noexcept
     cpdef bint possible(self, Py_ssize_t slot) except? -1
-    cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
-    cpdef int set_time(self, long long now) except -1
-    cdef bint is_pinned(self, Py_ssize_t h) noexcept
     cpdef Py_ssize_t describe(self, Py_ssize_t slot) except -1
+    cdef int know_room(self) noexcept
     cdef int tell_room(self, Py_ssize_t i) noexcept
-    cdef int update(self, Py_ssize_t i) except -1
-    cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept
-    cdef int lose(self, Py_ssize_t s, long long free, long long barred, long long sign) noexcept
-    cdef long long beside(self, Py_ssize_t s, long long least) noexcept
-    cpdef Py_ssize_t part_of(self, Py_ssize_t slot) except -1
-    cdef int bar(self, Py_ssize_t s, long long e, long long sign) noexcept
-    cdef int measure(self, Py_ssize_t s) except -1
-    cdef long long most_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
-    cdef long long barred_by(self, long long e) noexcept
-    cdef int bound(self) except -1
-    cdef bint conflicts(self, Py_ssize_t slot, long long start, long long end) noexcept
-    cdef int meet(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) except -1
-    cdef int meet_nodes(self, Py_ssize_t slot, Py_ssize_t s, long long start, long long end) noexcept
-    cdef bint licensed(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) noexcept
-    cdef long long when_licensed(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long length) noexcept
     cdef bint within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
-    cdef int follow(self, Py_ssize_t s) except -1
-    cdef int follow_ends(self, Py_ssize_t s) except -1
     cdef long long cores_within(self, Py_ssize_t slot, Py_ssize_t s) noexcept
-    cpdef long long number(self, Py_ssize_t s, long long time, Py_ssize_t slot) except? -1
-    cdef Availability plan_of(self, Py_ssize_t s)
-    cdef int plan_hold(self, Py_ssize_t h, long long sign) except -1
-    cdef Py_ssize_t held_by(self, Py_ssize_t slot) noexcept
-    cdef Py_ssize_t first_after(self, long long start) noexcept
-    cdef bint apart(self, Py_ssize_t s) noexcept
-    cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
-    cdef long long extra_of(self, Py_ssize_t s) except? -1
-    cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1

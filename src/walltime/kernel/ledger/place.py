@@ -36,6 +36,10 @@ class Place:
         """Called before the first job where it is known on which switch each node is."""
         return 0
 
+    def of(self, slot):
+        """The placement of the job: itself, unless queues have placements of their own."""
+        return self
+
     def survey(self, ledger):
         """Called before the first job: the ledger of the nodes, which knows what is free there of every resource."""
         return None
@@ -68,3 +72,34 @@ class Place:
     def spread(self, pool: NodePool, cores, slot):
         """`pool.put` nodes, and how many cores on each, until `cores` are together; called where they are free."""
         raise NotImplementedError(f"{type(self).__name__}.spread")
+
+
+@cython.final
+@cython.cclass
+class QueuePlaces(Place):
+    """Each queue's own placement, by the queue's number; all of them are plain."""
+
+    def __init__(self, places) -> None:
+        Place.__init__(self)
+        self.places = list(places)
+        self.distinct = list(dict.fromkeys(places))
+        self.ranked = any(place.ranked for place in self.distinct)
+        self.treed = any(place.treed for place in self.distinct)
+
+    def of(self, slot):
+        return self.places[self.jobs.at[slot].queue]
+
+    def prepare(self, jobs: JobTable, sizes, whole, seed):
+        self.jobs = jobs
+        for place in self.distinct:
+            place.prepare(jobs, sizes, whole, seed)
+        return 0
+
+    def connect(self, switches):
+        for place in self.distinct:
+            place.connect(switches)
+        return 0
+
+    def survey(self, ledger):
+        for place in self.distinct:
+            place.survey(ledger)

@@ -1,7 +1,7 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.ledger.availability cimport Availability
-from walltime.kernel.ledger.offers cimport Offers
+from walltime.kernel.profiles.availability cimport Availability
+from walltime.kernel.profiles.offers cimport Offers
 from walltime.kernel.queue.waiting cimport Queue
 
 cdef class PlanLedger(Ledger):

@@ -1,3 +1,4 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.jobs cimport JobTable
 
 cdef extern from *:

@@ -31,6 +31,7 @@ DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 cl
 ROOT = cython.declare(cython.int, -1)  # the shift of the root, whose classes are powers of two
 
 if not cython.compiled:
+    from walltime.kernel.arrays import words
 
     def __builtin_clzll(word):
         return 64 - int(word).bit_length()
@@ -555,17 +556,24 @@ class QueueIndex:
         """A job has left the leaf."""
         cls: cython.Py_ssize_t = self.classify(cores)
         x: cython.Py_ssize_t = self.leaves + leaf
+        b: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.width
+        least: cython.p_longlong
         finer: QueueIndex = self.children[cls]
         if finer is not None:
             finer.remove(slot)
-        if self.least[x * self.width + cls] != estimate:
+        least = words(self.least)
+        if least[x * w + cls] != estimate:
             return 0
         self.sum_leaf(leaf)
-        while self.least[x * self.width + cls] != estimate:  # equal: another job has the same estimate, nothing changes
+        while least[x * w + cls] != estimate:  # equal: another job has the same estimate, nothing changes
             x >>= 1
-            if x == 0 or self.least[x * self.width + cls] != estimate:
+            b = cls
+            while x > 0 and b < w and least[x * w + b] == estimate:  # it was the least of these classes, and no others
+                least[x * w + b] = min(least[2 * x * w + b], least[2 * x * w + w + b])
+                b += 1
+            if b == cls:
                 break
-            self.sum_node(x)
         return 0
 
     def sum_leaf(self, leaf):
@@ -588,7 +596,7 @@ class QueueIndex:
         left: cython.Py_ssize_t = 2 * above
         right: cython.Py_ssize_t = left + self.width
         b: cython.Py_ssize_t
-        least: cython.longlong[::1] = self.least
+        least: cython.p_longlong = words(self.least)
         for b in range(self.width):
             least[above + b] = least[left + b] if least[left + b] < least[right + b] else least[right + b]
         return 0
@@ -605,7 +613,7 @@ class QueueIndex:
 
     def leftmost(self, cls, window, after):
         """The first job behind `after` in the classes up to `cls` with an estimate of at most `window`, or -1."""
-        least: cython.longlong[::1] = self.least
+        least: cython.p_longlong = words(self.least)
         w: cython.Py_ssize_t = self.width
         x: cython.Py_ssize_t = 1
         leaf: cython.Py_ssize_t

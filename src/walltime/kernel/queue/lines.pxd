@@ -26,28 +26,34 @@ cdef class Line:
     cdef readonly bint local
     cdef readonly bint dynamic
     cdef readonly bint open
+    cdef long long renewed
+    cdef dict behind
     cdef long long cores
     cdef long long gpus
     cdef long long memory
     cdef long long work
 
+cdef class LineKeys:
+    cdef int renew(self, Line line) except -1
+
 cdef class LinesQueue(Queue):
     cdef readonly Ledger ledger
     cdef readonly Quotas quotas
     cdef readonly Choices choices
+    cdef LineKeys keys
     cdef public bint parks
     cdef readonly Py_ssize_t parked
     cdef readonly list lines
     cdef list tiers
-    cdef dict lane_line
+    cdef list lane_line
     cdef long long[::1] tier_of
-    cdef dict limit_lines
-    cdef dict at_counter
+    cdef list at_counter
     cdef bint dynamic
     cdef readonly long long opening
     cdef long long[::1] passed
     cdef bint passing
     cdef dict choosers
+    cdef list refused
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
@@ -63,6 +69,8 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
     cpdef long long counted_as(self, Py_ssize_t slot) except *
     cdef int stand(self, Py_ssize_t slot, Line line) except -1
+    cdef Line home(self, Py_ssize_t lane)
+    cdef Line line_of(self, Py_ssize_t slot)
     cdef Line limit_line(self, Py_ssize_t lane, Py_ssize_t counter)
     cdef int park(self, Py_ssize_t slot, Py_ssize_t counter) except -1
     cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
@@ -76,8 +84,8 @@ cdef class LinesQueue(Queue):
     cdef int close(self, Line line) except -1
     cdef bint open(self, Line line) except? -1
     cdef bint unpark(self, Py_ssize_t slot) except? -1
-    cdef object refused_choosers(self)
-    cdef bint lets_in(self, object slots) except? -1
+    cdef int note_refused(self) except -1
+    cdef bint lets_in(self) except? -1
     cdef bint refresh(self) except? -1
     cdef bint waits_for_time(self) noexcept
     cdef long long next_opening(self) except *

@@ -89,7 +89,18 @@ class Line:
         self.counter = counter
         self.dynamic = dynamic
         self.open = counter < 0
+        self.renewed = -1  # the renewal that the keys of its jobs follow
+        self.behind = {}  # of a lane: its jobs at a limit, by the counter
         self.cores = self.gpus = self.memory = self.work = NEVER
+
+
+@cython.cclass
+class LineKeys:
+    """Gives jobs new keys, where these change every so often."""
+
+    def renew(self, line: Line):
+        """The jobs of the line have the keys of the last renewal; those of a closed one may have older ones."""
+        raise NotImplementedError(f"{type(self).__name__}.renew")
 
 
 @cython.final
@@ -111,19 +122,20 @@ class LinesQueue(Queue):
         self.ledger = ledger
         self.quotas = quotas
         self.choices = choices
+        self.keys = None
         self.parks = True
         self.parked = 0
         self.lines = []
         self.tiers = []
-        self.lane_line = {}
+        self.lane_line = []  # by lane; None for one of another domain
         self.tier_of = integers(8)
-        self.limit_lines = {}
-        self.at_counter = {}
+        self.at_counter = []  # by counter, the lines of jobs that wait there
         self.dynamic = False
         self.opening = NEVER  # what `next_opening` said last
         self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
         self.passing = False
         self.choosers = {}  # the jobs here that have a choice of queues
+        self.refused = []  # those of them that the limits kept out before something was given back
 
     def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
         """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
@@ -135,7 +147,9 @@ class LinesQueue(Queue):
             self.passed = integers(2 * len(self.passed))
         self.tier_of[number] = place
         line = self.make(tier, lane, node_set, local, -1, dynamic)
-        self.lane_line[lane] = line
+        while len(self.lane_line) <= number:
+            self.lane_line.append(None)
+        self.lane_line[number] = line
         last: cython.Py_ssize_t = len(self.tiers) - 1
         if last < 0 or self.tiers[last][0].tier != tier:
             self.tiers.append([])
@@ -155,7 +169,7 @@ class LinesQueue(Queue):
 
     def push(self, slot):
         counter: cython.Py_ssize_t = self.refuser(slot) if self.parks and self.jobs.at[slot].choice < 0 else -1
-        line: Line = self.lane_line[self.jobs.at[slot].lane]
+        line: Line = self.home(self.jobs.at[slot].lane)
         if counter >= 0:
             line = self.limit_line(line.lane, counter)
         self.stand(slot, line)
@@ -190,10 +204,11 @@ class LinesQueue(Queue):
         line: Line
         if self.jobs.at[slot].place == OUTSIDE:
             raise KeyError(slot)
-        line = self.lines[self.jobs.at[slot].line]
+        line = self.line_of(slot)
         self.moves += 1
         line.queue.remove(slot)
-        self.choosers.pop(slot, None)
+        if self.jobs.at[slot].choice >= 0:
+            self.choosers.pop(slot, None)
         if line.open:
             self.size -= 1
         else:
@@ -233,20 +248,29 @@ class LinesQueue(Queue):
         i: cython.Py_ssize_t = lane
         return self.tier_of[i]
 
+    def home(self, lane):
+        """The line of a lane's jobs that no limit refuses."""
+        return cython.cast(Line, self.lane_line[lane])
+
+    def line_of(self, slot):
+        """The line in which the job stands."""
+        return cython.cast(Line, self.lines[self.jobs.at[slot].line])
+
     def limit_line(self, lane, counter):
         """The line of a lane's jobs that wait at the counter."""
-        line: Line = self.limit_lines.get((lane, counter))
-        home: Line
+        home: Line = self.home(lane)
+        line: Line = home.behind.get(counter)
         if line is None:
-            home = self.lane_line[lane]
             line = self.make(home.tier, lane, home.node_set, home.local, counter, home.dynamic)
-            self.limit_lines[lane, counter] = line
-            self.at_counter.setdefault(counter, []).append(line)
+            home.behind[counter] = line
+            while len(self.at_counter) <= counter:
+                self.at_counter.append([])
+            self.at_counter[counter].append(line)
         return line
 
     def park(self, slot, counter):
         """The job was found to be refused: it waits at the counter."""
-        line: Line = self.lines[self.jobs.at[slot].line]
+        line: Line = self.line_of(slot)
         if line.counter == counter or self.jobs.at[slot].choice >= 0 or not self.parks:
             return 0
         self.remove(slot)
@@ -254,10 +278,10 @@ class LinesQueue(Queue):
 
     def bring_home(self, slot):
         """A job that is promised a start stands in its lane, whatever a limit says until then."""
-        line: Line = self.lines[self.jobs.at[slot].line]
+        line: Line = self.line_of(slot)
         if line.counter >= 0:
             self.remove(slot)
-            self.stand(slot, self.lane_line[line.lane])
+            self.stand(slot, self.home(line.lane))
         return 0
 
     def shut(self, line: Line):
@@ -274,10 +298,12 @@ class LinesQueue(Queue):
 
     def open(self, line: Line):
         """The counter has gone down: look at its jobs again; whether one may be let in. A few are looked at at once."""
-        home: Line = self.lane_line[line.lane]
+        home: Line = self.home(line.lane)
         slot: cython.Py_ssize_t
         counter: cython.Py_ssize_t
         opened: cython.bint = False
+        if self.keys is not None:
+            self.keys.renew(line)
         if line.queue.size <= FEW:
             for slot in line.queue.slots():
                 counter = self.refuser(slot)
@@ -306,45 +332,57 @@ class LinesQueue(Queue):
 
     def unpark(self, slot):
         """The job has given back what it counted for: open the limit lines that admit a job now; whether one was."""
+        i: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        c: cython.Py_ssize_t
         kind: cython.longlong = self.jobs.at[slot].rules
+        lines: list
         line: Line
         opened: cython.bint = False
         if self.parked == 0 or kind < 0:
             return False
         for k in range(self.quotas.first[kind], self.quotas.first[kind + 1]):
-            for line in list(self.at_counter.get(self.quotas.member[k], ())):
+            c = self.quotas.member[k]
+            if self.quotas.at[c].held == 0 or c >= len(self.at_counter):  # those held may be another domain's
+                continue
+            lines = self.at_counter[c]
+            for i in range(len(lines)):
+                line = cython.cast(Line, lines[i])
                 if not line.open and line.queue.size > 0 and not self.shut(line):
                     opened |= self.open(line)
         return opened
 
-    def refused_choosers(self):
-        """The jobs with a choice of queues that the limits keep out of all of these."""
+    def note_refused(self):
+        """Something is about to be given back: note which jobs with a choice of queues the limits keep out of all."""
         slot: cython.Py_ssize_t
-        found: list = []
+        if not self.choosers and not self.refused:
+            return 0
+        self.refused = []
         for slot in self.choosers:
             if self.refuser(slot) >= 0:
-                found.append(slot)
-        return found
+                self.refused.append(slot)
+        return 0
 
-    def lets_in(self, slots):
-        """Whether the limits admit one of these jobs."""
+    def lets_in(self):
+        """Whether the limits admit one of those that were noted."""
         slot: cython.Py_ssize_t
-        for slot in slots:  # noqa: SIM110 - a generator would be an object
+        for slot in self.refused:  # noqa: SIM110 - a generator would be an object
             if self.refuser(slot) < 0:
                 return True
         return False
 
     def refresh(self):
         """Time has gone by: limits on work may have room again without anything having happened; whether one had."""
+        i: cython.Py_ssize_t
         line: Line
         opened: cython.bint = False
         if not self.parks and self.quotas is not None and self.opening <= self.quotas.now:
             self.opening = NEVER
             return True
         if self.parked > 0 and self.quotas.timed:
-            for line in list(self.limit_lines.values()):
-                if not line.open and line.queue.size > 0 and not self.shut(line):
+            for i in range(len(self.lines)):
+                line = cython.cast(Line, self.lines[i])
+                if line.counter >= 0 and not line.open and line.queue.size > 0 and not self.shut(line):
                     opened |= self.open(line)
         return opened
 
@@ -423,8 +461,7 @@ class LinesQueue(Queue):
         return slot
 
     def first_fitting(self, line: Line, after):
-        """The same among those that pass the ledger's bounds for the line's nodes."""
-        self.ledger.focus(line.node_set, line.local)
+        """The same among those that pass the bounds which the ledger has been asked for, for the line's nodes."""
         return self.seek(
             line,
             self.ledger.most_free,
@@ -466,6 +503,8 @@ class LinesQueue(Queue):
         from_here: cython.Py_ssize_t
         found: cython.Py_ssize_t
         best: cython.Py_ssize_t = -1
+        node_set: cython.Py_ssize_t = -1
+        focused: cython.int = -1  # whether the ledger's bounds are those of a single node of the set; -1: of no set yet
         lines: list
         line: Line
         start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
@@ -487,8 +526,14 @@ class LinesQueue(Queue):
                     self.close(line)
                     continue
                 found = -1
-                if line.queue.size > 0:
-                    found = self.first_fitting(line, from_here) if fitting else self.first_of(line, from_here)
+                if line.queue.size > 0 and not fitting:
+                    found = self.first_of(line, from_here)
+                elif line.queue.size > 0 and self.ledger.free > 0:
+                    if focused < 0 or line.node_set != node_set or line.local != focused:
+                        self.ledger.focus(line.node_set, line.local)
+                        node_set = line.node_set
+                        focused = line.local
+                    found = self.first_fitting(line, from_here)
                 if found >= 0 and (best < 0 or self.precedes(found, best)):
                     best = found
                 k += 1

@@ -238,7 +238,12 @@ class OrderedQueue(Queue):
         key: cython.longlong = self.jobs.at[slot].key
         seq: cython.longlong = self.jobs.at[slot].seq
         self.moves += 1
-        self.note(slot)
+        if self.recents < len(self.recent):  # as `note` does, for every job
+            self.recent[self.recents] = slot
+            self.recent_seq[self.recents] = seq
+            self.recents += 1
+        else:
+            self.note(slot)
         if self.size == 0:
             self.begin = self.end = 0
         elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
@@ -367,14 +372,17 @@ class OrderedQueue(Queue):
         most: cython.longlong
         beside: cython.longlong
         part: QueueIndex
+        focused: cython.bint = False
         if not self.parted:
             self.part_all()
-        self.bounds.focus_parts(self.node_set)
         for k in range(len(self.present)):
             number = self.present[k]
-            part = self.parts[number]
-            if part.size == 0:
+            part = cython.cast(QueueIndex, self.parts[number])
+            if part.size == 0 or number > free:  # so many cores are free on no node
                 continue
+            if number > 0 and not focused:
+                self.bounds.focus_parts(self.node_set)
+                focused = True
             most = free if number == 0 else min(free, self.bounds.part_free[number])
             beside = extra if number == 0 else min(extra, self.bounds.part_extra[number])
             if most <= 0:

@@ -48,7 +48,8 @@ class Easy(Policy):
 
     def schedule(self, p: Pass):
         slot: cython.Py_ssize_t
-        require_open(p)
+        if p is None or not p.open:
+            require_open(p)
         # Nothing but arrivals behind the head since the pass that blocked it: its reservation stands, unless it has
         # come to a limit, and what did not fit beside it then does not fit now. Only the new ones need a look. This
         # holds for every order of the candidates and every alpha, as neither moves a reservation unless something is
@@ -57,11 +58,11 @@ class Easy(Policy):
             return self.consider_arrivals(p)
         kept: cython.bint = self.blocked >= 0 and p.release_but(self.blocked)
         slot = p.raw_queue.head()
-        if not kept or slot != self.blocked:
+        if self.blocked < 0 or (kept and slot != self.blocked):
             p.release()
         self.blocked = -1
         while slot >= 0 and p.would_fit(slot):
-            p.start_here(slot)
+            p.start_head(slot)
             slot = p.raw_queue.head()
         if slot < 0:
             return 0

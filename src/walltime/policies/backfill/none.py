@@ -17,8 +17,11 @@ class NoBackfill(Policy):
         self.rule = InOrder(0, overtakes=False)
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t = require_open(p).raw_queue.head()
+        slot: cython.Py_ssize_t
+        if p is None or not p.open:
+            require_open(p)
+        slot = p.raw_queue.head()
         while slot >= 0 and p.would_fit(slot):
-            p.start_here(slot)
+            p.start_head(slot)
             slot = p.raw_queue.head()
         return 0

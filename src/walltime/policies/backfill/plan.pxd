@@ -1,6 +1,6 @@
-from walltime.kernel.draft cimport Draft
-from walltime.kernel.draft_cores cimport CoreDraft
-from walltime.kernel.draft_nodes cimport NodeDraft
+from walltime.kernel.drafts.draft cimport Draft
+from walltime.kernel.drafts.draft_cores cimport CoreDraft
+from walltime.kernel.drafts.draft_nodes cimport NodeDraft
 from walltime.kernel.queue.waiting cimport Queue
 from walltime.policies.backfill.conservative cimport Conservative
 from walltime.policy.api cimport ARRIVAL, Pass

@@ -11,9 +11,9 @@ import numpy as np
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
-from walltime.kernel.draft import Draft
-from walltime.kernel.draft_cores import CoreDraft
-from walltime.kernel.draft_nodes import NodeDraft
+from walltime.kernel.drafts.draft import Draft
+from walltime.kernel.drafts.draft_cores import CoreDraft
+from walltime.kernel.drafts.draft_nodes import NodeDraft
 from walltime.kernel.queue.waiting import Queue  # noqa: F401 - as in plan.pxd
 from walltime.policies.backfill.conservative import Conservative
 from walltime.policy.api import Cause, InOrder, Pass

@@ -116,12 +116,12 @@ class Tetris(Policy):
         at: cython.Py_ssize_t
         if ledger is None:
             return plain.free
-        at = i * ledger.lines.kinds + r
-        if ledger.lines.full[at] >= UNLIMITED:
+        at = i * ledger.timelines.kinds + r
+        if ledger.timelines.full[at] >= UNLIMITED:
             return -1
-        if ledger.lines.cap[at - r] <= ledger.lines.used[at - r]:
+        if ledger.timelines.cap[at - r] <= ledger.timelines.used[at - r]:
             return 0
-        return max(ledger.lines.cap[at] - ledger.lines.used[at], 0)
+        return max(ledger.timelines.cap[at] - ledger.timelines.used[at], 0)
 
     def remember(self, plain: Ledger, ledger: ResourceLedger, i, less):
         """What the node has free once it has been asked; with `less` only what has been taken from it since."""
@@ -293,7 +293,7 @@ class Tetris(Policy):
     def want(self, ledger: ResourceLedger, slot, r):
         """What the job wants of a resource on a node: that of all its cores where it asks for cores alone."""
         x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
-        each: cython.longlong = ledger.lines.each[ledger.demand_of[x] * ledger.lines.kinds + r]
+        each: cython.longlong = ledger.timelines.each[ledger.demand_of[x] * ledger.timelines.kinds + r]
         return each if ledger.nodes_of[x] > 0 else each * ledger.cores_of[x]
 
     def cosine(self, p: Pass, ledger: ResourceLedger, slot, i):
@@ -322,7 +322,7 @@ class Tetris(Policy):
         """Whether so much is free on the node; what is kept there for others is another question."""
         r: cython.Py_ssize_t
         left: cython.longlong
-        for r in range(ledger.lines.kinds):
+        for r in range(ledger.timelines.kinds):
             left = self.left(ledger, ledger, i, r)
             if 0 <= left < self.want(ledger, slot, r):
                 return False

@@ -12,6 +12,8 @@ from walltime.policy.api import Estimate
 class Request(Estimate):
     """A job will run as long as its user asked for."""
 
+    field = "requested"  # of a job, and so the engine need not ask
+
     def estimate(self, jobs: JobTable, slot):
         require_job(jobs, slot)
         return jobs.at[slot].requested

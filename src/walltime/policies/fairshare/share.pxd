@@ -25,6 +25,7 @@ cdef class FairShare:
     cdef long long grown
     cdef long long next_reset
     cdef dict found
+    cdef long long[::1] leaf_of
 
     cpdef attach(self, object surroundings)
     cpdef Py_ssize_t who(self, JobTable jobs, Py_ssize_t slot, long long now) except -1

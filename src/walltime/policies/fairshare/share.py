@@ -11,6 +11,7 @@ import cython
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
+from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, require_job
 from walltime.kernel.usage import HalfLife, Steps, Usage  # noqa: F401 - as in share.pxd
 from walltime.policies.fairshare.people import People
@@ -57,6 +58,7 @@ class FairShare:
         self.grown = 0  # when a user joined since; -1 if none did
         self.next_reset = NEVER
         self.found = {}
+        self.leaf_of = integers(64)  # of a user or whatever else is charged, and one more, where accounts do not matter
         amounts = self.settings.amounts(surroundings.cluster)
         self.width = len(amounts) if self.kind == DOMINANT else 1
         self.cores = amounts["cores"]
@@ -86,6 +88,8 @@ class FairShare:
         if self.people.kind > 0:
             code = jobs.at[slot].group if self.people.kind == 1 else jobs.at[slot].account
             account = -1
+        if account < 0 and 0 <= code < len(self.leaf_of) and self.leaf_of[code] > 0:
+            return self.leaf_of[code] - 1
         at: cython.longlong = ((account + 1) << 32) + code + 1
         found = self.found.get(at)
         if found is None:
@@ -94,6 +98,10 @@ class FairShare:
             self.found[at] = found
             if self.tree.size > before and now > self.grown:
                 self.grown = now
+        if account < 0 <= code:
+            while code >= len(self.leaf_of):
+                self.leaf_of = doubled(self.leaf_of)
+            self.leaf_of[code] = found + 1
         return found
 
     def renew(self, now):

@@ -1,4 +1,4 @@
-from walltime.kernel.draft cimport Draft
+from walltime.kernel.drafts.draft cimport Draft
 from walltime.policies.optimise.search cimport Search
 
 cdef class Annealing(Search):

@@ -10,7 +10,7 @@ import math
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policies.optimise.search import Search
 
 LEAST = cython.declare(cython.double, 1e-13)

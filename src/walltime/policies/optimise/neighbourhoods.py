@@ -10,7 +10,7 @@ import cython
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policies.optimise.search import Search
 
 NEVER = cython.declare(cython.longlong, _NEVER)

@@ -1,4 +1,4 @@
-from walltime.kernel.draft cimport Draft
+from walltime.kernel.drafts.draft cimport Draft
 from walltime.policy.optimise cimport Objective, tolerated_wait
 
 cdef class Sum(Objective):

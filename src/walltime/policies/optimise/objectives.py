@@ -10,7 +10,7 @@ import cython
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds
 from walltime.kernel.arrays import doubles, integers
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policy.optimise import Objective, tolerated_wait
 
 MICRO = cython.declare(cython.double, 1e-6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import integers
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policy.optimise import Operator, Random
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from walltime.core.errors import InputError, PolicyError
 from walltime.kernel.arrays import doubles
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policy.optimise import Objective, Operator, Optimiser, People
 from walltime.policy.registry import build
 from walltime.scenario import Part

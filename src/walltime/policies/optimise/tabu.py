@@ -9,7 +9,7 @@ import cython
 
 from walltime.core.errors import InputError
 from walltime.kernel.arrays import integers
-from walltime.kernel.draft import Draft
+from walltime.kernel.drafts.draft import Draft
 from walltime.policies.optimise.search import Search
 
 

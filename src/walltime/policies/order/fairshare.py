@@ -45,7 +45,7 @@ class FairShareOrder(Order):
         usage=None,
     ) -> None:
         Order.__init__(self)
-        self.periodic = self.charges = True
+        self.periodic = self.charges = self.remembers = True
         given = {
             "interval": interval,
             "by": by,

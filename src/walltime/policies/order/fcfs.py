@@ -12,6 +12,8 @@ from walltime.policy.api import Order
 class Fcfs(Order):
     """Jobs in the order in which they became eligible."""
 
+    field = "eligible"  # of a job, and so the engine need not ask
+
     def key(self, jobs: JobTable, slot):
         require_job(jobs, slot)
         return jobs.at[slot].eligible

@@ -6,6 +6,7 @@ cdef class Multifactor(Order):
     cdef readonly dict weights
     cdef readonly FairShare share
     cdef readonly object static
+    cdef object accruals
     cdef readonly long long interval
     cdef readonly long long max_age
     cdef readonly bint accrue_always
@@ -27,6 +28,6 @@ cdef class Multifactor(Order):
     cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict history(self)
     cdef long long priority(self, Py_ssize_t slot) noexcept
-    cdef long long begin(self, JobTable jobs, Py_ssize_t slot) noexcept
+    cdef long long begin(self, JobTable jobs, Py_ssize_t slot) except? -1
 
 cdef double find_age(long long age, long long most) noexcept

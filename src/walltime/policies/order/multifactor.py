@@ -23,9 +23,11 @@ class Multifactor(Order):
     """Highest weighted sum of factors first, calculated when a job joins and again for all every `interval`.
 
     `weights`: of age, fairshare, job_size, partition, qos and association (0 where not given). `max_age` (7 d): from
-    then on the age counts in full; `accrue_always` counts it from submission. `favor_small`, `relative_to_time`: job
-    size as in Slurm. `qos`: priorities by name. `tres`: weights of cpu, mem, gpu and node. `site`, `nice`: a number, or
-    a formula of the job. `fairshare`: the parameters of fair share (formula, by default fair-tree; half_life, ...).
+    then on the age counts in full; `accrue_always` counts it from submission, whatever limits (`accruing_jobs`) say. Of
+    a job that was put back it counts from then on.
+    `favor_small`, `relative_to_time`: job size as in Slurm. `qos`: priorities by name. `tres`: weights of cpu, mem, gpu
+    and node. `site`, `nice`: a number, or a formula of the job. `fairshare`: the parameters of fair share (formula, by
+    default fair-tree; half_life, ...).
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Multifactor(Order):
         self.now = 0
         self.time = -1
         self.renewals = 0
+        self.accruals = None if self.accrue_always else surroundings.accruals
         self.static.attach(surroundings)
         if self.share is not None:
             self.share.attach(surroundings)
@@ -92,7 +95,8 @@ class Multifactor(Order):
             self.since = doubled(self.since)
             self.base = lengthened(self.base)
         self.base[slot] = self.static.sum(jobs, slot)
-        self.since[slot] = self.begin(jobs, slot)
+        self.since[slot] = self.now
+        self.since[slot] = self.begin(jobs, slot)  # of a job that was put back that very time
         if self.share is not None:
             self.leaf[slot] = self.share.who(jobs, slot, self.now)
         return -self.priority(slot)
@@ -104,6 +108,9 @@ class Multifactor(Order):
         for i in range(len(slots)):
             if slots[i] >= room or (self.share is not None and self.share.tree is None):
                 raise PolicyError("multifactor: attach and key come before keys")
+            if self.accruals is not None:
+                since = self.accruals.since(slots[i])
+                self.since[slots[i]] = self.since[slots[i]] if since is None else since
             keys[i] = -self.priority(slots[i])
         return 0
 
@@ -118,7 +125,13 @@ class Multifactor(Order):
         return cython.cast(cython.longlong, value if value < MOST else MOST)
 
     def begin(self, jobs: JobTable, slot):
-        """From when on the job's age counts; that stays as it is while it waits."""
+        """From when on the job's age counts; that stays as it is while it waits, unless a limit is on it."""
+        if self.accruals is not None:
+            since = self.accruals.since(slot)
+            if since is not None:
+                return since
+        if jobs.at[slot].attempt > 0 and slot < len(self.since):  # else its key was never asked for
+            return self.since[slot]
         return jobs.at[slot].submit if self.accrue_always else jobs.at[slot].eligible
 
     def started(self, jobs: JobTable, slot, now, cores):
@@ -129,6 +142,7 @@ class Multifactor(Order):
 
     def factors(self, jobs: JobTable, slot):
         """Every factor and its weight, as {name: (factor, weight)}, at the last renewal; like Slurm's `sprio`."""
+        require_job(jobs, slot)
         found = {"age": (find_age(self.time - self.begin(jobs, slot), self.max_age), self.age_weight)}
         if self.share is not None:
             self.share.renew(self.share.time)  # where nothing has been calculated yet

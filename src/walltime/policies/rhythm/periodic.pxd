@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.free_profile cimport FreeProfile
+from walltime.kernel.profiles.free_profile cimport FreeProfile
 from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport ARRIVAL, ESTIMATE, ORDER, RESERVE, TIMER, Pass, Policy, Rhythm, require_open
 
@@ -31,6 +31,7 @@ cdef class Periodic(Rhythm):
     # one backfill pass
     cdef FreeProfile free_profile
     cdef bint counted
+    cdef long long units
     cdef long long[::1] chosen
     cdef long long[::1] before
     cdef Py_ssize_t befores

@@ -13,7 +13,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.free_profile import FreeProfile
+from walltime.kernel.profiles.free_profile import FreeProfile
 from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
 from walltime.policies.rhythm.parameters import check_flag, check_number
 from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm, require_open
@@ -98,6 +98,7 @@ class Periodic(Rhythm):
         self.pending = 0  # and since the last main pass
         self.cut = False  # whether that stopped at its depth
         self.free_profile = FreeProfile()
+        self.units = 0  # of the job that is looked at, where these are counted
         self.counted = False
         self.chosen = integers(64)
         self.before = integers(64)  # the jobs that the last backfill pass looked at, by order of entry
@@ -347,17 +348,20 @@ class Periodic(Rhythm):
         return 0
 
     def fits(self, p: Pass, slot):
-        """Whether the job can start now, and stay until its rounded end, beside the reservations made so far."""
+        """Whether the job can start now, and stay until its rounded end, beside the reservations made so far; asked
+        before it is started or reserved for."""
         until: cython.longlong = self.up(p.now + max(p.jobs.at[slot].estimate, 1))
+        if self.counted:
+            self.units = p.raw_ledger.units(slot)
         if slot == self.watched:
             self.seen = p.now
         if self.counted:
-            return self.free_profile.fits(p.raw_ledger.units(slot), until) and (p.lines is None or p.fits(slot))
+            return self.free_profile.fits(self.units, until) and (p.lines is None or p.fits(slot))
         return p.fits_for(slot, until - p.now)
 
     def start(self, p: Pass, slot):
         if self.counted:
-            self.free_profile.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), p.raw_ledger.units(slot))
+            self.free_profile.hold(p.now, p.now + max(p.jobs.at[slot].estimate, 1), self.units)
         self.started = True
         return p.start(slot)
 
@@ -375,7 +379,7 @@ class Periodic(Rhythm):
         if time - p.now > self.bf_window:
             return 0
         if self.counted:
-            self.free_profile.hold(time, time + length, p.raw_ledger.units(slot))
+            self.free_profile.hold(time, time + length, self.units)
             p.decide(RESERVE, slot, time)
         else:
             p.promise(slot, time, length)
@@ -385,7 +389,7 @@ class Periodic(Rhythm):
     def earliest(self, p: Pass, slot, length):
         """The first time at which the job can have its resources for so long."""
         if self.counted:
-            return self.free_profile.earliest(p.raw_ledger.units(slot), max(length, 1))
+            return self.free_profile.earliest(self.units, max(length, 1))
         return p.plan_for(slot, length)
 
     def up(self, time):

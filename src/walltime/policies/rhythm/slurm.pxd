@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
+from walltime.kernel.profiles.node_space cimport NodeSpace, count_nodes, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.rhythm.slurm_cycle cimport Cycle, Partitions
 from walltime.policies.rhythm.will_run cimport WillRun

@@ -12,8 +12,8 @@ from walltime.core.errors import InputError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import integers
-from walltime.kernel.ledger.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.profiles.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
 from walltime.policies.rhythm.parameters import check_flag, check_number
 from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
 from walltime.policies.rhythm.will_run import WillRun

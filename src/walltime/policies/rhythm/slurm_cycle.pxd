@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.node_space cimport NodeSpace, has_node, no_nodes, put_node
+from walltime.kernel.profiles.node_space cimport NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.queue.lines cimport Line
 from walltime.kernel.queue.waiting cimport Queue

@@ -8,8 +8,8 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.kernel.profiles.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.queue.lines import Line
 from walltime.kernel.queue.waiting import Queue
 from walltime.policies.rhythm.will_run import WillRun
@@ -63,16 +63,18 @@ class Partitions:
         ledger: ResourceLedger = self.ledger
         d: cython.Py_ssize_t = ledger.demand_of[x]
         s: cython.Py_ssize_t = ledger.set_of[x]
-        kinds: cython.Py_ssize_t = ledger.lines.kinds
+        kinds: cython.Py_ssize_t = ledger.timelines.kinds
         want: cython.longlong = ledger.nodes_of[x] if ledger.nodes_of[x] > 0 else ledger.cores_of[x]
         room: cython.longlong
         for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
             for i in range(ledger.range_first[k], ledger.range_last[k]):
-                if has_node(nodes, i) and ledger.lines.large(i, d):
+                if has_node(nodes, i) and ledger.timelines.large(i, d):
                     room = 1 if ledger.nodes_of[x] > 0 else NEVER
                     for r in range(kinds if ledger.nodes_of[x] == 0 else 0):
-                        if ledger.lines.each[d * kinds + r] > 0:
-                            room = min(room, ledger.lines.cap[i * kinds + r] // ledger.lines.each[d * kinds + r])
+                        if ledger.timelines.each[d * kinds + r] > 0:
+                            room = min(
+                                room, ledger.timelines.cap[i * kinds + r] // ledger.timelines.each[d * kinds + r]
+                            )
                     want -= room
         return want <= 0
 
@@ -92,8 +94,8 @@ class Partitions:
                 self.shut[w] = -1 if ledger.held_all[h] else 0
             e = ledger.held_first[h]
             while e >= 0:
-                put_node(self.shut, ledger.lines.kept_node[e])
-                e = ledger.lines.kept_next[e]
+                put_node(self.shut, ledger.timelines.kept_node[e])
+                e = ledger.timelines.kept_next[e]
             self.space.reserve(self.shut, ledger.held_start[h] + 1, ledger.held_end[h])
         return 0
 
@@ -547,7 +549,7 @@ class Cycle:
             while word != 0:
                 i = w * WORD + __builtin_ctzll(word)
                 word &= word - 1
-                if ledger.lines.used[i * ledger.lines.kinds] == 0:
+                if ledger.timelines.used[i * ledger.timelines.kinds] == 0:
                     return True
         return False
 

@@ -1,6 +1,6 @@
 from walltime.kernel.arrays cimport words
-from walltime.kernel.ledger.node_space cimport count_common
-from walltime.kernel.ledger.node_starts cimport NodeStarts
+from walltime.kernel.profiles.node_space cimport count_common
+from walltime.kernel.profiles.node_starts cimport NodeStarts
 
 cdef class Soonest:
     cdef NodeStarts starts

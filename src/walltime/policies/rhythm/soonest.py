@@ -7,14 +7,14 @@ import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.node_starts import NodeStarts
+from walltime.kernel.profiles.node_starts import NodeStarts
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 PATIENCE = cython.declare(cython.Py_ssize_t, 8)  # steps for each node after which all are sorted anew
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
-    from walltime.kernel.ledger.node_space import count_common
+    from walltime.kernel.profiles.node_space import count_common
 
 
 @cython.final

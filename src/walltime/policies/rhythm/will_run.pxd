@@ -1,6 +1,7 @@
-from walltime.kernel.ledger.node_space cimport no_nodes, put_node
+from walltime.kernel.profiles.node_space cimport no_nodes, put_node
 from walltime.kernel.ledger.node_pool cimport NodePool
-from walltime.kernel.ledger.running_profile cimport RunningProfile
+from walltime.kernel.ledger.place cimport Place
+from walltime.kernel.profiles.running_profile cimport RunningProfile
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.place.consecutive cimport Consecutive
 from walltime.policies.rhythm.soonest cimport Soonest
@@ -31,7 +32,6 @@ cdef class WillRun:
     cdef Py_ssize_t among
     cdef long long[::1] offered
     cdef Soonest soonest
-    cdef Consecutive neighbours
     cdef long long listed
     cdef long long[::1] ends
     cdef long long[::1] runners

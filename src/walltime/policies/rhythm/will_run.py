@@ -13,9 +13,10 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.node_pool import NodePool
-from walltime.kernel.ledger.node_space import no_nodes, put_node
+from walltime.kernel.ledger.place import Place
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.kernel.ledger.running_profile import RunningProfile
+from walltime.kernel.profiles.node_space import no_nodes, put_node
+from walltime.kernel.profiles.running_profile import RunningProfile
 from walltime.policies.place.consecutive import Consecutive
 from walltime.policies.rhythm.soonest import Soonest
 
@@ -57,7 +58,6 @@ class WillRun:
         self.stamp = 0
         self.sets = 0
         self.members = integers(self.words)
-        self.neighbours = ledger.place if isinstance(ledger.place, Consecutive) else None
         self.slot = self.shape = self.row = -1
         self.among = 0
         self.have = self.want = self.ready = self.time = self.lacking = 0
@@ -159,15 +159,15 @@ class WillRun:
         i: cython.Py_ssize_t
         word: cython.longlong
         ledger: ResourceLedger = self.ledger
-        ledger.lines.blind = True
+        ledger.timelines.blind = True
         for w in range(self.words):
             word = self.mine[w]
             while word != 0:
                 i = w * WORD + __builtin_ctzll(word)
                 word &= word - 1
-                self.offered[i] = ledger.lines.offer_at(i, ledger.demand_of[self.shape], -1, ledger.now)
+                self.offered[i] = ledger.timelines.offer_at(i, ledger.demand_of[self.shape], -1, ledger.now)
                 self.have += self.offered[i]
-        ledger.lines.blind = False
+        ledger.timelines.blind = False
         return 0
 
     def walk(self):
@@ -330,14 +330,14 @@ class WillRun:
         ledger: ResourceLedger = self.ledger
         time: cython.longlong = end if end > ledger.now else ledger.now + 1
         first: cython.Py_ssize_t = ledger.shares.first[job]
-        ledger.lines.blind = True
+        ledger.timelines.blind = True
         for k in range(first, first + ledger.shares.length[job]):
             i = ledger.shares.at[k] >> 24
             if self.mine[i >> 5] >> (i & 31) & 1:
-                offer = ledger.lines.offer_at(i, ledger.demand_of[self.shape], -1, time)
+                offer = ledger.timelines.offer_at(i, ledger.demand_of[self.shape], -1, time)
                 self.have += offer - self.offered[i]
                 self.offered[i] = offer
-        ledger.lines.blind = False
+        ledger.timelines.blind = False
         return 0
 
     def enough(self, time):
@@ -365,18 +365,18 @@ class WillRun:
         x: cython.Py_ssize_t = self.shape
         s: cython.Py_ssize_t = ledger.set_of[x]
         times: cython.longlong[::1] = ledger.node_starts.time
-        ledger.lines.blind = True
+        ledger.timelines.blind = True
         for k in range(ledger.range_of[s], ledger.range_of[s + 1]):
             for i in range(ledger.range_first[k], ledger.range_last[k]):
                 room = 0
                 if self.usable[i >> 5] >> (i & 31) & 1:
                     t = times[self.row * ledger.n + i] if self.shaped else 0
                     if ledger.nodes_of[x] == 0:
-                        room = ledger.lines.offer_at(i, ledger.demand_of[x], -1, time)
+                        room = ledger.timelines.offer_at(i, ledger.demand_of[x], -1, time)
                     elif t < 0 or (t <= time and time > ledger.now):
-                        room = max(ledger.lines.left_at(i, time), 0)
+                        room = max(ledger.timelines.left_at(i, time), 0)
                 pool.assume(i, room)
-        ledger.lines.blind = False
+        ledger.timelines.blind = False
         return 0
 
     def choose(self):
@@ -386,17 +386,19 @@ class WillRun:
         x: cython.Py_ssize_t = self.shape
         pool: NodePool = ledger.pools[ledger.set_of[x]]
         mark: cython.Py_ssize_t = pool.assumed
-        if self.shaped and self.neighbours is not None:
+        place: Place = ledger.place.of(self.slot)
+        if self.shaped and isinstance(place, Consecutive):
+            neighbours: Consecutive = place
             self.soonest.mark(self.row, self.mine, time if time > ledger.now else -1, self.nodes)
-            return self.neighbours.pick_marked(self.want, self.nodes)
+            return neighbours.pick_marked(self.want, self.nodes)
         self.imagine(time, pool)
         try:
             pool.clear()
             if ledger.nodes_of[x] == 0:
-                ledger.place.spread(pool, ledger.cores_of[x], self.slot)
+                place.spread(pool, ledger.cores_of[x], self.slot)
             else:
-                least = ledger.lines.each[ledger.demand_of[x] * ledger.lines.kinds]
-                ledger.place.pick(pool, ledger.nodes_of[x], least, self.slot)
+                least = ledger.timelines.each[ledger.demand_of[x] * ledger.timelines.kinds]
+                place.pick(pool, ledger.nodes_of[x], least, self.slot)
         finally:
             pool.undo(mark)
         return self.mark_chosen(pool)

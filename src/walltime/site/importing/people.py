@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from walltime.site.associations import Association, Associations, Quality
 from walltime.site.importing.findings import Findings
+from walltime.site.importing.priority import MULTIFACTOR
 from walltime.site.importing.values import Settings, read_amount, spell
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 
 _CAPS = {"cpu": "running_cores", "mem": "running_memory", "gres/gpu": "running_gpus"}
+_ACCRUE = ("GrpJobsAccrue", "MaxJobsAccrue", "MaxJobsAccruePU", "MaxJobsAccruePA")
 _COUNTS = {
     **{"GrpJobs": "running_jobs", "GrpSubmitJobs": "submitted_jobs", "GrpSubmit": "submitted_jobs"},
     **{"MaxJobs": "running_jobs", "MaxSubmitJobs": "submitted_jobs"},
     **{"MaxJobsPU": "running_jobs", "MaxSubmitPU": "submitted_jobs"},
     **{"MaxJobsPA": "running_jobs", "MaxSubmitPA": "submitted_jobs"},
+    **dict.fromkeys(_ACCRUE, "accruing_jobs"),
 }
 _RUNNING = ("GrpTRES", "MaxTRESPU", "MaxTRESPA")
 _MINUTES = ("GrpTRESRunMins", "MaxTRESRunMinsPU", "MaxTRESRunMinsPA")
 _LOOKED_AT = {*_COUNTS, *_RUNNING, *_MINUTES, "Priority", "Preempt", "PreemptMode", "GraceTime"}
 PER = {None: ("Grp",), "user": ("PU",), "account": ("PA",)}
 """Which limits of a QOS hold for all of its jobs together, for each user, for each account."""
+Holder = TypeVar("Holder", Association, Quality)
 NESTED = "each account by itself: here what is below an account would count, too"
 
 
@@ -35,7 +40,7 @@ def read_caps(
     for name in names:
         text, keyword = limits[name], f"{scope}.{name}"
         if name in _COUNTS and re.fullmatch(r"\d+", text):
-            if int(text) > 0:
+            if int(text) > 0 or name in _ACCRUE:
                 caps[_COUNTS[name]] = int(text)
                 findings.tell(keyword, of)
             else:
@@ -118,12 +123,32 @@ def write_limits(
                     findings.tell(spell(f"{scope}.{name}"), _name(holder))
     if not limited:
         return []
+    if why := _find_ageless(settings):
+        qualities = tuple(_drop_accrual(one, why, findings) for one in associations.qualities)
+        entries = [_drop_accrual(one, why, findings) for one in entries]
+        associations = replace(associations, root=entries[0], entries=tuple(entries[1:]), qualities=qualities)
     nested = any(entry.user is None and entry.parent not in ("root", "") for entry in entries[1:])
     found = [*_of_groups(entries, findings), *_of_users(associations, findings)]
     limits = [Said(limit, sources[0]) for limit in found]
     for quality in associations.qualities:
         limits += [Said(limit, sources[1]) for limit in _of_quality(quality, nested, findings)]
     return limits
+
+
+def _find_ageless(settings: Settings) -> str:
+    """Why no limit on the number of jobs that accrue age decides anything; empty where it does."""
+    if settings.get("PriorityType") != MULTIFACTOR or not settings.number("PriorityWeightAge"):
+        return "the age of jobs does not count in their priority"
+    always = "ACCRUE_ALWAYS" in {word.upper() for word in settings.words("PriorityFlags")}
+    return "PriorityFlags has ACCRUE_ALWAYS, with which Slurm does not look at it" if always else ""
+
+
+def _drop_accrual(holder: Holder, why: str, findings: Findings) -> Holder:
+    """Without its limits on the number of jobs that accrue age; that they decide nothing is told."""
+    scope = "QOS" if isinstance(holder, Quality) else "Association"
+    for name in [name for name in holder.limits if name in _ACCRUE]:
+        findings.tell(f"{scope}.{name}", _name(holder), EXACTLY, why)
+    return replace(holder, limits={name: text for name, text in holder.limits.items() if name not in _ACCRUE})
 
 
 def _name(holder: Association | Quality) -> str:
@@ -152,7 +177,7 @@ def _of_users(associations: Associations, findings: Findings) -> Iterator[dict[s
     members: dict[str, list[tuple[Association, dict[str, Any]]]] = {}
     for entry in associations.entries:
         if entry.user is not None:
-            names = [name for name in entry.limits if name in ("MaxJobs", "MaxSubmitJobs")]
+            names = [name for name in entry.limits if name in ("MaxJobs", "MaxSubmitJobs", "MaxJobsAccrue")]
             caps = read_caps(entry.limits, names, "Association", entry.user, findings)
             members.setdefault(entry.account, []).append((entry, caps))
     above = {entry.parent for entry in associations.entries if entry.user is None}
@@ -170,6 +195,9 @@ def _of_users(associations: Associations, findings: Findings) -> Iterator[dict[s
 
 
 def _of_quality(quality: Quality, nested: bool, findings: Findings) -> Iterator[dict[str, Any]]:
+    accrual = [name for name in quality.limits if name in _ACCRUE]
+    for name in accrual if len(accrual) > 1 else ():
+        findings.tell(f"QOS.{name}", quality.name, NEARLY, "of several the smallest decides; in 22.05 the first, Grp")
     for per, marks in PER.items():
         names = [name for name in quality.limits if name.startswith(marks) or name.endswith(marks)]
         if per == "account" and nested:
@@ -183,6 +211,7 @@ def _of_quality(quality: Quality, nested: bool, findings: Findings) -> Iterator[
 def caps_of_partition(quality: Quality, findings: Findings) -> dict[str, Any]:
     """What the QOS of a partition means for its queue."""
     found: dict[str, Any] = {}
+    quality = _drop_accrual(quality, "of a partition's QOS Slurm does not look at it", findings)
     for name in quality.limits:
         if name not in _LOOKED_AT:
             findings.tell(spell(f"QOS.{name}"), quality.name)

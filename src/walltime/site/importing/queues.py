@@ -25,6 +25,8 @@ _HANDLED = {
     *("allowaccounts", "denyaccounts", "oversubscribe", "shared", "maxnodes", "minnodes", "state", "gracetime"),
     *("preemptmode", "lln", "exclusiveuser", "maxcpuspernode"),
 }
+SOME = "some partitions"
+IN_ORDER = "whole nodes, or those of a switch, are chosen in their order"
 CLOSED = {"NO", "NONE", "UNLIMITED", "0", "ALL", "N/A"}
 """Values that say nothing."""
 
@@ -32,7 +34,7 @@ CLOSED = {"NO", "NONE", "UNLIMITED", "0", "ALL", "N/A"}
 class Queues:
     """Reads partitions, one after the other."""
 
-    def __init__(self, given: Given, units: list[Unit], whole: bool, lln: bool, findings: Findings) -> None:
+    def __init__(self, given: Given, units: list[Unit], whole: bool, lln: str, findings: Findings) -> None:
         self.given, self.units, self.whole, self.lln, self.findings = given, units, whole, lln, findings
         self.there = {unit.name for unit in units}
         self.described = find_members(given.conf, "ALL", next(given.conf.of_kind("nodename")))
@@ -62,6 +64,8 @@ class Queues:
         queue |= self._sizes(name, line, words)
         queue |= self._access(name, line, words)
         queue |= self._quality(name, line, words)
+        if words.get("lln", "NO").upper() == "YES" and self.lln == SOME:
+            queue["place"] = Said("worst-fit", self._source(line, "LLN"))
         self._tell(name, words)
         return queue
 
@@ -163,8 +167,8 @@ class Queues:
             told.tell("PartitionName.PreemptMode", name, NOT, "its jobs may be preempted by those of higher tiers")
         for word in ("lln", "exclusiveuser", "maxcpuspernode"):
             if words.get(word, "NO").upper() not in CLOSED:
-                exact = (EXACTLY, "") if word == "lln" and self.lln else ()
-                told.tell(spell(f"PartitionName.{word}"), name, *exact)
+                nearly = (NEARLY, IN_ORDER) if word == "lln" and not self.lln else ()
+                told.tell(spell(f"PartitionName.{word}"), name, *nearly)
         for word, value in words.items():
             if word not in _HANDLED and value.upper() not in CLOSED:
                 told.tell(spell(f"PartitionName.{word}"), name)
@@ -178,7 +182,7 @@ class Queues:
 
 
 def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:
-    """Where it says that jobs go to the least loaded nodes of all partitions; empty where they do not."""
+    """Where it says that jobs go to the least loaded nodes of all partitions, or SOME; empty where they do not."""
     if whole or "tree" in settings.get("TopologyPlugin"):
         return ""
     if "CR_LLN" in (word.upper() for word in settings.words("SelectTypeParameters")):
@@ -186,7 +190,7 @@ def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:
     told = [(line, words.get("lln", "NO").upper()) for line, words in given.conf.resolve("partitionname")]
     if told and all(value == "YES" for _, value in told):
         return f"{Path(told[0][0].file).name}:{told[0][0].number} LLN=YES of all partitions"
-    return ""
+    return SOME if any(value == "YES" for _, value in told) else ""
 
 
 def is_exclusive(given: Given) -> bool:

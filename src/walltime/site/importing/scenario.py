@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.reading import boundary
+from walltime.core.reading import reading as open_file
 from walltime.site.associations import Associations
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
@@ -17,7 +19,7 @@ from walltime.site.importing.machine import Unit, read_machine, write_licences, 
 from walltime.site.importing.outages import write_failures, write_windows
 from walltime.site.importing.people import write_accounts, write_limits
 from walltime.site.importing.priority import write_order
-from walltime.site.importing.queues import Queues, find_least_loaded, is_exclusive
+from walltime.site.importing.queues import IN_ORDER, SOME, Queues, find_least_loaded, is_exclusive
 from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
 from walltime.site.importing.values import Settings
 from walltime.site.importing.written import DEFAULT, Said, plain, write
@@ -60,7 +62,7 @@ def import_site(
     given = read_files(paths, words)
     told_log = {name: value for name, value in (reading or {}).items() if value}
     if given.log is not None:
-        find_format(given.log, told_log.get("format"))  # a file that is none of a site's, and no log, is told here
+        _check_log(given.log, told_log.get("format"))
     with boundary(given.conf.file):
         settings, findings = Settings(given.conf), Findings()
         notes = _check_unknown(given, words, drop_unknown)
@@ -103,6 +105,17 @@ def _knows(words: Words, key: str, kind: str) -> bool:
     return key.lower() in words.known or key.lower() in {name.lower() for name in words.lines.get(kind, ())}
 
 
+def _check_log(path: str | Path, told: str | None) -> None:
+    """A file that is none of a site's, and no log, is refused; its name alone may have told that it were one."""
+    if find_format(path, told) != "swf" or told is not None:
+        return
+    with open_file(path) as stream:
+        lines = stream.read(1 << 16).decode("utf-8", "replace").splitlines()
+    first = next(((n, line) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")), None)
+    if first is not None and not re.match(r"\s*-?\d", first[1]):
+        raise InputError("neither a file of a site nor a log", value=first[1].strip()[:60], file=path, line=first[0])
+
+
 def _write_workload(given: Given, folder: str | Path) -> Any:
     if given.log is None:
         return {"trace": Said("LOG", "no log was given: put its name here")}
@@ -122,7 +135,7 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
     cluster["sharing"] = Said("whole" if whole else "shared", settings.source("SelectType"))
     cluster |= write_threads(units, findings)
     cluster |= write_licences(settings, findings)
-    queues = Queues(given, units, whole, bool(lln), findings)
+    queues = Queues(given, units, whole, lln, findings)
     cluster["queues"] = queues.write()
     accounts, qualities = (
         Path(given.files.get(kind, given.files.get(MANAGER, "")) or "the log").name for kind in (DUMP, QOS)
@@ -142,7 +155,7 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
     scheduler |= write_rhythm(settings, findings)
     if "tree" in settings.get("TopologyPlugin"):
         scheduler["place"] = Said("topology", settings.source("TopologyPlugin"))
-    elif lln:
+    elif lln not in ("", SOME):
         scheduler["place"] = Said("worst-fit", lln)
     cluster["scheduler"] = scheduler | preempt
     return cluster
@@ -185,7 +198,7 @@ def _tell_selection(settings: Settings, findings: Findings, lln: str) -> None:
         "CR_SOCKET_MEMORY": "single cores are given out, not sockets",
     }
     if not lln:
-        how["CR_LLN"] = "whole nodes, or those of a switch, are chosen in their order"
+        how["CR_LLN"] = IN_ORDER
     for word in settings.words("SelectTypeParameters"):
         reason = how.get(word.upper())
         findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))

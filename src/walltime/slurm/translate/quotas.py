@@ -16,6 +16,7 @@ from walltime.core.workload import Workload
 from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.limits import Rule, collect_rules
 from walltime.scenario import Cluster
+from walltime.scenario.rules import ACCRUING
 from walltime.site.associations import Association, Associations, Quality
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.priority import is_weighted, qos_priorities
@@ -25,18 +26,26 @@ NO_ACCOUNT = ""
 """The account of jobs that name none: the root of the tree."""
 GROUP, EACH_USER, EACH_ACCOUNT = "group", "user", "account"
 WORDS: dict[str, Mapping[str, str]] = {
-    GROUP: {"jobs": "GrpJobs", "tres": "GrpTRES", "minutes": "GrpTRESRunMins", "submitted": "GrpSubmit"},
+    GROUP: {
+        "jobs": "GrpJobs",
+        "tres": "GrpTRES",
+        "minutes": "GrpTRESRunMins",
+        "submitted": "GrpSubmit",
+        "accruing": "GrpJobsAccrue",
+    },
     EACH_USER: {
         "jobs": "MaxJobsPU",
         "tres": "MaxTRESPU",
         "minutes": "MaxTRESRunMinsPU",
         "submitted": "MaxSubmitPU",
+        "accruing": "MaxJobsAccruePU",
     },
     EACH_ACCOUNT: {
         "jobs": "MaxJobsPA",
         "tres": "MaxTRESPA",
         "minutes": "MaxTRESRunMinsPA",
         "submitted": "MaxSubmitPA",
+        "accruing": "MaxJobsAccruePA",
     },
 }
 """How a quality of service limits all of its jobs, each user's, each account's. An association knows the first."""
@@ -47,6 +56,7 @@ CAPS = {
     "running_memory": ("tres", "mem"),
     "running_core_minutes": ("minutes", "cpu"),
     "submitted_jobs": ("submitted", ""),
+    ACCRUING: ("accruing", ""),
 }
 
 
@@ -244,6 +254,14 @@ class Quotas:
         for _, cap in sorted(limited("queue") & limited("qos")):
             keys = [rule.key for rule in self.rules if cap in rule.caps and ("qos" in rule.names or rule.per == "qos")]
             self.problems += [(key, f"{cap}: Slurm looks at a queue's or at a QOS's, not at both") for key in keys[:1]]
+        for name in self.qualities:  # in Slurm 22.05 the first of them decides, here the smallest
+            places = [self.places.get(("qos", name, how)) for how in (GROUP, EACH_ACCOUNT, EACH_USER)]
+            most = [place.caps[ACCRUING] for place in places if place is not None and ACCRUING in place.caps]
+            if most and most[0] > min(most):
+                key = next(
+                    rule.key for rule in self.rules if ACCRUING in rule.caps and name in rule.names.get("qos", ())
+                )
+                self.problems.append((key, f"{ACCRUING}: of a QOS Slurm looks at that of all its jobs first"))
 
     # ---- what Slurm is told
 

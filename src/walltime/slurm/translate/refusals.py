@@ -19,7 +19,8 @@ LIMIT_CHECK = 30
 """Seconds between two looks at the limits of running jobs."""
 TOPOLOGY = Part(name="topology")
 LEAST_LOADED = Part(name="worst-fit")
-"""Slurm's CR_LLN."""
+"""Slurm's CR_LLN, or LLN=YES of a partition."""
+CONSECUTIVE = Part(name="consecutive")
 _CAPS = "running_jobs running_cores running_gpus running_memory running_core_minutes submitted_jobs"
 _DRAW = "distribution mean shape sigma"
 HONOURED = {
@@ -32,14 +33,14 @@ HONOURED = {
     "reservations failures interrupted requeue_delay",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
-    "clusters.queues": f"{_CAPS} priority nodes order default_time max_time min_cores max_cores users groups accounts "
-    "per_user per_group per_account default job_factor",
+    "clusters.queues": f"{_CAPS} priority nodes order place default_time max_time min_cores max_cores users groups "
+    "accounts per_user per_group per_account default job_factor",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,
     "clusters.routes": "queue min_cores max_cores min_time max_time users groups accounts named",
     "clusters.accounts": "parent users shares priority",
-    "clusters.limits": f"{_CAPS} user group account qos queue per optional",
+    "clusters.limits": f"{_CAPS} accruing_jobs user group account qos queue per optional",
     "clusters.reservations": "name start length every times nodes count cores users groups accounts",
     "clusters.failures": "nodes cores between repair together at length file notice known",
     "clusters.failures.between": _DRAW,
@@ -98,7 +99,7 @@ def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.backfill", "of its parameters only depth"
     if scheduler.estimate.name != "request":
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
-    if scheduler.place is not None and scheduler.place not in (TOPOLOGY, LEAST_LOADED, Part(name="consecutive")):
+    if scheduler.place is not None and scheduler.place not in (TOPOLOGY, LEAST_LOADED, CONSECUTIVE):
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
     yield from preemption.find_problems(cluster, told)
     yield from _find_in_queues(cluster)
@@ -106,7 +107,11 @@ def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
 
 
 def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    usual = cluster.scheduler.place or CONSECUTIVE
     for name, queue in cluster.queues.items():
+        place = queue.place or usual
+        if place != usual and (TOPOLOGY in (place, usual) or place not in (LEAST_LOADED, CONSECUTIVE)):
+            yield f"cluster.queues.{name}.place", f"{place.name}: a partition has the least loaded nodes first, or not"
         if queue.order is not None and queue.order != cluster.scheduler.order:
             yield f"cluster.queues.{name}.order", "the controller has one order for all"
         for key in ("max_time", "default_time"):

@@ -42,7 +42,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     linear = cluster.sharing == "whole" or pool
     extend = scenario.execution.overrun == "extend"
     settings = (
-        *_write_selection(linear, _counts_memory(cluster), cluster.scheduler.place == LEAST_LOADED),
+        *_write_selection(linear, _counts_memory(cluster), _has_least_loaded(cluster) == {True}),
         *_write_scheduler(cluster, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")),
         *(["AccountingStorageEnforce=associations,limits,qos"] if quotas is not None else []),
         *(
@@ -90,6 +90,12 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         licences=dict(cluster.licences),
         max_array=MOST_TASKS,
     )
+
+
+def _has_least_loaded(cluster: Cluster) -> set[bool]:
+    """Whether the least loaded nodes come first in its queues: in all, in none, or in some."""
+    places = [queue.place or cluster.scheduler.place for queue in cluster.queues.values()]
+    return {place == LEAST_LOADED for place in places or [cluster.scheduler.place]}
 
 
 def _counts_memory(cluster: Cluster) -> bool:
@@ -166,6 +172,8 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
             words.append(f"AllowGroups={name_quality(name)}")
         if quotas is not None:
             words += quotas.write_partition(name)
+        if len(_has_least_loaded(cluster)) > 1 and (queue.place or cluster.scheduler.place) == LEAST_LOADED:
+            words.append("LLN=YES")
         words += preemption.write_partition(cluster)
         lines.append(" ".join([*words, "State=UP"]))
     return lines

@@ -159,7 +159,7 @@ class _Log:
         self.header = b""
         if self.fields is None:
             names = text.rstrip(delimiter).split(delimiter)
-            self._check_header(text, names)
+            self._check_header(text)
             self.header = line + b"\n"
         else:
             names = list(self.fields)
@@ -173,7 +173,7 @@ class _Log:
         )
         return b"\n" + rest if self.fields is None else data
 
-    def _check_header(self, text: str, names: list[str]) -> None:
+    def _check_header(self, text: str) -> None:
         if looks_like_sacct(text):
             return
         what = "this is no output of sacct: its first line has no field names such as JobID|User|Submit"

@@ -54,6 +54,6 @@ cdef class Scanner(Fields):
     cdef int store(
         self, const unsigned char[::1] data, Py_ssize_t begin, int state, long long submit, long long run
     ) except -1
-    cdef int keep_name(self, const unsigned char[::1] data) except -1
+    cdef int keep_name(self) except -1
     cdef long long read_id(self, const unsigned char[::1] data) except -3
     cdef int encode(self, const unsigned char[::1] data, int column, int role) except? -2

@@ -241,7 +241,7 @@ class Scanner(Fields):
             self.missing_request += 1
         elif run > limit:
             self.overlong += 1
-        self.keep_name(data)
+        self.keep_name()
         self.job_id[row] = job
         self.submit[row] = submit
         self.run_time[row] = -1 if withdrawn else run * _SECOND
@@ -262,7 +262,7 @@ class Scanner(Fields):
         self.rows = row + 1
         return 0
 
-    def keep_name(self, data):
+    def keep_name(self):
         """Keeps names such as 12_3; a list only once there is one."""
         if not self.plain and not self.named:
             self.named = True

@@ -12,6 +12,7 @@ cdef class Scanner:
     cdef long long powers[19]
     cdef long long values[18]
     cdef int kinds[18]
+    cdef long long scales[18]
     cdef long long batch_records
     cdef long long dropped[4]
     cdef readonly list skipped_at
@@ -40,19 +41,19 @@ cdef class Scanner:
     cdef list names
     cdef int allocate(self) except -1
     cdef int reset_counts(self) except -1
-    cdef Py_ssize_t skip_line(self, const unsigned char[::1] data, Py_ssize_t at) except -1
-    cdef Py_ssize_t read_record(self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t first) except -1
+    cdef Py_ssize_t skip_line(self, const unsigned char *data, Py_ssize_t at) except -1
+    cdef Py_ssize_t read_record(self, const unsigned char *data, Py_ssize_t at, Py_ssize_t first) except -1
     cdef Py_ssize_t read_number(
-        self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t first, int field
+        self, const unsigned char *data, Py_ssize_t at, Py_ssize_t first, int field
     ) except -1
-    cdef Py_ssize_t count_extra(self, const unsigned char[::1] data, Py_ssize_t at) except -1
+    cdef Py_ssize_t count_extra(self, const unsigned char *data, Py_ssize_t at) except -1
     cdef int scale(
-        self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t first, int field, long long mantissa, int exponent
+        self, const unsigned char *data, Py_ssize_t at, Py_ssize_t first, int field, long long mantissa, int exponent
     ) except -1
     cdef int keep(self) except -1
     cdef int drop(self, int reason) except -1
     cdef int store(self, long long cores, bint cancelled) except -1
     cdef int encode(self, int column, long long number) except? -1
     cdef int refuse(
-        self, const unsigned char[::1] data, Py_ssize_t at, Py_ssize_t first, int field, str problem
+        self, const unsigned char *data, Py_ssize_t at, Py_ssize_t first, int field, str problem
     ) except -1

@@ -89,6 +89,7 @@ class Scanner:
                 power *= 10
         for i in range(18):
             self.kinds[i] = _KINDS[i]
+            self.scales[i] = 1_000_000 if _KINDS[i] == 1 else 1
             self.values[i] = 0
         self.small_codes = np.full(len(_LABELS) * _SMALL, -1, np.intc)
         self.large_codes = [{} for _ in _LABELS]
@@ -136,7 +137,7 @@ class Scanner:
 
         Stops before `end` only at a job for which the columns have no room left: `take`, then go on from there.
         """
-        view: cython.const[cython.uchar][::1] = data
+        view: cython.pointer[cython.const[cython.uchar]] = data
         at: cython.Py_ssize_t = start
         first: cython.Py_ssize_t
         row: cython.Py_ssize_t
@@ -172,6 +173,10 @@ class Scanner:
         """Fills `values` from the line that begins at `first`; returns the position after its newline."""
         field: cython.int
         c: cython.int
+        begin: cython.Py_ssize_t
+        digits: cython.Py_ssize_t
+        number: cython.longlong
+        negative: cython.bint
         for field in range(18):
             c = data[at]
             while c == 32 or c == 9 or c == 13 or c == 11 or c == 12:
@@ -179,7 +184,22 @@ class Scanner:
                 c = data[at]
             if c == 10:
                 self.refuse(data, at, first, field, "")
-            at = self.read_number(data, at, first, field)
+            begin = at
+            negative = c == 45
+            if negative:
+                at += 1
+                c = data[at]
+            digits = at
+            number = 0
+            while 48 <= c <= 57 and at - digits < 10:
+                number = number * 10 + (c - 48)
+                at += 1
+                c = data[at]
+            if digits < at < digits + 10 and (c == 32 or 9 <= c <= 13):  # nearly all: whole, and never out of range
+                number *= self.scales[field]
+                self.values[field] = -number if negative else number
+            else:
+                at = self.read_number(data, begin, first, field)
         self.extra_at = -1
         if data[at] != 10:
             at = self.count_extra(data, at)

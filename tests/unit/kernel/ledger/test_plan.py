@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from walltime.core.time import NEVER
-from walltime.kernel.ledger.availability import Availability
+from walltime.kernel.profiles.availability import Availability
 
 END = 400
 

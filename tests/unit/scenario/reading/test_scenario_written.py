@@ -49,6 +49,7 @@ QUEUE = {
     "priority": 3,
     "nodes": ["fast[0-1]"],
     "order": {"name": "formula", "value": "wait"},
+    "place": "worst-fit",
     "job_factor": 7,
     "default_time": "10m",
     "per_user": CAPS,
@@ -76,6 +77,7 @@ SITE = {
         "accounts": {"root": {}, "phys": {"parent": "root", "users": ["ann"], "shares": 2, "priority": 4}},
         "shares": "shares.txt",
         "limits": [
+            {"per": "user", "accruing_jobs": 0},
             {"user": ["ann"], "group": ["g"], "account": ["phys"], "qos": ["high"], "optional": True, **CAPS},
             {"per": "queue", "queue": ["long"], "running_jobs": 3},
         ],

@@ -76,6 +76,47 @@ def test_least_loaded_nodes_are_those_of_the_controller(slurm, tmp_path):
         assert native.allocations["nodes"].to_list() != usual.allocations["nodes"].to_list()
 
 
+def test_least_loaded_nodes_of_one_partition_are_those_of_the_controller(slurm, tmp_path):
+    """Jobs of both partitions on the same nodes, by turns."""
+    queues = ["main", "spread", "main", "spread", "spread", "main", "spread", "main", "spread"]
+    jobs = make_jobs([1, 1, 1, 1, 2, 2, 3, 1, 1], queue=queues)
+    spread = "State=UP\nPartitionName=spread Nodes=ALL MaxTime=INFINITE LLN=YES"
+    native, real = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4", "CR_CPU", spread)
+    assert native.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+    alike, _ = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4", "CR_CPU", spread.replace("LLN=YES", ""))
+    assert native.allocations["nodes"].to_list() != alike.allocations["nodes"].to_list()
+    cluster = {"nodes": "4x4", "queues": {"main": {}, "spread": {"place": "worst-fit"}}}
+    told = cluster | {"scheduler": {"backfill": "conservative", "rhythm": "slurm"}}
+    result = walltime.simulate(jobs, cluster=told, engine="slurm")
+    assert result.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+
+
+def test_jobs_accrue_age_one_after_the_other_as_on_the_controller(slurm):
+    """Ann has many jobs and bo few; each grows older with two of them at a time, so bo's come between."""
+    users, later = ["cy", *["ann"] * 6, *["bo"] * 5], [0, *range(10, 16), *range(4000, 4005)]
+    jobs = make_jobs([4] * 12, user=users, submit=later, run_time=[9000] + [2000] * 11, requested_time=[9600] * 12)
+    order = {"name": "multifactor", "weights": {"age": 100_000}, "max_age": "1d", "interval": "1m"}
+    scheduler = {"backfill": "conservative", "rhythm": "slurm", "order": order}
+    cluster = {"nodes": "1x4", "scheduler": scheduler, "limits": [{"per": "user", "accruing_jobs": 2}]}
+    native, real = (walltime.simulate(jobs, cluster=cluster, engine=name) for name in ("native", "slurm"))
+    assert starts_apart(native, real) < 15  # a controller takes a moment for each start
+    assert native.jobs.sort("start")["user"].to_list()[3:5] == ["bo", "bo"]
+
+
+def test_a_job_that_was_put_back_grows_older_anew_as_on_the_controller(slurm):
+    """Its node fails: it comes behind two jobs that were submitted before that, and before one that was not."""
+    jobs = make_jobs([4] * 4, submit=[0, 300, 400, 1500], run_time=[3000] * 4, requested_time=[3600] * 4)
+    order = {"name": "multifactor", "weights": {"age": 100_000}, "max_age": "1d", "interval": "1m"}
+    cluster = {
+        **{"nodes": [{"count": 1, "cores": 4, "name": "n"}], "interrupted": "requeue", "requeue_delay": 121},
+        "failures": [{"nodes": ["n"], "at": 600, "length": 600, "known": False}],
+        "scheduler": {"backfill": "none", "rhythm": "slurm", "order": order},
+    }
+    for name in ("native", "slurm"):
+        found = walltime.simulate(jobs, cluster=cluster, engine=name).allocations.sort("start")
+        assert found["job_id"].to_list() == [1, 2, 3, 1, 4], name
+
+
 def test_tasks_that_are_packed_within_a_job_change_nothing(slurm, tmp_path):
     native, real = both_ways(tmp_path, make_jobs([1, 1, 2, 3, 5, 4]), "NodeName=n[1-4] CPUs=4", "CR_CPU,CR_Pack_Nodes")
     assert native.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()

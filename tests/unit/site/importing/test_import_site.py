@@ -124,12 +124,17 @@ def test_threads_are_given_out_as_whole_cores(site):
     assert row["how"] == "a job has whole cores of 2 threads on all nodes alike"
 
 
-def test_least_loaded_nodes_of_all_partitions_or_of_none(site):
+def test_least_loaded_nodes_of_some_partitions_of_all_or_of_none(site):
     made = change(site, "slurm.conf", "Default=YES", "Default=YES LLN=YES")
     assert "place" not in made.data["cluster"]["scheduler"]
-    assert [row["of"] for row in made.findings.as_data()["not"] if row["keyword"] == "PartitionName.LLN"] == [["batch"]]
+    assert {name: queue.get("place") for name, queue in made.data["cluster"]["queues"].items()} == {
+        "batch": "worst-fit",
+        "gpu": None,
+    }
+    assert "PartitionName.LLN (batch)" in made.findings.lines("exactly")
     made = change(site, "slurm.conf", "Nodes=g1", "Nodes=g1 LLN=YES")
     assert made.data["cluster"]["scheduler"]["place"] == "worst-fit"
+    assert not any("place" in queue for queue in made.data["cluster"]["queues"].values())
     made = change(site, "slurm.conf", "LLN=YES", "")
     assert "place" not in made.data["cluster"]["scheduler"]
     made = change(site, "slurm.conf", "CR_Core_Memory", "CR_Core_Memory,CR_LLN")
@@ -160,6 +165,28 @@ def test_accounts_shares_and_limits(site):
         {"account": "biology", "per": "user", "running_jobs": 2, "optional": True},
         {"qos": "idle", "per": "user", "running_cores": 8, "running_gpus": 1, "optional": True},
     ]
+
+
+def test_limits_on_the_number_of_jobs_that_accrue_age(site):
+    text = (site / "qos.txt").read_text()
+    head, *lines = text.splitlines()
+    cells = {"normal": "5||", "idle": "|7|", "part": "1|1|1"}
+    rows = [f"{line}|{cells.get(line.partition('|')[0], '||')}" for line in lines]
+    (site / "qos.txt").write_text("\n".join([f"{head}|GrpJobsAccrue|MaxJobsAccruePU|MaxJobsAccruePA", *rows]))
+    dump = site / "dump.txt"
+    dump.write_text(dump.read_text().replace("'biology':", "'biology':GrpJobsAccrue=0:MaxJobsAccrue=3:", 1))
+    made = make(site)
+    found = [limit for limit in made.data["cluster"]["limits"] if "accruing_jobs" in limit]
+    assert found == [
+        {"account": "biology", "accruing_jobs": 0, "optional": True},
+        {"account": "biology", "per": "user", "running_jobs": 2, "accruing_jobs": 3, "optional": True},
+        {"qos": "normal", "accruing_jobs": 5, "optional": True},
+        {"qos": "idle", "per": "user", "running_cores": 8, "running_gpus": 1, "accruing_jobs": 7, "optional": True},
+    ]
+    assert any(line.startswith("QOS.GrpJobsAccrue (normal): the next job") for line in made.findings.lines("nearly"))
+    assert any("of a partition's QOS" in line for line in made.findings.lines("exactly"))
+    change(site, "slurm.conf", "PriorityWeightAge=1000", "PriorityWeightAge=0")
+    assert "accruing" not in str(make(site).data)
 
 
 def test_priority_and_preemption(site):
@@ -292,3 +319,12 @@ def test_an_included_file_that_is_not_there_is_told_with_its_line(site):
     line = len(text.splitlines()) + 2
     with pytest.raises(InputError, match=rf"slurm.conf:{line}: includes a file that is not there: 'more.conf'"):
         make(site, "slurm.conf")
+
+
+def test_a_file_that_only_its_name_makes_a_log_is_refused(site):
+    (site / "notes.txt").write_text("; ours\nremember to drain g1\n")
+    with pytest.raises(InputError, match="neither a file of a site nor a log") as caught:
+        make(site, "slurm.conf", "notes.txt")
+    assert caught.value.line == 2
+    (site / "jobs.txt").write_text("; ours\n" + "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 -1 1 -1 -1 -1\n")
+    assert make(site, "slurm.conf", "jobs.txt").data["workload"]["trace"].endswith("jobs.txt")

@@ -57,6 +57,10 @@ def limits(site):
          {"qos low": {"GrpTRESRunMins": "cpu=60", "GrpTRES": "mem=4096"}}),
         ([{"qos": "low", "per": "user", "running_cores": 4, "submitted_jobs": 2}],
          {"qos low": {"MaxTRESPU": "cpu=4", "MaxSubmitPU": "2"}}),
+        ([{"per": "user", "account": "physics", "accruing_jobs": 3}, {"account": "physics", "accruing_jobs": 5}],
+         {"ann": {"GrpJobsAccrue": "3"}, "bo": {"GrpJobsAccrue": "3"}, "physics": {"GrpJobsAccrue": "5"}}),
+        ([{"qos": "low", "accruing_jobs": 4}, {"qos": "low", "per": "user", "accruing_jobs": 6}],
+         {"qos low": {"GrpJobsAccrue": "4", "MaxJobsAccruePU": "6"}}),
         ([{"account": "physics", "per": "user", "running_jobs": 1}], {"ann": {"GrpJobs": "1"}, "bo": {"GrpJobs": "1"}}),
     ],
 )  # fmt: skip

@@ -1,0 +1,156 @@
+"""From the recorder's rows to the columns of a result, in one walk along the rows.
+
+NumPy would go over all rows for each step of each column, and take fresh memory for it each time. Times become seconds
+here; one that is missing stays negative, and how many of them a column has is told beside it. The words of a row are in
+the order of `recorder.JOB` and `recorder.ALLOCATION`.
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
+from walltime.engine.recording.recorder import Rows
+
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+
+NOWHERE = cython.declare(cython.longlong, _NOWHERE)
+SECOND = cython.declare(cython.double, 1e6)
+TIMES = ("eligible", "start", "end", "run_time", "held_time", "wait")
+
+
+def order_rows(rows: Rows) -> np.ndarray:
+    """The row of the workload that each job has, by order of entry; every number of entry is recorded once."""
+    made = np.empty(rows.size, np.int64)
+    to: cython.longlong[::1] = made
+    width: cython.Py_ssize_t = rows.width
+    piece: cython.longlong[::1]
+    c: cython.p_longlong
+    at: cython.Py_ssize_t
+    for piece in list_pieces(rows):
+        c = words(piece)
+        for at in range(0, len(piece), width):
+            to[c[at]] = c[at + 1]
+    return made
+
+
+def list_pieces(rows: Rows) -> list:
+    """The pieces that hold rows, the last one as far as it is used."""
+    return [*rows.full, *([np.asarray(rows.chunk)[: rows.end]] if rows.end else [])]
+
+
+def job_columns(rows: Rows, submit, last, states) -> tuple:
+    """The columns of the jobs by order of entry, and how many times of each column are missing.
+
+    `submit` are the submissions in microseconds, `last` is when the simulation ended: until then those have waited that
+    are still in it. `states` has the published number of each state. A job of no cluster has the number -1.
+    """
+    size: cython.Py_ssize_t = rows.size
+    table = {name: np.empty(size) for name in (*TIMES, "lost")}
+    table["state"] = np.empty(size, np.uint8)
+    table["backfilled"] = np.empty(size, np.uint8)
+    table["cluster"] = np.empty(size, np.int32)
+    table["attempt"] = np.empty(size, np.int64)
+    eligible: cython.double[::1] = table["eligible"]
+    start: cython.double[::1] = table["start"]
+    end: cython.double[::1] = table["end"]
+    run: cython.double[::1] = table["run_time"]
+    held: cython.double[::1] = table["held_time"]
+    wait: cython.double[::1] = table["wait"]
+    lost: cython.double[::1] = table["lost"]
+    state: cython.uchar[::1] = table["state"]
+    backfilled: cython.uchar[::1] = table["backfilled"]
+    cluster: cython.int[::1] = table["cluster"]
+    attempt: cython.longlong[::1] = table["attempt"]
+    submitted: cython.const[cython.longlong][::1] = submit
+    published: cython.const[cython.uchar][::1] = states
+    now: cython.longlong = last
+    width: cython.Py_ssize_t = rows.width
+    piece: cython.longlong[::1]
+    c: cython.p_longlong
+    at: cython.Py_ssize_t
+    to: cython.longlong
+    until: cython.longlong
+    waited: cython.longlong
+    ineligible: cython.Py_ssize_t = 0
+    waiting: cython.Py_ssize_t = 0
+    unended: cython.Py_ssize_t = 0
+    unheld: cython.Py_ssize_t = 0
+    unwaited: cython.Py_ssize_t = 0
+    idle: cython.Py_ssize_t = 0
+    for piece in list_pieces(rows):
+        c = words(piece)
+        for at in range(0, len(piece), width):
+            to = c[at]
+            eligible[to] = cython.cast(cython.double, c[at + 2]) / SECOND
+            start[to] = cython.cast(cython.double, c[at + 3]) / SECOND
+            end[to] = cython.cast(cython.double, c[at + 4]) / SECOND
+            lost[to] = cython.cast(cython.double, c[at + 7]) / SECOND
+            ineligible += c[at + 2] < 0
+            unended += c[at + 4] < 0
+            if c[at + 3] < 0:
+                waiting += 1
+                run[to] = held[to] = wait[to] = -1 / SECOND
+            else:
+                until = now if c[at + 4] < 0 else c[at + 4]
+                waited = until - submitted[to] - c[at + 6]
+                run[to] = cython.cast(cython.double, c[at + 5]) / SECOND
+                held[to] = cython.cast(cython.double, c[at + 6]) / SECOND
+                wait[to] = cython.cast(cython.double, waited) / SECOND
+                idle += c[at + 5] < 0
+                unheld += c[at + 6] < 0
+                unwaited += waited < 0
+            state[to] = published[c[at + 8] & 0xFF]
+            backfilled[to] = c[at + 8] >> 8 & 1
+            cluster[to] = c[at + 8] >> 16 & 0xFFFF
+            if cluster[to] == NOWHERE:
+                cluster[to] = -1
+            attempt[to] = c[at + 8] >> 32
+    missing = (ineligible, waiting, unended, waiting + idle, waiting + unheld, waiting + unwaited)
+    return table, dict(zip(TIMES, missing, strict=True))
+
+
+def allocation_columns(rows: Rows, places, job_id, outcomes) -> tuple:
+    """The columns of the allocations, each row at its place, and how many of them have no end.
+
+    `job_id` are the jobs' numbers by order of entry, `outcomes` has the published number of each outcome.
+    """
+    size: cython.Py_ssize_t = rows.size
+    table = {name: np.empty(size, np.int64) for name in ("job_id", "attempt", "cores")}
+    table["start"] = np.empty(size)
+    table["end"] = np.empty(size)
+    table["cluster"] = np.empty(size, np.int32)
+    table["outcome"] = np.empty(size, np.uint8)
+    number: cython.longlong[::1] = table["job_id"]
+    attempt: cython.longlong[::1] = table["attempt"]
+    cores: cython.longlong[::1] = table["cores"]
+    start: cython.double[::1] = table["start"]
+    end: cython.double[::1] = table["end"]
+    cluster: cython.int[::1] = table["cluster"]
+    outcome: cython.uchar[::1] = table["outcome"]
+    where: cython.const[cython.longlong][::1] = places
+    numbers: cython.const[cython.longlong][::1] = job_id
+    published: cython.const[cython.uchar][::1] = outcomes
+    width: cython.Py_ssize_t = rows.width
+    piece: cython.longlong[::1]
+    c: cython.p_longlong
+    at: cython.Py_ssize_t
+    to: cython.longlong
+    row: cython.Py_ssize_t = 0
+    unended: cython.Py_ssize_t = 0
+    for piece in list_pieces(rows):
+        c = words(piece)
+        for at in range(0, len(piece), width):
+            to = where[row]
+            row += 1
+            number[to] = numbers[c[at]]
+            start[to] = cython.cast(cython.double, c[at + 1]) / SECOND
+            end[to] = cython.cast(cython.double, c[at + 2]) / SECOND
+            unended += c[at + 2] < 0
+            cores[to] = c[at + 3]
+            outcome[to] = published[c[at + 4] & 0xFF]
+            cluster[to] = c[at + 4] >> 16 & 0xFFFF
+            attempt[to] = c[at + 4] >> 32
+    return table, unended

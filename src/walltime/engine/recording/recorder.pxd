@@ -1,0 +1,24 @@
+from walltime.kernel.arrays cimport words
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger.cores cimport Ledger
+
+cdef class Rows:
+    cdef readonly Py_ssize_t width
+    cdef readonly Py_ssize_t size
+    cdef long long[::1] chunk
+    cdef Py_ssize_t end
+    cdef list full
+    cdef Py_ssize_t next(self) except -1
+    cdef int add_piece(self) except -1
+
+cdef class Recorder:
+    cdef readonly Rows jobs
+    cdef readonly Rows allocations
+    cdef readonly Rows placed
+    cdef readonly Rows ranges
+    cdef int job(self, JobTable t, Py_ssize_t slot, long long end) except -1
+    cdef int allocation(self, JobTable t, Py_ssize_t slot, long long end, int outcome, Ledger ledger) except -1
+    cdef Py_ssize_t place(self, Py_ssize_t row, Ledger ledger, Py_ssize_t found) except -1
+
+cdef Py_ssize_t write(unsigned char[::1] text, Py_ssize_t at, long long number) noexcept
+cdef int copy_column(object piece, Py_ssize_t width, Py_ssize_t number, object made, Py_ssize_t first) except -1

@@ -1,0 +1,288 @@
+"""Promised starts: holds that are made, moved forward, loosened and dropped."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.ledger.naming import Naming
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
+
+
+@cython.cclass
+class Holding(Naming):
+    """The holds. A job's own hold never stands in its way."""
+
+    def hold(self, slot, start):
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        h: cython.Py_ssize_t
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        if self.holds_only(slot) and (
+            self.place.by_room
+            or (self.planned_for == slot and self.planned_at == start and self.planned == self.changes())
+        ):
+            return self.renew(slot, x, start, end)
+        found: cython.bint = self.is_found(slot, start)
+        if not found:
+            self.recalled = self.swept_for = -1
+        if self.counted > 0:
+            self.name_unclear(slot, x, start, end)
+            self.keep_names()
+        self.make_hold(slot, start, end)
+        h = self.made
+        self.held_set[h] = self.set_of[x]
+        self.held_shape[h] = x
+        if not self.is_placed(slot, x, start, end):
+            self.held_count[h] = self.takes(x)
+            self.counted += 1
+            self.counted_in[self.set_of[x]] += 1
+            self.plan_hold(h, -1)
+        elif self.recalled >= 0:
+            self.keep_recalled(slot, x, start, end)
+        else:
+            self.swept = self.swept_for == slot
+            self.keep_named(slot, x, start, end)
+        self.swept = False
+        self.keep_licences(slot, x, start, end)
+        self.enter_hold(h)
+        self.note_hold(h, found)
+        if self.memory.count > 0:
+            self.compare(h)
+        self.version += 1
+        return self.bound()
+
+    def advance(self, slot):
+        start: cython.longlong = self.jobs.at[slot].promise
+        time: cython.longlong
+        self.pure = False
+        if start <= self.now and not self.fits(slot):  # amid an instant: some jobs ending at it are still in its place
+            return start
+        if start > self.now and self.is_settled(slot, start):
+            return start
+        self.limit = start
+        time = min(self.earliest(slot, self.now), start)
+        self.limit = NEVER
+        self.hold_again(slot, time)
+        self.jobs.at[slot].promise = time
+        return time
+
+    def is_settled(self, slot, start):
+        """Whether a look of the job would find what its last look found.
+
+        What was added since takes nothing from its hold, and gives it nothing. What was eased matters on a node that it
+        has, on one that has room for it before its promise, and on one that it would rather keep at its promise.
+        """
+        p: cython.longlong
+        i: cython.Py_ssize_t
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        d: cython.Py_ssize_t = self.demand_of[x]
+        s: cython.Py_ssize_t = self.set_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        first: cython.longlong
+        if h < 0 or self.holds <= self.few or self.held_looked[h] < self.valid_from:
+            return False
+        if self.timelines.eases - self.held_looked[h] > min(self.n, EASED):
+            return False
+        if self.held_shape[h] != x or self.held_start[h] != start or self.held_end[h] - start != length:
+            return False
+        if self.held_count[h] != 0 or not self.nodes_decide(x) or self.is_late(s):
+            return False
+        self.glance += 1
+        self.timelines.leave_aside(slot)
+        for p in range(self.held_looked[h], self.timelines.eases):
+            i = self.timelines.eased[p & (EASED - 1)]
+            if self.glanced[i] == self.glance or not self.member[s * self.n + i]:
+                continue
+            self.glanced[i] = self.glance
+            first = self.timelines.first_time(i, d)
+            if self.timelines.aside_mark[i] == self.timelines.asides:
+                return False
+            if self.timelines.first_clear(i, d, slot, self.now, length, start, first) < start:
+                return False
+            rather: cython.bint = first >= self.held_worst[h] if self.ranks_by_end(x) else i < self.held_worst[h]
+            if rather and first <= start and self.timelines.clear(i, d, slot, start, start + length):
+                return False
+        self.held_looked[h] = self.timelines.eases
+        return True
+
+    def hold_again(self, slot, start):
+        """Another hold in the place of the job's own, which until then others leave alone; what is another one by it
+        is told, and the look is remembered where a later one can be spared."""
+        e: cython.longlong
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
+        same: cython.bint = h >= 0 and self.held_start[h] == start and self.held_end[h] == end
+        e = self.held_first[h] if h >= 0 else -1
+        while e >= 0:
+            self.before_node[n] = self.timelines.kept_node[e]
+            self.before_cores[n] = self.timelines.kept_amounts[e * self.timelines.kinds]
+            n += 1
+            e = self.timelines.kept_next[e]
+        self.timelines.quiet = True
+        self.hold(slot, start)
+        self.timelines.quiet = False
+        h = self.held_by(slot)
+        self.timelines.leave_aside(slot)
+        for k in range(n):
+            i = self.before_node[k]
+            e = self.timelines.aside_entry[i] if self.timelines.aside_mark[i] == self.timelines.asides else -1
+            if not same or e < 0 or self.timelines.kept_amounts[e * self.timelines.kinds] != self.before_cores[k]:
+                self.timelines.ease(i)
+        if self.held_count[h] == 0 and self.nodes_decide(x):
+            self.held_shape[h] = x
+            self.held_worst[h] = self.worst_of(h, x)
+            self.held_looked[h] = self.timelines.eases
+        return 0
+
+    def worst_of(self, h, x):
+        """Of the hold's nodes that which it would give up first: the first to be free, and when that is; or the one
+        with the highest number."""
+        at: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        e: cython.longlong = self.held_first[h]
+        by_end: cython.bint = self.ranks_by_end(x)
+        worst: cython.longlong = NEVER if by_end else -1
+        at = self.node_starts.times(self.demand_of[x])
+        while e >= 0:
+            i = self.timelines.kept_node[e]
+            worst = min(worst, self.node_starts.time[at + i]) if by_end else max(worst, i)
+            e = self.timelines.kept_next[e]
+        return worst
+
+    def loosen(self, slot):
+        return 0  # it never does; and until it is replaced others are named around it
+
+    def make_hold(self, slot, start, end):
+        """An empty hold that the others do not know yet: `made`."""
+        h: cython.Py_ssize_t
+        if self.holds > 0:
+            self.unhold(slot)
+        if self.spares == 0:
+            for h in range(len(self.held_slot)):
+                self.spare_holds[h] = 2 * len(self.held_slot) - 1 - h
+            self.spares = len(self.held_slot)
+            self.spare_holds = doubled(self.spare_holds)
+            self.by_start = doubled(self.by_start)
+            self.held_slot = doubled(self.held_slot)
+            self.held_start = doubled(self.held_start)
+            self.held_end = doubled(self.held_end)
+            self.held_first = doubled(self.held_first)
+            self.held_all = doubled(self.held_all)
+            self.held_count = doubled(self.held_count)
+            self.held_set = doubled(self.held_set)
+            self.held_licences = doubled(self.held_licences)
+            self.held_shape = doubled(self.held_shape)
+            self.held_looked = doubled(self.held_looked)
+            self.held_worst = doubled(self.held_worst)
+            self.held_made = doubled(self.held_made)
+        self.spares -= 1
+        h = self.made = self.spare_holds[self.spares]
+        self.held_slot[h] = slot
+        self.held_start[h] = start
+        self.held_end[h] = end
+        self.held_first[h] = self.held_licences[h] = -1
+        self.held_all[h] = self.held_count[h] = self.held_set[h] = 0
+        self.held_looked[h] = self.held_made[h] = -1
+        self.edge = min(self.edge, start, end)
+        return 0
+
+    def enter_hold(self, h):
+        """The hold is made."""
+        k: cython.Py_ssize_t = self.holds
+        place: cython.Py_ssize_t = self.first_after(self.held_start[h])
+        while k > place:
+            self.by_start[k] = self.by_start[k - 1]
+            k -= 1
+        self.by_start[k] = h
+        self.holds += 1
+        while self.held_slot[h] >= len(self.hold_of):
+            self.hold_of = np.concatenate([self.hold_of, integers(len(self.hold_of), -1)])
+        self.hold_of[self.held_slot[h]] = h
+        return 0
+
+    def unhold(self, slot):
+        h: cython.Py_ssize_t = self.held_by(slot)
+        if h < 0:
+            return 0
+        self.drop_hold(h)
+        return self.bound()
+
+    def drop_hold(self, h):
+        """The hold is there no more; the bounds do not know yet."""
+        k: cython.Py_ssize_t = self.first_after(self.held_start[h]) - 1
+        while self.by_start[k] != h:
+            k -= 1
+        self.holds -= 1
+        while k < self.holds:
+            self.by_start[k] = self.by_start[k + 1]
+            k += 1
+        self.forget_hold(h)
+        self.version += 1
+        return 0
+
+    def forget_hold(self, h):
+        """Nothing is kept for it any more."""
+        self.timelines.forget(self.held_first[h])
+        self.licensing.forget(self.held_licences[h])
+        if self.held_count[h] > 0:
+            self.plan_hold(h, 1)
+            self.counted -= 1
+            self.counted_in[self.held_set[h]] -= 1
+            self.timelines.eases += 1  # of no node, so of any
+            self.valid_from = self.timelines.eases
+        else:
+            self.named -= 1
+        self.hold_of[self.held_slot[h]] = self.held_made[h] = -1
+        self.spare_holds[self.spares] = h
+        self.spares += 1
+        return 0
+
+    def release_holds(self):
+        h: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
+        if self.holds == 0:
+            return 0
+        self.remember()
+        self.timelines.noted = False
+        if self.pins == 0 and self.domain < 0:
+            self.timelines.forget_all()
+            for j in range(self.holds):
+                self.held_first[self.by_start[j]] = -1
+        for j in range(self.holds):
+            h = self.by_start[j]
+            if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
+                self.jobs.at[self.held_slot[h]].promise = -1  # also of one that has come to a limit since
+                self.forget_hold(h)
+            else:
+                self.by_start[k] = h
+                k += 1
+        self.holds = k
+        self.pure = k == 0
+        self.watching = False
+        self.timelines.noted = self.memory.count > 0
+        for j in range(self.sets if self.counted == 0 else 0):
+            self.plans[j] = None
+        self.version += 1
+        return self.bound()
+
+    def name_around(self, h):
+        """Give names to the holds inside which this one begins."""
+        k: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        self.choose_none()
+        for k in range(self.holds):
+            g = self.by_start[k]
+            if self.held_count[g] > 0 and self.held_start[g] < self.held_start[h] < self.held_end[g]:
+                self.chosen[g] = self.touches(h, self.held_set[g])
+        self.name_chosen(-1)
+        return self.keep_names()

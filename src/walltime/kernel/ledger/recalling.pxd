@@ -1,0 +1,44 @@
+from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.ledger.future cimport Future
+from walltime.kernel.profiles.remembered cimport EasedNodes, RememberedPlan
+from walltime.kernel.profiles.running_profile cimport RunningProfile
+
+cdef class Recalling(Future):
+    cdef RememberedPlan memory
+    cdef long long[::1] order  # the holds of the plan as they were made
+    cdef Py_ssize_t ordered
+    # before when no node had room for the job: for each hold of this plan that has them, for each of the remembered one
+    cdef long long[::1] bounds
+    cdef long long[::1] bounded
+    cdef long long[::1] old_bounds
+    cdef long long[::1] old_place  # where they begin, or -1
+    cdef bint pure  # whether each of them was the answer to a look
+    cdef bint watching  # whether the nodes that are eased are noted since the first look
+    cdef bint begun  # whether a hold was made, or something recalled, since the last plan was taken back
+    cdef bint noted_before  # a trial
+    cdef long long plan_eases  # then
+    cdef long long plan_valid
+    # the last answer of a look from now on: for which job, when, for how long, after which changes; what was recalled
+    cdef Py_ssize_t found_for
+    cdef long long found_at
+    cdef long long found_length
+    cdef long long found
+    cdef Py_ssize_t recalled
+    cdef readonly long long looks  # of jobs whose promise was remembered, and how many of these were spared
+    cdef readonly long long recalls
+    cdef bint is_found(self, Py_ssize_t slot, long long start) noexcept
+    cdef int begin_plan(self) except -1
+    cdef int note_hold(self, Py_ssize_t h, bint found) except -1
+    cdef int note_bounds(self, Py_ssize_t h) except -1
+    cdef int remember(self) except -1
+    cdef long long recall(self, Py_ssize_t slot) except? -2
+    cdef bint is_recallable(self, Py_ssize_t x) noexcept
+    cdef bint nodes_decide(self, Py_ssize_t x) noexcept
+    cdef int recall_bounds(self, Py_ssize_t x, Py_ssize_t m) except -1
+    cdef bint has_again(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint in_order) noexcept
+    cdef long long sooner(self, Py_ssize_t slot, long long start) except? -1
+    cdef bint is_eased(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1
+    cdef bint is_preferred(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1
+    cdef bint ranks_by_end(self, Py_ssize_t x) noexcept
+    cdef bint is_late(self, Py_ssize_t s) except? -1
+    cdef int compare(self, Py_ssize_t h) except -1

@@ -1,0 +1,368 @@
+"""A plan that is taken back and made again: what a job would find once more is not looked for.
+
+The claim and its proof are in docs/background/conservative.md.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.hardware import Hardware
+from walltime.kernel.jobs import JobTable
+from walltime.kernel.ledger.future import Future
+from walltime.kernel.profiles.remembered import EasedNodes, RememberedPlan
+from walltime.kernel.profiles.running_profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
+MOST_BOUNDS = cython.declare(cython.Py_ssize_t, 1 << 22)  # so many are remembered: 32 MB
+
+
+@cython.cclass
+class Recalling(Future):
+    """Remembers the promises of a plan when it is taken back, if each was the answer to a look.
+
+    Such a plan begins with no hold, and each hold is made right after its look. It is not one any more once a promise
+    has been moved by itself, or holds are numbers. A plan of few holds is not remembered.
+    """
+
+    def __init__(self, jobs: JobTable, nodes: Hardware, index=0) -> None:
+        Future.__init__(self, jobs, nodes, index)
+        self.memory = RememberedPlan(self.n)
+        self.order = integers(64)
+        self.ordered = 0
+        self.bounds = integers(64)
+        self.bounded = integers(64)
+        self.old_bounds = integers(64)
+        self.old_place = integers(64)
+        self.pure = self.watching = False
+        self.begun = True
+        self.looks = self.recalls = 0
+        self.noted_before = False
+        self.plan_eases = self.plan_valid = 0
+        self.found_for = self.recalled = -1
+        self.found_at = self.found_length = self.found = 0
+
+    def earliest(self, slot, after):
+        time: cython.longlong = -1
+        self.recalled = self.found_for = self.swept_for = -1
+        if after <= self.now and self.limit == NEVER:
+            if self.memory.count > 0:
+                time = self.recall(slot)
+            if time < 0:
+                time = Future.earliest(self, slot, after)
+            self.found_for = slot
+            self.found_at = time
+            self.found_length = self.jobs.at[slot].estimate
+            self.found = self.changes()
+            return time
+        return Future.earliest(self, slot, after)
+
+    def is_found(self, slot, start):
+        """Whether the hold that is to be made is what the job has just found."""
+        return (
+            self.found_for == slot
+            and self.found_at == start
+            and self.found_length == self.jobs.at[slot].estimate
+            and self.found == self.changes()
+        )
+
+    def suppose(self, trial):
+        if trial:
+            self.noted_before = self.timelines.noted
+        self.timelines.noted = self.noted_before and not trial
+        return 0
+
+    # ---- the plan that is made
+
+    def begin_plan(self):
+        """From now on holds are added, and nothing is eased; else what is remembered says nothing."""
+        eased: EasedNodes = self.memory.eased
+        self.begun = True
+        self.timelines.noted = False
+        self.memory.eased = self.timelines.since
+        self.timelines.since = eased
+        self.ordered = 0
+        self.plan_eases = self.timelines.eases
+        self.plan_valid = self.valid_from
+        return 0
+
+    def note_hold(self, h, found):
+        """The hold is made; `found` by a look."""
+        if not found or self.counted > 0:
+            self.pure = False
+        if not self.begun:
+            self.begin_plan()
+        if not self.pure:
+            return 0
+        if self.ordered == len(self.order):
+            if self.ordered > 4 * self.holds + 64:  # most of them are gone
+                self.pure = False
+                return 0
+            self.order = doubled(self.order)
+            self.bounded = doubled(self.bounded)
+        self.order[self.ordered] = h
+        self.note_bounds(h)
+        self.held_made[h] = self.ordered
+        self.ordered += 1
+        if not self.watching and self.holds > self.few:
+            self.watching = self.timelines.noted = True
+            self.timelines.since.clear()
+            self.pure = self.timelines.eases == self.plan_eases
+        return 0
+
+    def note_bounds(self, h):
+        """Note before when no node had room for the job: what its look has found out, and others like it before."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        to: cython.Py_ssize_t = self.ordered * self.n
+        x: cython.Py_ssize_t = self.held_shape[h]
+        self.bounded[self.ordered] = 0
+        if self.holds <= self.few + 1 or not self.place.plain or not self.is_recallable(x) or to + self.n > MOST_BOUNDS:
+            return 0
+        while to + self.n > len(self.bounds):
+            self.bounds = doubled(self.bounds)
+        at = self.rooms.times(self.demand_of[x], self.held_end[h] - self.held_start[h])
+        for k in range(self.range_of[self.set_of[x]], self.range_of[self.set_of[x] + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                self.bounds[to + i] = self.rooms.time[at + i]
+        self.bounded[self.ordered] = 1
+        return 0
+
+    def remember(self):
+        """Before all promises are taken back."""
+        p: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        e: cython.longlong
+        memory: RememberedPlan = self.memory
+        memory.clear()
+        self.begun = False
+        if (
+            not self.pure
+            or not self.watching
+            or self.counted > 0
+            or self.pins > 0
+            or self.valid_from != self.plan_valid
+        ):
+            return 0
+        while len(self.old_place) < self.ordered:
+            self.old_place = doubled(self.old_place)
+        self.bounds, self.old_bounds = self.old_bounds, self.bounds
+        for p in range(self.ordered):
+            h = self.order[p]
+            if self.held_made[h] == p:
+                e = self.held_first[h]
+                self.old_place[memory.count] = p * self.n if self.bounded[p] else -1
+                memory.note(
+                    self.held_slot[h],
+                    self.jobs.at[self.held_slot[h]].seq,
+                    self.held_shape[h],
+                    self.held_start[h],
+                    self.held_end[h] - self.held_start[h],
+                )
+                while e >= 0:
+                    memory.note_node(self.timelines.kept_node[e])
+                    e = self.timelines.kept_next[e]
+        if memory.count != self.holds:  # some were not made by a look
+            memory.clear()
+        return 0
+
+    # ---- the plan that is made again
+
+    def recall(self, slot):
+        """The time that a look would find; -1 where the job has to look.
+
+        Where it can still have what it had, it looks for an earlier time only, and only if an eased node may give it
+        one. `recalled` tells that it has its nodes again, too.
+        """
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        memory: RememberedPlan = self.memory
+        m: cython.Py_ssize_t = memory.find(slot, self.jobs.at[slot].seq)
+        time: cython.longlong
+        if not self.begun:
+            self.begin_plan()
+        if self.timelines.eases != self.plan_eases:
+            memory.clear()
+            return -1
+        if m < 0 or not memory.gone[m] or memory.start[m] <= self.now or memory.shape[m] != x:
+            return -1
+        if memory.length[m] != max(self.jobs.at[slot].estimate, 1) or not self.is_recallable(x):
+            return -1
+        in_order: cython.bint = m >= memory.next
+        memory.pass_over(m)
+        self.recall_bounds(x, m)
+        self.looks += 1
+        if self.is_late(self.set_of[x]) or not self.has_again(slot, x, m, in_order):
+            return -1
+        if self.is_eased(slot, x, m):
+            time = self.sooner(slot, memory.start[m])
+            if time < memory.start[m]:
+                return time
+        if not self.is_preferred(slot, x, m):
+            self.recalls += 1
+            self.recalled = m
+        return memory.start[m]
+
+    def sooner(self, slot, start):
+        """What a look finds before `start`; or `start`."""
+        time: cython.longlong
+        self.limit = start
+        time = min(Future.earliest(self, slot, self.now), start)
+        self.limit = NEVER
+        return time
+
+    def is_recallable(self, x):
+        """Whether what a look finds can be remembered: the job has nodes, and nothing else matters."""
+        return self.nodes_of[x] > 0 and self.nodes_decide(x)
+
+    def nodes_decide(self, x):
+        """Whether what is found depends on the nodes alone that a job may have, and on those it gets by their rank."""
+        return (
+            self.counted == 0
+            and self.pins == 0
+            and (self.place.plain or self.place.by_room)
+            and not self.licensed_of[x]
+            and not self.any_of[x]
+            and self.parts_in[x] == 0
+        )
+
+    def recall_bounds(self, x, m):
+        """On nodes that were not eased, the job still has no room before it had."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        old: cython.Py_ssize_t = self.old_place[m]
+        how: cython.longlong[::1] = self.memory.eased.how
+        if old < 0:
+            return 0
+        at = self.rooms.times(self.demand_of[x], self.memory.length[m])
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                if how[i] == 0 and self.old_bounds[old + i] > self.rooms.time[at + i]:
+                    self.rooms.time[at + i] = self.old_bounds[old + i]
+        return 0
+
+    def has_again(self, slot, x, m, in_order):
+        """Whether the job can have its nodes as it had them; they are marked. Where all before it were before it then,
+        too, it can on nodes on which the same jobs run, and that no hold has but those that had them."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        memory: RememberedPlan = self.memory
+        d: cython.Py_ssize_t = self.demand_of[x]
+        start: cython.longlong = memory.start[m]
+        self.glance += 1
+        for k in range(memory.first[m], memory.first[m + 1]):
+            i = memory.node[k]
+            self.glanced[i] = self.glance
+            if in_order and memory.crowded[i] != memory.plan and memory.eased.how[i] != OTHERS_RUN:
+                continue
+            if not self.timelines.clear(i, d, slot, start, start + memory.length[m]):
+                return False
+        return True
+
+    def is_eased(self, slot, x, m):
+        """Whether a node that was eased has room for it before its promise. Where bounds are kept, what is found out is
+        noted: in this plan it stays true, as nothing is eased any more."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        eased: EasedNodes = self.memory.eased
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        start: cython.longlong = self.memory.start[m]
+        length: cython.longlong = self.memory.length[m]
+        known: cython.Py_ssize_t = self.rooms.times(d, length) if self.place.plain else -1
+        after: cython.longlong
+        found: cython.longlong
+        for k in range(eased.count):
+            i = eased.node[k]
+            if not self.member[s * self.n + i] or self.node_starts.time[at + i] >= start:
+                continue
+            after = self.now
+            if known >= 0:
+                after = max(after, self.rooms.time[known + i])
+                if after >= start:
+                    continue
+            found = self.timelines.first_clear(i, d, slot, after, length, start, self.node_starts.time[at + i])
+            if known >= 0:
+                self.rooms.time[known + i] = min(found, start)
+            if found < start:
+                return True
+        return False
+
+    def is_preferred(self, slot, x, m):
+        """Whether a node that was eased may be preferred to one that it had, or one of these no longer to others."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        memory: RememberedPlan = self.memory
+        eased: EasedNodes = memory.eased
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        at: cython.Py_ssize_t = self.node_starts.times(d)
+        by_end: cython.bint = self.ranks_by_end(x)
+        start: cython.longlong = memory.start[m]
+        length: cython.longlong = memory.length[m]
+        worst: cython.longlong = NEVER if by_end else -1
+        first: cython.longlong
+        for k in range(memory.first[m], memory.first[m + 1]):
+            i = memory.node[k]
+            if not by_end:
+                worst = max(worst, i)
+            elif eased.how[i] != OTHERS_RUN:
+                worst = min(worst, self.node_starts.time[at + i])
+        for k in range(eased.count):
+            i = eased.node[k]
+            if not self.member[s * self.n + i]:
+                continue
+            first = self.node_starts.time[at + i]
+            own: cython.bint = self.glanced[i] == self.glance
+            if own and by_end and eased.how[i] == OTHERS_RUN and first <= worst:
+                return True
+            rather: cython.bint = not own and first <= start and (first >= worst if by_end else i < worst)
+            if rather and self.timelines.clear(i, d, slot, start, start + length):
+                return True
+        return False
+
+    def ranks_by_end(self, x):
+        """Whether a hold keeps the nodes that are free last; else those with the lowest numbers."""
+        return self.nodes_of[x] > 0 and self.place.plain
+
+    def is_late(self, s):
+        """Whether a job on the set's nodes should have ended by now: it may, at this very instant."""
+        self.follow(s)
+        walk: RunningProfile = self.profiles[s]
+        return walk.blocks > 0 and walk.count[0] > 0 and walk.time[walk.order[0] * BLOCK] <= self.now
+
+    def compare(self, h):
+        """Whether the hold is what is remembered of its job: if not, that is not there any more."""
+        e: cython.longlong = self.held_first[h]
+        n: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        memory: RememberedPlan = self.memory
+        m: cython.Py_ssize_t = memory.find(self.held_slot[h], self.jobs.at[self.held_slot[h]].seq)
+        if m >= 0 and m == self.recalled:
+            memory.gone[m] = 0
+            return 0
+        while e >= 0:  # for those behind it, it may be new
+            memory.crowded[self.timelines.kept_node[e]] = memory.plan
+            e = self.timelines.kept_next[e]
+        if m < 0 or not memory.gone[m]:
+            return 0
+        e = self.held_first[h]
+        memory.gone[m] = 0
+        if memory.start[m] == self.held_start[h] and memory.length[m] == self.held_end[h] - self.held_start[h]:
+            self.glance += 1
+            while e >= 0:
+                self.glanced[self.timelines.kept_node[e]] = self.glance
+                n += 1
+                e = self.timelines.kept_next[e]
+            for k in range(memory.first[m], memory.first[m + 1]):
+                n -= self.glanced[memory.node[k]] == self.glance
+            if n == 0 and memory.shape[m] == self.held_shape[h]:
+                return 0
+        return memory.give_up(m)

@@ -1,0 +1,316 @@
+"""The scalar bounds of a node set: what a job must keep to if it is to fit there."""
+
+from __future__ import annotations
+
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.ledger.node_pool import NodePool
+from walltime.kernel.ledger.set_profiles import SetProfiles
+from walltime.kernel.profiles.availability import Availability
+from walltime.kernel.profiles.free_profile import FreeProfile
+from walltime.kernel.profiles.running_profile import RunningProfile
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
+FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
+
+
+@cython.cclass
+class SetBounds(SetProfiles):
+    """Bounds of each set, kept up to date as nodes and holds change."""
+
+    def update(self, i):
+        """The node's running jobs have changed: tell what keeps an account of it."""
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        e: cython.longlong
+        former: cython.longlong
+        kinds: cython.Py_ssize_t = self.timelines.kinds
+        left: cython.longlong = self.timelines.cap[i * kinds] - self.timelines.used[i * kinds]
+        free: cython.longlong = self.everything.value[i]
+        pool: NodePool
+        if self.tells_room:
+            self.tell_room(i)
+        self.over += (left < 0) - self.short[i]
+        self.short[i] = left < 0
+        if left < 0:
+            left = 0
+        if not self.timed:
+            return self.everything.set(i, left)
+        for k in range(self.sets_from[i], self.sets_from[i + 1]):
+            pool = self.pools[self.sets_at[k]]
+            pool.set(i, left)
+        self.node_starts.changed(i)
+        self.timelines.ease(i)
+        if self.timelines.noted:
+            self.timelines.since.put(i, OTHERS_RUN)
+        s = -1
+        for k in range(self.sets_from[i], self.sets_from[i + 1]):
+            s = max(s, self.lone[self.sets_at[k]])
+        e = self.timelines.kept_on[i] if s >= 0 else -1  # what a hold bars matters where it is the only one
+        while e >= 0:
+            former = self.timelines.kept_barred[e]
+            self.timelines.kept_barred[e] = self.barred_by(e)
+            for k in range(self.sets_from[i], self.sets_from[i + 1]):
+                s = self.sets_at[k]
+                if self.lone[s] >= 0 and self.held_slot[self.lone[s]] == self.timelines.kept_by[e]:
+                    self.barred[s] += self.timelines.kept_barred[e] - former
+                    self.lose(s, free, former, -1)
+                    self.lose(s, left, self.timelines.kept_barred[e], 1)
+            e = self.timelines.kept_beside[e]
+        return 0
+
+    def drain(self, nodes, empty) -> None:
+        """Nothing new starts on the nodes any more (or again); what runs there stays."""
+        i: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        kinds: cython.Py_ssize_t = self.timelines.kinds
+        self.time_nodes()
+        self.drained += len(nodes) if empty else -len(nodes)
+        for node in nodes:
+            i = node
+            for r in range(kinds):
+                self.timelines.cap[i * kinds + r] = 0 if empty else self.timelines.full[i * kinds + r]
+            self.update(i)
+        self.version += 1
+        self.bound()
+
+    def focus(self, node_set, local):
+        h: cython.Py_ssize_t
+        s: cython.Py_ssize_t = node_set if node_set > 0 else 0
+        pool: NodePool = self.pools[s]
+        if self.measured[s] != self.version:
+            self.measure(s)
+        self.most_free = pool.total
+        self.most_extra = self.extra_of(s)
+        self.most_window = self.first_hold[s] - self.now if self.first_hold[s] < NEVER else NEVER
+        if local:
+            h = self.lone[s]
+            self.most_free = pool.level_to(pool.top)
+            self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
+        return 0
+
+    def part_of(self, slot):
+        """What it wants of each node, in cores, where that says something about it."""
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        least: cython.longlong
+        if x < 0 or self.jobs.at[slot].choice >= 0 or self.nodes_of[x] == 0:
+            return 0
+        least = self.timelines.each[self.demand_of[x] * self.timelines.kinds]
+        return least if least < self.levels and self.jobs.at[slot].cores <= least * self.nodes_of[x] else 0
+
+    def extra_of(self, s):
+        """Cores of the set for a job that outlasts the start of the only hold there."""
+        h: cython.Py_ssize_t = self.lone[s]
+        pool: NodePool = self.pools[s]
+        if h < 0 or self.held_count[h] == 0:
+            return pool.total - self.barred[s]
+        if self.held_set[h] != s:
+            return pool.total
+        if self.held_start[h] <= self.now or self.over > 0 or self.named > 0:
+            return max(0, min(pool.total, self.number(s, max(self.now, self.held_start[h]), -1)))
+        if self.spared[s] != self.version:
+            self.spare[s] = self.number(s, self.held_start[h], -1)
+            self.spared[s] = self.version
+        return max(0, min(pool.total, self.spare[s]))
+
+    def most_beside(self, h, s):
+        """The most that a single node of the set offers beside the hold; where it has many nodes, a bound of that."""
+        e: cython.longlong = self.held_first[h]
+        i: cython.Py_ssize_t
+        pool: NodePool = self.pools[s]
+        level: cython.longlong = pool.level_to(pool.top)
+        most: cython.longlong = 0
+        kept: cython.Py_ssize_t = 0
+        found: cython.longlong
+        if self.held_count[h] > 0:
+            return level
+        while e >= 0:
+            i = self.timelines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                most = max(most, pool.value[i] - self.timelines.kept_barred[e])
+                kept += 1
+                if kept > FEW:
+                    return level
+            e = self.timelines.kept_next[e]
+        while level > most and pool.count[level] <= kept:  # maybe all of them are kept
+            found = 0
+            e = self.held_first[h]
+            while e >= 0:
+                i = self.timelines.kept_node[e]
+                if i < self.n and self.member[s * self.n + i] and pool.value[i] == level:
+                    found += 1
+                e = self.timelines.kept_next[e]
+            if pool.count[level] > found:
+                break
+            level = pool.level_to(level - 1)
+        return max(level, most)
+
+    def bounds_of(self, node_set, local=False) -> tuple:
+        """The bounds of a node set as (free, extra, window): for checks and for a person."""
+        self.focus(node_set, local)
+        return (self.most_free, self.most_extra, self.most_window)
+
+    def set_time(self, now):
+        k: cython.Py_ssize_t
+        plan: Availability
+        self.now = now
+        self.timelines.now = self.licensing.now = now
+        for k in range(self.sets if self.counted > 0 else 0):
+            plan = self.plans[k]
+            if plan is not None:
+                plan.forget(now)
+        if self.holds > 0:
+            if now >= self.edge:
+                self.version += 1
+                self.find_edge()
+            return self.bound()
+        return 0
+
+    def find_edge(self):
+        """When next a hold begins or ends."""
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        self.edge = NEVER
+        for k in range(self.holds):
+            h = self.by_start[k]
+            if self.now < self.held_start[h] < self.edge:
+                self.edge = self.held_start[h]
+            if self.now < self.held_end[h] < self.edge:
+                self.edge = self.held_end[h]
+        return 0
+
+    def touches(self, h, s):
+        """Whether the hold keeps something on a node of the set, or may do so."""
+        e: cython.longlong = self.held_first[h]
+        i: cython.Py_ssize_t
+        if self.held_count[h] > 0 or self.crosses[self.held_set[h] * self.sets + s] == 0:
+            return self.crosses[self.held_set[h] * self.sets + s] == 1
+        if self.held_set[h] == s:
+            return e >= 0
+        while e >= 0:
+            i = self.timelines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                return True
+            e = self.timelines.kept_next[e]
+        return False
+
+    def measure(self, s):
+        """Which holds bear on the set: when the first begins; if it is the only one, what it bars.
+
+        That is what is free now and cannot be had by a job that outlasts the hold's start.
+        """
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        e: cython.longlong
+        i: cython.Py_ssize_t
+        found: cython.Py_ssize_t = 0
+        self.measured[s] = self.version
+        self.first_hold[s] = NEVER
+        self.lone[s] = -1
+        self.barred[s] = 0
+        for k in range(s * self.levels, (s + 1) * self.levels):
+            self.lost[k] = 0
+        for k in range(self.holds):
+            h = self.by_start[k]
+            if self.held_end[h] > self.now and not self.is_pinned(h) and self.touches(h, s):
+                found += 1
+                self.lone[s] = h
+                if found == 2:
+                    break
+                self.first_hold[s] = self.held_start[h]
+        for k in range(self.holds if found == 0 else 0):  # only what is pinned bears on it
+            h = self.by_start[k]
+            if self.held_end[h] > self.now and self.touches(h, s):
+                self.first_hold[s] = self.held_start[h]
+                break
+        if found != 1:
+            self.lone[s] = -1
+            return 0
+        if self.held_count[self.lone[s]] > 0:
+            return 0
+        e = self.held_first[self.lone[s]]
+        while e >= 0:
+            i = self.timelines.kept_node[e]
+            if i < self.n and self.member[s * self.n + i]:
+                self.timelines.kept_barred[e] = self.barred_by(e)
+                self.bar(s, e, 1)
+            e = self.timelines.kept_next[e]
+        return 0
+
+    def bar(self, s, e, sign):
+        """Count what the entry bars on its node, which is one of the set; or count it no more."""
+        self.barred[s] += sign * self.timelines.kept_barred[e]
+        return self.lose(s, self.everything.value[self.timelines.kept_node[e]], self.timelines.kept_barred[e], sign)
+
+    def lose(self, s, free, barred, sign):
+        """A node of the set has so many free cores, of which so many cannot be had beside the only hold."""
+        if barred > 0:
+            self.lost[s * self.levels + free] += sign
+            self.lost[s * self.levels + free - barred] -= sign
+        return 0
+
+    def beside(self, s, least):
+        """How many nodes of the set have at least so many free cores beside the only hold."""
+        v: cython.longlong = self.levels - 1
+        pool: NodePool = self.pools[s]
+        found: cython.longlong = pool.at_least(least)
+        while v >= least:
+            found -= self.lost[s * self.levels + v]
+            v -= 1
+        return found
+
+    def barred_by(self, e):
+        free: cython.longlong = self.everything.value[self.timelines.kept_node[e]]
+        left: cython.longlong
+        if free == 0:
+            return 0
+        left = (
+            self.timelines.left_at(self.timelines.kept_node[e], self.timelines.kept_start[e])
+            - self.timelines.kept_amounts[e * self.timelines.kinds]
+        )
+        if left >= free:
+            return 0
+        return free - left if left > 0 else free
+
+    def is_pinned(self, h):
+        return self.jobs.at[self.held_slot[h]].pinned
+
+    def bound(self):
+        """The bounds of the whole cluster."""
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        pool: NodePool = self.pools[0]
+        if self.measured[0] != self.version:
+            self.measure(0)
+        self.longest = NEVER
+        for k in range(self.holds if self.pins > 0 else 0):
+            h = self.by_start[k]
+            if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
+                self.longest = self.held_start[h] - self.now  # from then on there is nothing
+        self.closing = self.longest
+        self.free = pool.total
+        self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
+        self.extra = self.extra_of(0)
+        return 0
+
+    def foresee(self, free_profile: FreeProfile):
+        """Whole nodes that are all alike can be counted where every job may use all of them."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        base: cython.Py_ssize_t
+        profile: RunningProfile
+        if not self.whole or self.sets > 1 or self.unlike > 0:
+            return False
+        if self.pins > 0 or self.drained > 0 or self.capacity != self.size:
+            return False
+        self.follow(0)
+        profile = self.profiles[0]
+        free_profile.begin(self.now, self.everything.total // self.everything.top, self.everything.top)
+        for p in range(profile.blocks):
+            base = profile.order[p] * BLOCK
+            for k in range(base, base + profile.count[p]):
+                free_profile.release(profile.time[k], self.shares.length[profile.cores[k]])
+        return True

@@ -1,0 +1,133 @@
+"""Sets of nodes as bits, and numbers of many nodes bit by bit: what compiled modules have from node_bits.pxd.
+
+A number of a node is a column of bits: the lowest first, and at the end one that says that it is not below nought. A
+*plane* is the same bit of all nodes, so that a processor adds, or compares, hundreds of nodes at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+WALLTIME_LANES = 1
+"""Words of a group: in C as many as a processor takes at once."""
+WORD = (1 << 64) - 1
+
+
+def count_nodes(nodes: np.ndarray) -> int:
+    return sum((int(word) & WORD).bit_count() for word in nodes)
+
+
+def planes_of(cells: np.ndarray, at: int, groups: int, planes: int) -> np.ndarray:
+    return np.asarray(cells)[at : at + groups * planes].reshape(groups, planes)
+
+
+def fit_nodes(
+    cells: np.ndarray,
+    at: int,
+    groups: int,
+    planes: int,
+    ask: np.ndarray,
+    asks: int,
+    serve: np.ndarray,
+    fit: np.ndarray,
+    fit_at: int,
+) -> int:
+    """The nodes of `serve` that have as much as is asked; how many."""
+    row = planes_of(cells, at, groups, planes)
+    good = np.array(serve[:groups])
+    for k in range(asks):
+        first, count, need = (int(word) for word in ask[3 * k : 3 * k + 3])
+        enough = np.full(groups, -1)
+        for b in range(count - 1):
+            enough = enough & row[:, first + b] if need >> b & 1 else enough | row[:, first + b]
+        good &= enough & row[:, first + count - 1]
+    fit[fit_at : fit_at + groups] = good
+    return count_nodes(good)
+
+
+def fit_beside(
+    cells: np.ndarray,
+    at: int,
+    groups: int,
+    planes: int,
+    ask: np.ndarray,
+    asks: int,
+    serve: np.ndarray,
+    own: np.ndarray,
+    fit: np.ndarray,
+    fit_at: int,
+) -> int:
+    """The same for a job that has just that on the nodes of `own`."""
+    fit_nodes(cells, at, groups, planes, ask, asks, serve, fit, fit_at)
+    good = np.asarray(serve)[:groups] & np.asarray(own)[:groups]
+    for k in range(asks):
+        good &= planes_of(cells, at, groups, planes)[:, int(ask[3 * k] + ask[3 * k + 1]) - 1]
+    fit[fit_at : fit_at + groups] |= good
+    return count_nodes(fit[fit_at : fit_at + groups])
+
+
+def add_to_nodes(
+    cells: np.ndarray,
+    at: int,
+    groups: int,
+    planes: int,
+    first: int,
+    count: int,
+    amount: int,
+    nodes: np.ndarray,
+    nodes_at: int,
+) -> int:
+    """The nodes have so much more, or less."""
+    for node in range(64 * groups):
+        if has_node(nodes, nodes_at, node):
+            add_to_node(cells, at, planes, first, count, amount, node)
+    return 0
+
+
+def add_to_node(cells: np.ndarray, at: int, planes: int, first: int, count: int, amount: int, node: int) -> int:
+    """The same for one node."""
+    at += node // 64 * planes + first
+    value = amount - (0 if has_node(cells, at + count - 1, node % 64) else 1 << (count - 1))
+    value += sum(has_node(cells, at + k, node % 64) << k for k in range(count - 1))
+    for k in range(count):
+        bit = value >> k & 1 if k < count - 1 else value >= 0
+        word = int(cells[at + k]) & WORD & ~(1 << node % 64) | bit << node % 64
+        cells[at + k] = word - (word >> 63 << 64)
+    return 0
+
+
+def meet_nodes(
+    one: np.ndarray, one_at: int, other: np.ndarray, other_at: int, into: np.ndarray, into_at: int, count: int
+) -> int:
+    """The nodes that are in both; how many."""
+    into[into_at : into_at + count] = one[one_at : one_at + count] & other[other_at : other_at + count]
+    return count_nodes(into[into_at : into_at + count])
+
+
+def pick_nodes(
+    source: np.ndarray, pairs: np.ndarray, first: int, last: int, want: int, into: np.ndarray, into_at: int, count: int
+) -> int:
+    """The first nodes of those in `source`, in the order of pairs of a word's place and nodes in that word."""
+    into[into_at : into_at + count] = 0
+    for k in range(first, last):
+        word = int(pairs[2 * k])
+        for bit in range(64):
+            if want > 0 and has_node(source, word, bit) and has_node(pairs, 2 * k + 1, bit):
+                put_node(into, into_at + word, bit)
+                want -= 1
+    return 0
+
+
+def has_node(nodes: np.ndarray, at: int, node: int) -> int:
+    return int(nodes[at + node // 64]) >> node % 64 & 1
+
+
+def put_node(nodes: np.ndarray, at: int, node: int) -> int:
+    word = int(nodes[at + node // 64]) & WORD | 1 << node % 64
+    nodes[at + node // 64] = word - (word >> 63 << 64)
+    return 0
+
+
+def move_words(into: np.ndarray, into_at: int, source: np.ndarray, at: int, count: int) -> int:
+    into[into_at : into_at + count] = np.array(source[at : at + count])
+    return 0

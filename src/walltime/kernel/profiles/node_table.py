@@ -1,0 +1,308 @@
+"""What is left on every node over time, step by step for all nodes at once: for searches that try many changes.
+
+`Timelines` has a list of steps for each node, of which there is little to change where few jobs have promises. Here a
+step is of all nodes: a question looks at the steps from its time on, each a row of bits one beside the other
+(`node_bits`), which processors compare by hundreds at a time.
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.kernel.arrays import doubled, integers
+
+NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+    from walltime.kernel.profiles.node_bits import (
+        WALLTIME_LANES,
+        add_to_node,
+        add_to_nodes,
+        fit_beside,
+        fit_nodes,
+        meet_nodes,
+        move_words,
+    )
+
+
+@cython.final
+@cython.cclass
+class NodeTable:
+    """Steps in order of time, the first from `begin[0]` on, the last for ever; of each what every node has left, a
+    column for each resource.
+
+    A step is there as long as something begins or ends at it.
+    """
+
+    def __init__(self) -> None:
+        self.n = self.columns = self.groups = self.span = self.planes = self.width = self.count = 0
+        self.version = 0
+        self.begin, self.row, self.edges, self.freed, self.closed, self.spare = (integers(64) for _ in range(6))
+        self.spares = 0
+        self.first, self.bits, self.cells, self.ask = (integers(0) for _ in range(4))
+        self.serve, self.own, self.since, self.found, self.fit = (integers(0) for _ in range(5))
+        self.asks = 0
+        self.own_begin = self.own_end = NEVER
+
+    def form(self, nodes, bits):
+        """Be a table of so many nodes, with so many bits of a number, by column."""
+        if nodes == self.n and np.array_equal(bits, self.bits):
+            return 0
+        self.n, self.columns = nodes, len(bits)
+        self.groups = (nodes + 64 * WALLTIME_LANES - 1) // (64 * WALLTIME_LANES)
+        self.span = self.groups * WALLTIME_LANES
+        self.bits = np.array(bits)
+        self.first = np.cumsum(bits) - bits
+        self.planes = int(np.sum(bits))
+        self.width = self.span * self.planes
+        self.cells = self.new_cells(len(self.begin))
+        self.ask = integers(3 * self.columns)
+        self.serve, self.own, self.since, self.found = (integers(self.span) for _ in range(4))
+        self.fit = integers(64 * self.span)
+        return 0
+
+    def new_cells(self, rows):
+        """They begin where a line of the cache does."""
+        cells = integers(rows * self.width + 8)
+        at = -cells.ctypes.data // 8 % 8
+        return cells[at : at + rows * self.width]
+
+    def clear(self, begin):
+        """One step, in which nodes have nothing."""
+        c: cython.Py_ssize_t
+        self.count = 1
+        self.begin[0] = begin
+        self.row[0] = self.closed[0] = self.freed[0] = 0
+        self.edges[0] = 1  # it stays
+        cells = np.asarray(self.cells)[: self.width].reshape(self.groups, self.planes, WALLTIME_LANES)
+        cells[:] = 0
+        for c in range(self.columns):
+            cells[:, self.first[c] + self.bits[c] - 1] = -1  # nothing is below nought
+        return self.spare_rest()
+
+    def spare_rest(self):
+        """The rows behind the steps are spare."""
+        k: cython.Py_ssize_t
+        self.spares = len(self.spare) - self.count
+        for k in range(self.spares):
+            self.spare[k] = len(self.spare) - 1 - k
+        self.version += 1
+        return 0
+
+    def join(self, other: NodeTable, behind: NodeTable, time):
+        """Be as another one before that time, at which a step begins then, and as a third from then on. Questions are
+        not copied. Nothing has begun or ended at a step that they do not have: it has to be said by `cut`."""
+        k: cython.Py_ssize_t
+        self.count = 0
+        for k in range(other.count):
+            if other.begin[k] >= time:
+                break
+            self.append(other, k)
+        first: cython.Py_ssize_t = behind.find(time)
+        split: cython.Py_ssize_t = self.count
+        for k in range(first, behind.count):
+            self.append(behind, k)
+        if split > 0 and self.begin[split] < time:
+            self.begin[split] = time
+            self.edges[split] = self.freed[split] = 0
+        return self.spare_rest()
+
+    def append(self, other: NodeTable, k):
+        """A step of another table is the last one."""
+        at: cython.Py_ssize_t = self.count
+        w: cython.Py_ssize_t = self.width
+        if at == len(self.begin):
+            self.make_room()
+        self.begin[at] = other.begin[k]
+        self.edges[at] = other.edges[k]
+        self.freed[at] = other.freed[k]
+        self.closed[at] = other.closed[k]
+        self.row[at] = at
+        self.count = at + 1
+        return move_words(words(self.cells), at * w, words(other.cells), other.row[k] * w, w)
+
+    def make_room(self):
+        """Have room for twice as many steps; the new rows are spare."""
+        k: cython.Py_ssize_t
+        old: cython.Py_ssize_t = len(self.begin)
+        self.begin, self.row, self.edges = doubled(self.begin), doubled(self.row), doubled(self.edges)
+        self.freed, self.closed, self.spare = doubled(self.freed), doubled(self.closed), doubled(self.spare)
+        cells = self.new_cells(2 * old)
+        cells[: len(self.cells)] = np.asarray(self.cells)
+        self.cells = cells
+        for k in range(old):
+            self.spare[self.spares] = 2 * old - 1 - k
+            self.spares += 1
+        return 0
+
+    # ---- changes
+
+    def find(self, time):
+        """The step that the time lies in; the first for any time before."""
+        low: cython.Py_ssize_t = 1
+        high: cython.Py_ssize_t = self.count
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) >> 1
+            if self.begin[middle] <= time:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+
+    def cut(self, time):
+        """Something begins or ends at that time: the step that begins there. What is before the first is cut off."""
+        k: cython.Py_ssize_t = self.find(time)
+        w: cython.Py_ssize_t = self.width
+        self.version += 1
+        if self.begin[k] >= time:
+            self.edges[k] += 1
+            return k
+        if self.spares == 0:
+            self.make_room()
+        self.spares -= 1
+        k += 1
+        self.shift(k + 1, k)
+        self.begin[k] = time
+        self.row[k] = self.spare[self.spares]
+        self.edges[k] = 1
+        self.freed[k] = 0
+        self.closed[k] = self.closed[k - 1]
+        self.count += 1
+        move_words(words(self.cells), self.row[k] * w, words(self.cells), self.row[k - 1] * w, w)
+        return k
+
+    def leave(self, time):
+        """What began or ended at that time is there no more; its amounts have been changed back."""
+        k: cython.Py_ssize_t = self.find(time)
+        self.version += 1
+        self.edges[k] -= 1
+        if self.edges[k] == 0:
+            self.spare[self.spares] = self.row[k]
+            self.spares += 1
+            self.shift(k, k + 1)
+            self.count -= 1
+        return 0
+
+    def shift(self, into, k):
+        """The steps from one on are others from now on."""
+        many: cython.Py_ssize_t = self.count - k
+        move_words(words(self.begin), into, words(self.begin), k, many)
+        move_words(words(self.row), into, words(self.row), k, many)
+        move_words(words(self.edges), into, words(self.edges), k, many)
+        move_words(words(self.freed), into, words(self.freed), k, many)
+        move_words(words(self.closed), into, words(self.closed), k, many)
+        return 0
+
+    def change(self, first, last, column, node, amount):
+        """The node has so much more from one step to another."""
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t = self.first[column]
+        cells: cython.p_longlong = words(self.cells)
+        for k in range(first, last):
+            add_to_node(cells, self.row[k] * self.width, self.planes, p, self.bits[column], amount, node)
+        return 0
+
+    def change_all(self, first, last, column, nodes, at, amount):
+        """The same for each of a set of nodes."""
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t = self.first[column]
+        bits: cython.Py_ssize_t = self.bits[column]
+        cells: cython.p_longlong = words(self.cells)
+        some: cython.p_longlong = words(nodes)
+        for k in range(first, last):
+            add_to_nodes(cells, self.row[k] * self.width, self.groups, self.planes, p, bits, amount, some, at)
+        return 0
+
+    def shut(self, start, end):
+        """No node can be used from `start` to `end`."""
+        k: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.cut(start)
+        last: cython.Py_ssize_t = self.cut(end)
+        for k in range(first, last):
+            self.closed[k] += 1
+        self.freed[last] += self.n
+        return 0
+
+    # ---- a question
+
+    def earliest(self, want, length, after):
+        """The first time from `after` on from which so many nodes have room for so long, or NEVER. Then `found` are all
+        that have it.
+
+        The steps that a start would need are looked at from their last one back: where too few nodes have room from one
+        of them to the last, no start up to that one will do, and what is before it need not be looked at. For the steps
+        from `a` to before `r` there is in `fit` which nodes have room from each to the last of them; enough have.
+        """
+        start: cython.longlong = after
+        a: cython.Py_ssize_t = self.find(after)
+        r: cython.Py_ssize_t = a
+        k: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        zero: cython.Py_ssize_t = a  # the step that is the first in `fit`
+        w: cython.Py_ssize_t = self.span
+        have: cython.longlong
+        since: cython.p_longlong = words(self.since)
+        found: cython.p_longlong = words(self.found)
+        while True:
+            last = r
+            while r < self.count and self.begin[r] < start + length:
+                r += 1
+            while (r - zero) * w > len(self.fit):
+                self.fit = doubled(self.fit)
+            fit: cython.p_longlong = words(self.fit)
+            move_words(since, 0, words(self.serve), 0, w)
+            have = want
+            k = r
+            while have >= want and k > last:
+                k -= 1
+                have = self.look(k, (k - zero) * w)
+                if have >= want:
+                    have = meet_nodes(since, 0, fit, (k - zero) * w, since, 0, w)
+                    move_words(fit, (k - zero) * w, since, 0, w)
+            if have < want:
+                a = k + 1
+                if a == r:
+                    r = a = zero = self.pass_over(a, have, want)
+                if a == self.count:
+                    return NEVER
+                start = self.begin[a]
+                continue
+            k = a
+            while k < last and meet_nodes(since, 0, fit, (k - zero) * w, found, 0, w) < want:
+                k += 1
+            if k == a:
+                break
+            a = k
+            start = self.begin[a]
+            while k < last:
+                meet_nodes(since, 0, fit, (k - zero) * w, fit, (k - zero) * w, w)
+                k += 1
+        if a == last:
+            move_words(found, 0, since, 0, w)
+        return start
+
+    def pass_over(self, r, have, want):
+        """The first step from this one on that may have so many nodes, as too few had room at the step before."""
+        while r < self.count:
+            have += self.freed[r]
+            if have >= want:
+                break
+            r += 1
+        return r
+
+    def look(self, k, at):
+        """Put the nodes that have room at the step there in `fit`; how many."""
+        row: cython.Py_ssize_t = self.row[k] * self.width
+        cells: cython.p_longlong = words(self.cells)
+        ask: cython.p_longlong = words(self.ask)
+        serve: cython.p_longlong = words(self.serve)
+        fit: cython.p_longlong = words(self.fit)
+        if self.closed[k] > 0:
+            return 0
+        if self.own_begin <= self.begin[k] < self.own_end:
+            return fit_beside(cells, row, self.groups, self.planes, ask, self.asks, serve, words(self.own), fit, at)
+        return fit_nodes(cells, row, self.groups, self.planes, ask, self.asks, serve, fit, at)
