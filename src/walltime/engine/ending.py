@@ -5,7 +5,7 @@ come, a job can get on if it runs or is suspended, or waits where it may still b
 only other jobs could release it; nor one bound to a reservation that will never be again. Whether the machine will ever
 leave room for one that waits cannot always be told: such jobs have `CHANCES` changes of the machine, and all that will
 end of itself, but no more than `MOST`. A job that is interrupted again and again has `CHANCES` attempts in which it
-gets no further.
+gets no further. A scheduler that only the clock still calls has `LONG` to start a job, and `MOST` passes at least.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
+from walltime.core.time import SECOND
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Moment, Source
 
@@ -28,6 +29,10 @@ CHANCES = 1000
 MOST = 20_000
 """Changes of the machine in a row that start no job, whatever is still to come: of failures each minute for the years
 of a closing there is no end to be seen."""
+
+LONG = cython.declare(cython.longlong, 100 * 86_400 * SECOND)
+"""So long a scheduler may call itself, with nothing else to come, before a job starts or leaves: ages and shares that
+change with time have changed by then."""
 
 HELD = "held until other jobs have started or ended, which they never will"
 GONE = "bound to a reservation that will never be again"
@@ -52,6 +57,9 @@ class Ending(Source):
         self.active = 0  # and when that was
         self.patience = 0  # so long at least is waited for what recurs without end
         self.hears = INTERRUPTED
+        self.passes = 0  # of the clock's alone, since something else was to come or a job left
+        self.alone = 0  # and when the first of them was
+        self.staying = 0  # and the jobs that were there
 
     def watch(self, attended):
         """Whether something goes on in the background, so that the run may have to be ended."""
@@ -81,6 +89,22 @@ class Ending(Source):
         self.idle += 1
         patient: cython.bint = time - self.active <= self.patience and self.idle <= MOST
         return (self.idle <= CHANCES or patient) and self.hopes()
+
+    def is_called_in_vain(self, time, alone):
+        """Whether the pass that is due at `time` can change nothing, or so many before it have changed nothing; it is
+        `alone` if nothing else is to come."""
+        if not alone:
+            self.passes = 0
+            return False
+        live: cython.longlong = self.simulation.jobs.live
+        if self.passes == 0 or live != self.staying:
+            if live == 0 or not self.hopes():
+                return True
+            self.passes = 0
+            self.alone = time
+            self.staying = live
+        self.passes += 1
+        return self.passes > MOST and time - self.alone > LONG
 
     def started(self, slot):
         self.idle = 0

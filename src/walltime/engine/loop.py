@@ -178,7 +178,7 @@ class Simulation(Life):
             time = self.upcoming
             if time >= NEVER or time > last or (self.attended and not self.ending.worthwhile(time, self.sources)):
                 break
-            if time == self.timers.next and self.jobs.live == 0 and self.is_over():
+            if time == self.timers.next and self.ending.is_called_in_vain(time, self.is_over()):
                 break
             if time < self.now:
                 raise EngineError(f"an event at {time / SECOND:g} s, but it is {self.now / SECOND:g} s already")
@@ -208,7 +208,7 @@ class Simulation(Life):
         return 0
 
     def is_over(self):
-        """Whether nothing is left to come but passes over an empty queue."""
+        """Whether nothing is left to come but passes that were asked for."""
         source: Source
         for source in self.sources:  # noqa: SIM110 - a generator would be an object
             if source.next < NEVER and source is not self.timers:

@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 
 from twin import reference
-from walltime import api
+from walltime import Policy, api
+from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.engine import ending
+from walltime.policy.api import Pass
 from walltime.scenario import parse
 
 RANDOM = {"between": {"mean": 60, "distribution": "exponential"}, "repair": {"mean": 10, "distribution": "exponential"}}
@@ -127,3 +129,40 @@ def test_a_run_that_is_over_before_the_cut_off():
     assert left(result) == {ending.HELD: [2]}
     assert result.jobs.filter(pl.col("job_id") == 2)["state"].to_list() == ["waiting"]
     assert result.audit() == []
+
+
+class Naps(Policy):
+    """Starts its only job at `start`, and looks every `every` seconds whether it is time."""
+
+    def __init__(self, start: float = 0, every: float = 60) -> None:
+        self.begin, self.every = start * SECOND, int(every * SECOND)
+
+    def schedule(self, p: Pass) -> None:
+        if p.now >= self.begin and p.head() >= 0:
+            p.start(p.head())
+        else:
+            p.wake(p.now + self.every)
+
+
+@pytest.mark.parametrize("rhythm", ["slurm", "periodic"])
+def test_a_scheduler_that_calls_itself_for_ever_keeps_no_run_alive(rhythm):
+    """Priorities that change with time make passes for ever; no pass lets in a job that waits for one that failed."""
+    scheduler = {"order": {"name": "multifactor", "weights": {"age": 1000, "fairshare": 1000}}, "rhythm": rhythm}
+    cluster = {"nodes": {"count": 1, "cores": 4}, "scheduler": scheduler}
+    rows = (job(0, 20, run_time=30, user="ann"), job(0, 5, user="bo", dependencies="afterok:1"))
+    result = simulate(cluster, *rows, dependencies={"never": "stay"})
+    assert result.jobs["state"].to_list() == ["timeout", "waiting"]
+    assert left(result) == {ending.HELD: [2]}
+    assert result.record.facts["over"] < 120
+    assert result.audit() == []
+
+
+def test_a_scheduler_has_a_hundred_days_to_start_a_job():
+    days = 86_400.0
+    patient, late = (
+        simulate({"cores": 4, "scheduler": {"backfill": Naps(start=start * days, every=3600)}}, job(0, 60))
+        for start in (99, 10_000)
+    )
+    assert patient.jobs["start"].to_list() == [99 * days]
+    assert left(late) == {ending.NOT_STARTED: [1]}
+    assert late.record.facts["over"] == ending.MOST * 3600, "twenty thousand passes at least"
