@@ -16,6 +16,7 @@ from command_line import Command, start
 
 from walltime.core.errors import InputError
 from walltime.slurm.packages import find_installation
+from walltime.workload.snapshot.files import read_snapshot
 
 SITE = Path(__file__).parents[2] / "examples" / "site"
 CONF = (SITE / "slurm.conf").read_text()
@@ -90,6 +91,58 @@ def test_the_frozen_controller_answers(command: Command, jobs: Path) -> None:
     assert "Jobs submitted:" in told.out
     seconds = [int(line) for line in told.out.splitlines() if line.isdigit()]
     assert [round((at - 1_704_067_200) / 60) for at in seconds] == [40, 50]
+
+
+FORMS = {
+    "bars": "squeue -a -t R,PD -o '%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N'",
+    "all": "squeue -a -o %all",
+    "json": "squeue --json",
+}
+"""Ways to ask squeue for all that there is."""
+
+
+@pytest.mark.parametrize("release", ["", "24.11"])
+def test_the_answers_of_squeue_are_read_in_every_form(
+    command: Command, jobs: Path, tmp_path: Path, release: str
+) -> None:
+    """An array whose tasks run and wait, jobs with memory for each core, GPUs, and a job that waits for its time."""
+    if release:
+        try:
+            find_installation(release)
+        except InputError as error:
+            pytest.skip(str(error))
+    script = (
+        "WALLTIME_RUN_TIME=9000 sbatch -n 1 -t 200 --array=0-5%2 --wrap true; sbatch -N 2 -t 3-0 --wrap true;"
+        "sbatch -n 4 --mem-per-cpu=100 -t 30 --wrap true; sbatch -n 1 -t 30 --begin=now+5days --wrap true; advance 2m;"
+        + ";".join(f"{asked} > {tmp_path / form}" for form, asked in FORMS.items())
+    )
+    site = ("--conf", SITE / "slurm.conf", *FILES, "--until", "40m", *(("--release", release) if release else ()))
+    command("slurm", "shell", jobs, *site, "--as", "ann", "-c", script).done()
+    told = {form: {job.name: job for job in read_snapshot(tmp_path / form, "UTC").jobs} for form in FORMS}
+    alike = (
+        "running",
+        "cores",
+        "nodes",
+        "limit",
+        "submit",
+        "start",
+        "nodelist",
+        "user",
+        "queue",
+        "qos",
+        "array",
+        "begin",
+    )
+    for other in ("bars", "all"):
+        assert told[other].keys() == told["json"].keys()
+        for name, job in told["json"].items():
+            assert [getattr(job, field) for field in alike] == [getattr(told[other][name], field) for field in alike]
+    assert len([name for name in told["json"] if "_" in name]) == 6
+    assert {job.running for job in told["json"].values()} == {True, False}
+    asked = [job for job in told["json"].values() if job.cores == 4 and job.queue == "batch" and job.memory]
+    assert {job.memory for job in asked} >= {400 << 20}, "for the whole job"
+    assert told["json"]["16"].gpus == 4
+    assert told["bars"]["16"].gpus is None, "squeue tells GPUs for each node only"
 
 
 def test_jobs_are_submitted_and_cancelled_by_hand(command: Command, jobs: Path) -> None:

@@ -1,8 +1,12 @@
 """What `squeue` prints: as it comes, with -l, with any -o/--format or -O/--Format that has a header, or as JSON.
 
-The one to use has bars between its fields, as it loses nothing; JSON (`squeue --json`) is as good:
+The one to use is JSON (`squeue --json`), which tells the GPUs and the memory of the whole job. Else one with bars
+between its fields:
 
     squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"
+
+%b has no GPUs that were asked for by `--gpus`, and %m does not tell whether memory is for each node or for each core:
+here it is for each node.
 """
 
 from __future__ import annotations
@@ -108,7 +112,8 @@ def _rows(
         values = line.split("|") if bars else _split(line, fields)
         if len(values) != len(fields):
             raise InputError(f"{len(values)} fields where the header has {len(fields)}", file=target, line=place)
-        yield place, {field: value.strip() for field, value in zip(fields, values, strict=True) if field is not None}
+        row = {field: value.strip() for field, value in zip(fields, values, strict=True) if field is not None}
+        yield place, row | {"id": values[fields.index("id")].strip()}  # of `-o %all` the first; the second has no tasks
 
 
 def _split(line: str, fields: list[str | None]) -> list[str]:
@@ -366,7 +371,7 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
         "reason": str(job.get("state_reason") or ""),
         "cores": _text(job.get("cpus")),
         "nodes": _text(job.get("node_count")),
-        "nodelist": _text(job.get("nodes")),
+        "nodelist": str(job.get("nodes") or ""),
         "priority": _text(job.get("priority")),
     }
     moments = {"submit": "submit_time", "start": "start_time"}

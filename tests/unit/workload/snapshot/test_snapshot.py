@@ -203,6 +203,7 @@ def test_squeue_as_json(tmp_path):
         "state_reason": "None",
         "cpus": number(6),
         "node_count": number(1),
+        "nodes": "c[002-003]",
         "priority": number(100),
         "submit_time": number(1_763_000_000),
         "start_time": number(1_763_003_600),
@@ -223,6 +224,7 @@ def test_squeue_as_json(tmp_path):
     first, *tasks, last = read_snapshot(write(tmp_path, text, "squeue.json")).jobs
     assert (first.name, first.running, first.cores, first.limit, first.user) == ("11", True, 6, 5400, "ann")
     assert first.start - first.submit == 3600
+    assert first.nodelist == "c[002-003]"
     assert [(job.name, job.limit, job.start, job.array) for job in tasks] == [
         ("20_1", YEAR, None, "20%1"),
         ("20_2", YEAR, None, "20%1"),
