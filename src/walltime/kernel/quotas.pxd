@@ -50,6 +50,10 @@ cdef class Quotas:
     cdef long long work_of(self, Py_ssize_t slot) noexcept
     cdef int hold(self, Py_ssize_t c, long long change) noexcept
     cdef long long opens(self, Py_ssize_t slot, long long kind) noexcept
+    cpdef long long lets_in(self, Py_ssize_t slot, list running) except *
+    cdef long long has_room(self, Py_ssize_t c, Py_ssize_t slot, list running) except *
+    cdef long long admits_until(self, Py_ssize_t c, Py_ssize_t slot, long long work, long long time, long long end) noexcept
+    cdef bint counts(self, Py_ssize_t slot, Py_ssize_t c) noexcept
     cdef long long room(self, Py_ssize_t c) noexcept
     cpdef int set_time(self, long long now) noexcept
     cdef int count(self, Py_ssize_t slot, long long sign) noexcept

@@ -204,6 +204,69 @@ class Quotas:
             last = max(last, self.now + (over + self.at[c].cores - 1) // self.at[c].cores)
         return NEVER if last < 0 else last
 
+    def lets_in(self, slot, running):
+        """From when on the counters of the job will let it in if the jobs that run, listed by their expected ends, end
+        then, and no other starts; NEVER where they will not."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        last: cython.longlong = self.now
+        if kind < 0:
+            return last
+        for k in range(self.first[kind], self.first[kind + 1]):
+            last = max(last, self.has_room(self.member[k], slot, running))
+        return last
+
+    def has_room(self, c, slot, running):
+        """The same of one counter. Its work shrinks while jobs run, by their cores."""
+        s: cython.Py_ssize_t
+        time: cython.longlong = self.now
+        end: cython.longlong
+        work: cython.longlong = self.work_of(slot) if self.at[c].most_work < NEVER else 0
+        kept = self.at[c]
+        found: cython.longlong = NEVER
+        for s in [*running, -1]:
+            if s >= 0 and not self.counts(s, c):
+                continue
+            end = NEVER if s < 0 else max(self.jobs.at[s].expected_end, time)
+            found = self.admits_until(c, slot, work, time, end)
+            if found < NEVER or s < 0:
+                break
+            self.at[c].work = max(self.at[c].work - self.at[c].cores * (end - self.at[c].work_time), 0)
+            self.at[c].work_time = end
+            self.at[c].jobs -= 1
+            self.at[c].cores -= self.jobs.at[s].cores
+            self.at[c].gpus -= self.jobs.at[s].gpus
+            self.at[c].memory -= self.jobs.at[s].memory
+            time = end
+        self.at[c] = kept
+        return found
+
+    def admits_until(self, c, slot, work, time, end):
+        """When the counter lets the job in between two times, with nothing else happening; NEVER where it does not."""
+        now: cython.longlong = self.now
+        over: cython.longlong
+        self.now = time
+        over = self.work(c) + work - self.at[c].most_work if self.at[c].most_work < NEVER else 0
+        if over > 0 and self.at[c].cores > 0:
+            self.now = time + (over + self.at[c].cores - 1) // self.at[c].cores
+        time = self.now
+        if time > end or not self.admits(
+            c, self.jobs.at[slot].cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work
+        ):
+            time = NEVER
+        self.now = now
+        return time
+
+    def counts(self, slot, c):
+        """Whether the job counts there."""
+        k: cython.Py_ssize_t
+        kind: cython.longlong = self.jobs.at[slot].rules
+        if kind >= 0:
+            for k in range(self.first[kind], self.first[kind + 1]):
+                if self.member[k] == c:
+                    return True
+        return False
+
     # ---- counting
 
     def set_time(self, now):

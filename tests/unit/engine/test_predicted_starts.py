@@ -84,3 +84,28 @@ def test_a_pass_tells_nodes_from_reservations():
     )
     walltime.simulate({"workload": {"table": jobs}, "cluster": {"nodes": {"count": 2, "cores": 2}}}, policy=ask)
     assert answers[0] == "resources: it needs 2 cores, 2 are free, but not on the nodes that it needs"
+
+
+LIMITS = [
+    ({"running_cores": 4}, 100),
+    ({"running_cores": 5}, 50),
+    ({"running_jobs": 2}, 50),
+    ({"running_cores": 4, "running_jobs": 2}, 100),
+    ({"running_core_minutes": 6}, 27.5),
+]
+
+
+@pytest.mark.parametrize(("limit", "start"), LIMITS)
+def test_a_job_at_a_limit_is_planned_for_when_the_limit_lets_it_in(limit, start):
+    """The machine has room all the time. The user has a job of 3 cores for 100 s and one of a core for 50 s, together
+    350 core-seconds, which shrink by 4 a second; the third needs 2 cores for 60 s, so that 240 may be left of 360."""
+    cluster = {"cores": 20, "scheduler": FCFS, "limits": [{"per": "user", **limit}]}
+    jobs = Workload.from_columns(
+        submit=[0.0, 0.0, 1.0],
+        run_time=[100.0, 50.0, 60.0],
+        requested_time=[100.0, 50.0, 60.0],
+        cores=[3, 1, 2],
+        user=["ann"] * 3,
+    )
+    told = walltime.explain(walltime.simulate({"workload": {"table": jobs}, "cluster": cluster}), 3)
+    assert (told.foreseen[0].start, told.start) == (start, start)

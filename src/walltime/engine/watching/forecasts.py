@@ -47,14 +47,26 @@ def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:
 
 
 def foresee(engine: Any, domain: Any, slot: int, ahead: list[int]) -> int | None:
-    """When a waiting job would start if no more jobs came and estimates were true, as a broker would be told; of those
-    ahead, in their order, the ones that a limit refuses are left out. None with too many, or where it would not."""
+    """When a waiting job would start if no more jobs came and estimates were true, as a broker would be told, and not
+    before its limits let it in; of those ahead, in their order, the ones that a limit refuses are left out. None with
+    too many, or where it would not."""
     if len(ahead) > MOST_PLANNED:
         return None
     lines = domain.lines
     before = [other for other in ahead if lines is None or lines.refuser(other) < 0]
     start = engine.clusters[int(engine.jobs.cluster[slot])].predict_behind(slot, before, int(engine.now))
+    start = max(start, find_opening(engine, lines, slot))
     return None if start >= NEVER else int(start)
+
+
+def find_opening(engine: Any, lines: Any, slot: int) -> int:
+    """From when on a job's limits let it in, as far as expected ends tell; now for one with a choice of queues."""
+    jobs, now = engine.jobs, int(engine.now)
+    if lines is None or lines.quotas is None or int(jobs.choice[slot]) >= 0 or lines.refuser(slot) < 0:
+        return now
+    running = np.flatnonzero((jobs.holding[: jobs.size] == 1) & (jobs.cluster[: jobs.size] == jobs.cluster[slot]))
+    running = running[np.argsort(jobs.expected_end[running], kind="stable")]
+    return int(lines.quotas.lets_in(slot, running.tolist()))
 
 
 class ForecastRecorder(Observer):
