@@ -30,10 +30,10 @@ test: develop recipes
 	echo "walltime: the fast build; beside it lint and the checked build, whose output follows"; \
 	$(TEST) --cpu build/cpu-fast.txt -m "not service" --ignore tests/property --ignore tests/unit/policy/test_conformance.py tests; fast=$$?; \
 	wait $$beside; lint=$$?; trap - EXIT; cat build/beside.txt; [ $$fast = 0 ] && [ $$lint = 0 ]
-	PYTHONPATH=build/checked/lib $(TEST) --cpu build/cpu-checked.txt -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
+	PYTHONPATH=$(CURDIR)/build/checked/lib $(TEST) --cpu build/cpu-checked.txt -m "not service" --ignore tests/oracle/test_schedules.py $(COMPILED) tests/property tests/oracle tests/guards
 test-services: develop checked browser releases database dask solver simgrid
 	$(TEST) -m service tests
-	PYTHONPATH=build/checked/lib $(TEST) -m service tests/unit
+	PYTHONPATH=$(CURDIR)/build/checked/lib $(TEST) -m service tests/unit
 test-base: develop
 	PYTHONPATH=tests $(TEST) -p no_extras -m "not service" tests
 longest: build/cpu-fast.txt build/cpu-checked.txt

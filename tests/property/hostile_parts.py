@@ -151,10 +151,10 @@ class Hostile(Policy):
     def schedule(self, p: Any) -> None:
         self.passes += 1
         self.seen = list(dict.fromkeys([*self.seen[-20:], *p.waiting()[:5]]))  # some have departed
-        if self.passes % 9 == 1:
+        if self.passes % 18 == 1:
             self.kept += [p, p.queue, p.ledger, p.jobs, p.jobs.cores, p.job(self.seen[-1])] if self.seen else []
             self.look(p)
-            if self.passes % 27 == 1:
+            if self.passes % 36 == 1:
                 self.decide(p)
                 attack_parts(p, self.seen)
         for slot in p.waiting():
