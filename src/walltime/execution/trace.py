@@ -219,7 +219,7 @@ class TraceExecution(Execution):
         while ends.first <= now:
             ends.pop()
             if ends.size > 0:
-                prefetch(jobs, ends.entries[2])
+                prefetch(jobs, ends.first_slot())
             if jobs.at[ends.slot].stamp == ends.stamp:
                 self.engine.finish(ends.slot, COMPLETED)
                 if self.engine.per_event:

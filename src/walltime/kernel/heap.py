@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import aligned
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+BEYOND = cython.declare(cython.longlong, (1 << 63) - 1)  # where there is no event: no time and no seq is larger
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
+    from walltime.kernel.prefetch import prefetch_line
 
-    def first_of(a, i, k):
-        return k if (a[k], a[k + 1]) < (a[i], a[i + 1]) else i
+    ROOT = 3
+
+    def first_of(times, held, rows, c):
+        return min(range(c, c + 4), key=lambda i: (times[i], rows[4 * held[i]]))
 
 
-# An entry is four words: time, seq, slot, stamp.
+# The children of place i are 4 i - 8 and the next three, its parent is i // 4 + 2.
 
 
 @cython.final
@@ -25,85 +30,109 @@ class EventHeap:
     """`first` is the time of the first event, or NEVER; `pop` moves it into `time`, `seq`, `slot` and `stamp`.
 
     The stamp is the owner's: it tells an event of this attempt of a job from one that has gone stale.
+
+    `times` is the heap, so that a search touches little else. `held` has, beside each time, which of the `rows` the
+    event is, four words: seq, slot, stamp and one that is not used. Behind the last event `held` has the rows that are
+    free.
     """
 
     def __init__(self) -> None:
-        self.entries = integers(4 * 256)
         self.size = 0
         self.first = NEVER
         self.time = self.seq = self.stamp = 0
         self.slot = -1
+        self.times = aligned(256, BEYOND)
+        self.held = np.arange(256)
+        self.rows = aligned(4 * 256, BEYOND)
 
     def push(self, time, seq, slot, stamp):
         """Add an event."""
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = self.size + ROOT
         p: cython.Py_ssize_t
-        if 4 * self.size == len(self.entries):
+        if i == len(self.times):
             self.grow()
         if time < self.first:
             self.first = time
-        a: cython.p_longlong = words(self.entries)
-        i = 4 * self.size
+        t: cython.p_longlong = words(self.times)
+        h: cython.p_longlong = words(self.held)
+        r: cython.p_longlong = words(self.rows)
+        row: cython.longlong = h[i]
         self.size += 1
-        while i > 0:
-            p = (i - 4) >> 4 << 2
-            if a[p] < time or (a[p] == time and a[p + 1] <= seq):
+        r[4 * row] = seq
+        r[4 * row + 1] = slot
+        r[4 * row + 2] = stamp
+        while i > ROOT:
+            p = (i >> 2) + 2
+            if t[p] < time or (t[p] == time and r[4 * h[p]] <= seq):
                 break
-            a[i] = a[p]
-            a[i + 1] = a[p + 1]
-            a[i + 2] = a[p + 2]
-            a[i + 3] = a[p + 3]
+            t[i] = t[p]
+            h[i] = h[p]
             i = p
-        a[i] = time
-        a[i + 1] = seq
-        a[i + 2] = slot
-        a[i + 3] = stamp
+        t[i] = time
+        h[i] = row
         return 0
 
     def grow(self):
-        self.entries = doubled(self.entries)
+        n: cython.Py_ssize_t = len(self.times)
+        times = aligned(2 * n, BEYOND)
+        rows = aligned(8 * n, BEYOND)
+        times[:n] = self.times
+        rows[: 4 * n] = self.rows
+        self.times = times
+        self.rows = rows
+        self.held = np.concatenate([np.asarray(self.held), np.arange(n, 2 * n)])
         return 0
 
     def pop(self):
         """Take the first event off the heap, into the fields."""
-        i: cython.Py_ssize_t = 0  # places in words: the children of i are 4 i + 4 and the next three
-        c: cython.Py_ssize_t
-        m: cython.Py_ssize_t
-        a: cython.p_longlong = words(self.entries)
+        i: cython.Py_ssize_t = ROOT
+        c: cython.Py_ssize_t = ROOT + 1
+        p: cython.Py_ssize_t
+        t: cython.p_longlong = words(self.times)
+        h: cython.p_longlong = words(self.held)
+        r: cython.p_longlong = words(self.rows)
+        row: cython.longlong = h[ROOT]
         if self.size == 0:
             raise IndexError("pop from an empty heap")
-        self.time = a[0]
-        self.seq = a[1]
-        self.slot = a[2]
-        self.stamp = a[3]
+        self.time = t[ROOT]
+        self.seq = r[4 * row]
+        self.slot = r[4 * row + 1]
+        self.stamp = r[4 * row + 2]
         self.size -= 1
-        n: cython.Py_ssize_t = 4 * self.size
-        if n == 0:
+        n: cython.Py_ssize_t = self.size + ROOT
+        time: cython.longlong = t[n]
+        last: cython.longlong = h[n]
+        t[n] = BEYOND
+        h[n] = row
+        r[4 * row] = BEYOND
+        if n == ROOT:
             self.first = NEVER
             return 0
-        time: cython.longlong = a[n]
-        seq: cython.longlong = a[n + 1]
-        while True:
-            c = 4 * i + 4
-            if c + 12 < n:
-                m = first_of(a, first_of(a, c, c + 4), first_of(a, c + 8, c + 12))
-            elif c < n:
-                m = c
-                while c + 4 < n:
-                    c += 4
-                    m = first_of(a, m, c)
-            else:
+        while c < n:  # the place goes down to the lowest level, and the last event from there up, mostly nowhere
+            prefetch_line(cython.address(t[4 * c - 8]), 0)  # the children of all four
+            prefetch_line(cython.address(t[4 * c - 8]), 1)
+            p = first_of(t, h, r, c)
+            t[i] = t[p]
+            h[i] = h[p]
+            i = p
+            c = 4 * p - 8
+        seq: cython.longlong = r[4 * last]
+        while i > ROOT:
+            p = (i >> 2) + 2
+            if t[p] < time or (t[p] == time and r[4 * h[p]] <= seq):
                 break
-            if a[m] > time or (a[m] == time and a[m + 1] >= seq):
-                break
-            a[i] = a[m]
-            a[i + 1] = a[m + 1]
-            a[i + 2] = a[m + 2]
-            a[i + 3] = a[m + 3]
-            i = m
-        a[i] = time
-        a[i + 1] = seq
-        a[i + 2] = a[n + 2]
-        a[i + 3] = a[n + 3]
-        self.first = a[0]
+            t[i] = t[p]
+            h[i] = h[p]
+            i = p
+        t[i] = time
+        h[i] = last
+        self.first = t[ROOT]
         return 0
+
+    def first_seq(self):
+        """The seq of the first event; there is one."""
+        return self.rows[4 * self.held[ROOT]]
+
+    def first_slot(self):
+        """The slot of the first event; there is one."""
+        return self.rows[4 * self.held[ROOT] + 1]

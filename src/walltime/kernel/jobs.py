@@ -64,6 +64,8 @@ FIELDS = (
 
 FULL_SPEED = cython.declare(cython.longlong, 1_000_000)  # work done in a microsecond of wall time, in millionths
 
+FEW = 1 << 18  # slots: a hundred megabytes
+
 HIDDEN = ("run_time", "known_end")
 """What only the engine may know: the scheduler never sees how long a job will really run."""
 
@@ -310,7 +312,8 @@ class JobTable:
         return 0
 
     def grow(self):
-        larger = untouched(4 * len(self.table), self.table.dtype)
+        more = 16 if len(self.table) < FEW else 4  # what is not used costs nothing, each copy does
+        larger = untouched(more * len(self.table), self.table.dtype)
         larger.view(np.int64)[: self.table.view(np.int64).size] = self.table.view(np.int64)  # not field by field
         self.table = larger if cython.compiled else larger.view(np.recarray)
         self.at = self.table

@@ -8,7 +8,11 @@ cdef extern from *:
     #define walltime_prefetch(row, line)
     #endif
     """
-    void walltime_prefetch(JobFields *row, int line) noexcept
+    void walltime_prefetch(const void *row, int line) noexcept
+
+# The cache line of this word, or the one so many lines behind it.
+cdef inline void prefetch_line(const long long *at, int line) noexcept:
+    walltime_prefetch(at, line)
 
 # All lines of the row: with thousands of jobs in the system none of them is in the nearest cache.
 cdef inline void prefetch(JobTable jobs, Py_ssize_t slot) noexcept:

@@ -54,7 +54,7 @@ class Rows:
     def add_piece(self):
         """Another piece, of which nothing is used yet."""
         self.full.append(np.asarray(self.chunk))
-        self.chunk = mapped(min(8 * len(self.chunk), LARGEST * self.width), np.int64)
+        self.chunk = mapped(min(8 * len(self.chunk), LARGEST * self.width), np.int64, whole=True)
         return 0
 
     def take(self) -> np.ndarray:

@@ -182,7 +182,7 @@ class Offers(Promises):
                 self.mine = doubled(self.mine)
             self.mine[self.mines] = heap.slot
             self.mines += 1
-            if heap.size == 0 or heap.entries[1] != self.mover_seq or heap.entries[0] != self.mover_key:
+            if heap.size == 0 or heap.first_seq() != self.mover_seq or heap.first != self.mover_key:
                 return 0
             heap.pop()
 
