@@ -24,6 +24,7 @@ COMPILED = [
     "kernel.jobs",
     "kernel.profiles.blocks",
     "kernel.profiles.free_profile",
+    "kernel.profiles.release_profile",
     "kernel.profiles.running_profile",
     "kernel.ledger.cores",
     "kernel.queue.chains",

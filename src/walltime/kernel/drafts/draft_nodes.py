@@ -13,11 +13,14 @@ from walltime.kernel.drafts.draft_memory import Answers, Places
 from walltime.kernel.drafts.draft_table import DraftTable
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.kernel.profiles.running_profile import RunningProfile
+from walltime.kernel.profiles.release_profile import ReleaseProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+
+if not cython.compiled:
+    from walltime.kernel.profiles.release_profile import ENTRY, WORDS
+
 TABLED_AFTER = 32  # a search for each so many jobs of the draft, and a table is worth it; 0: never
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 
 
 @cython.final
@@ -428,10 +431,10 @@ class NodeDraft(Draft):
         ledger: ResourceLedger = self.ledger
         area: cython.double = cython.cast(cython.double, self.capacity) * (end - start)
         ledger.follow_ends(0)
-        ends: RunningProfile = ledger.ends[0]
+        ends: ReleaseProfile = ledger.ends[0]
         for p in range(ends.blocks):
-            for k in range(ends.order[p] * BLOCK, ends.order[p] * BLOCK + ends.count[p]):
-                area -= cython.cast(cython.double, ends.cores[k]) * max(min(ends.time[k], end) - start, 0)
+            for k in range(ends.order[p] * WORDS, ends.order[p] * WORDS + ends.count[p] * ENTRY, 2):
+                area -= cython.cast(cython.double, ends.steps[k + 1]) * max(min(ends.steps[k], end) - start, 0)
         for since, until, cores in self.kept_cores():
             area -= cython.cast(cython.double, cores) * max(min(until, end) - max(since, start), 0)
         return area

@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.profiles.free_profile cimport FreeProfile
-from walltime.kernel.profiles.running_profile cimport RunningProfile
+from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.queue.bounds cimport Bounds
 from walltime.kernel.queue.waiting cimport Queue
 
@@ -54,7 +54,7 @@ cdef class Ledger(Bounds):
     cpdef long long units(self, Py_ssize_t slot) noexcept
 
 cdef class CoreLedger(Ledger):
-    cdef RunningProfile running
+    cdef ReleaseProfile running
     cdef bint profiled
     cdef Py_ssize_t holds
     cdef long long[::1] held_slot

@@ -9,7 +9,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.profiles.free_profile import FreeProfile
-from walltime.kernel.profiles.running_profile import RunningProfile
+from walltime.kernel.profiles.release_profile import ReleaseProfile
 from walltime.kernel.queue.bounds import Bounds
 from walltime.kernel.queue.waiting import Queue
 
@@ -223,7 +223,7 @@ class CoreLedger(Ledger):
 
     def __init__(self, jobs: JobTable, capacity, index=0) -> None:
         Ledger.__init__(self, jobs, capacity, index)
-        self.running = RunningProfile()
+        self.running = ReleaseProfile()
         self.profiled = False
         self.holds = 0
         self.held_slot = integers(8)
@@ -274,7 +274,7 @@ class CoreLedger(Ledger):
         self.free -= cores
         self.jobs.at[slot].holding = 1
         if self.profiled:
-            self.running.insert(end, self.jobs.at[slot].seq, cores)
+            self.running.insert(end, cores)
         if self.holds > 0:
             i = self.hold_of(slot)
             if i >= 0:
@@ -292,7 +292,7 @@ class CoreLedger(Ledger):
         self.free += cores
         self.jobs.at[slot].holding = 0
         if self.profiled:
-            self.running.remove(end, self.jobs.at[slot].seq)
+            self.running.remove(end, cores)
         for i in range(self.holds):
             if self.held_start[i] < end:
                 self.held_spare[i] += cores
@@ -304,8 +304,8 @@ class CoreLedger(Ledger):
         cores: cython.longlong = self.jobs.at[slot].cores
         end: cython.longlong = self.jobs.at[slot].expected_end
         if self.profiled:
-            self.running.remove(end, self.jobs.at[slot].seq)
-            self.running.insert(until, self.jobs.at[slot].seq, cores)
+            self.running.remove(end, cores)
+            self.running.insert(until, cores)
         self.jobs.at[slot].expected_end = until
         for i in range(self.holds):
             if end <= self.held_start[i] < until:
@@ -457,7 +457,7 @@ class CoreLedger(Ledger):
         self.free -= cores
         self.jobs.at[slot].holding = 1
         if self.profiled:
-            self.running.insert(end, self.jobs.at[slot].seq, cores)
+            self.running.insert(end, cores)
         for i in range(self.holds):
             if self.held_start[i] < end:
                 self.held_spare[i] -= cores
@@ -535,5 +535,5 @@ class CoreLedger(Ledger):
         self.profiled = True
         for s in self.jobs.slots():
             if self.jobs.at[s].holding == 1 and self.jobs.at[s].cluster == self.index:
-                self.running.insert(self.jobs.at[s].expected_end, self.jobs.at[s].seq, self.jobs.at[s].cores)
+                self.running.insert(self.jobs.at[s].expected_end, self.jobs.at[s].cores)
         return 0

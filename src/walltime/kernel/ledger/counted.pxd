@@ -1,7 +1,7 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.set_bounds cimport SetBounds
 from walltime.kernel.profiles.availability cimport Availability
-from walltime.kernel.profiles.running_profile cimport RunningProfile
+from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 
 cdef class CountedHolds(SetBounds):
     cdef long long[::1] chosen

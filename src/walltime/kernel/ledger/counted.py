@@ -16,7 +16,7 @@ from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.set_bounds import SetBounds
 from walltime.kernel.profiles.availability import Availability
-from walltime.kernel.profiles.running_profile import RunningProfile
+from walltime.kernel.profiles.release_profile import ReleaseProfile
 
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
@@ -278,7 +278,7 @@ class CountedHolds(SetBounds):
         """Cores of running jobs of that set that should have ended by now."""
         s: cython.Py_ssize_t = self.held_set[self.held_by(slot)]
         self.follow_ends(s)
-        ends: RunningProfile = self.ends[s]
+        ends: ReleaseProfile = self.ends[s]
         return ends.released_by(self.now)
 
     def name_all(self):

@@ -4,6 +4,7 @@ from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.node_pool cimport NodePool
 from walltime.kernel.profiles.node_starts cimport RoomTimes
 from walltime.kernel.profiles.room_sweep cimport RoomSweep
+from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.running_profile cimport RunningProfile
 
 cdef class Future(CountedHolds):

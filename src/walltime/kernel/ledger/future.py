@@ -12,6 +12,7 @@ from walltime.kernel.ledger.counted import CountedHolds
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.profiles.availability import Availability
 from walltime.kernel.profiles.node_starts import RoomTimes
+from walltime.kernel.profiles.release_profile import ReleaseProfile
 from walltime.kernel.profiles.room_sweep import RoomSweep
 from walltime.kernel.profiles.running_profile import RunningProfile
 
@@ -132,7 +133,7 @@ class Future(CountedHolds):
                 if walk.time[k] > time:
                     if walk.seq[k] >= 0:
                         return False
-                    down += self.jobs.at[walk.cores[k]].cores
+                    down += self.jobs.at[walk.slot[k]].cores
             if walk.count[p] == 0 or walk.time[base] <= time:
                 break
         if down > 0 and (
@@ -195,7 +196,7 @@ class Future(CountedHolds):
         pool: NodePool = self.pools[s]
         time: cython.longlong = after
         self.follow_ends(s)
-        ends: RunningProfile = self.ends[s]
+        ends: ReleaseProfile = self.ends[s]
         if not self.apart(s):
             return -1
         if self.counted > self.few:
@@ -222,7 +223,7 @@ class Future(CountedHolds):
         k: cython.Py_ssize_t
         h: cython.Py_ssize_t
         self.follow_ends(s)
-        ends: RunningProfile = self.ends[s]
+        ends: ReleaseProfile = self.ends[s]
         found: cython.longlong = ends.next_end(time)
         if time == self.now and ends.released_by(time) > 0:
             found = time + 1
@@ -324,7 +325,7 @@ class Future(CountedHolds):
                     time = end if end > self.now else self.now + 1
                 elif time == self.now:
                     time = self.now + 1
-                job = walk.cores[k]
+                job = walk.slot[k]
                 for q in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
                     i = shares[q] >> 24
                     if times[at + i] == end and self.seen[i] != self.step and self.member[member + i]:
@@ -590,7 +591,7 @@ class Future(CountedHolds):
             base = self.walk.order[self.block] * BLOCK + self.entry
             if self.walk.time[base] > time:
                 break
-            job = self.walk.cores[base]
+            job = self.walk.slot[base]
             self.entry += 1
             for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
                 i = self.shares.at[k] >> 24

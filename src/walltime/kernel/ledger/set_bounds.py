@@ -312,5 +312,5 @@ class SetBounds(SetProfiles):
         for p in range(profile.blocks):
             base = profile.order[p] * BLOCK
             for k in range(base, base + profile.count[p]):
-                free_profile.release(profile.time[k], self.shares.length[profile.cores[k]])
+                free_profile.release(profile.time[k], self.shares.length[profile.slot[k]])
         return True

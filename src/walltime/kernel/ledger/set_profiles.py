@@ -9,10 +9,13 @@ from walltime.kernel.arrays import doubled
 from walltime.kernel.ledger.inventory import Inventory
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.profiles.availability import Availability
+from walltime.kernel.profiles.release_profile import ReleaseProfile
 from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+
+if not cython.compiled:
+    from walltime.kernel.profiles.release_profile import ENTRY, WORDS
 
 
 @cython.cclass
@@ -41,13 +44,13 @@ class SetProfiles(Inventory):
         cores: cython.longlong
         if self.ends[s] is not None:
             return 0
-        profile: RunningProfile = RunningProfile()
-        self.ends[s] = profile
+        ends: ReleaseProfile = ReleaseProfile()
+        self.ends[s] = ends
         for slot in self.jobs.slots():
             if self.jobs.at[slot].holding == 1 and self.jobs.at[slot].cluster == self.index:
                 cores = self.cores_within(slot, s)
                 if cores > 0:
-                    profile.insert(self.jobs.at[slot].expected_end, self.jobs.at[slot].seq, cores)
+                    ends.insert(self.jobs.at[slot].expected_end, cores)
         return 0
 
     def enroll(self, slot, end, enters):
@@ -55,6 +58,7 @@ class SetProfiles(Inventory):
         k: cython.Py_ssize_t
         cores: cython.longlong
         profile: RunningProfile
+        ends: ReleaseProfile
         plan: Availability
         for k in range(self.follows):
             if self.within(slot, self.followed[k]):
@@ -64,16 +68,16 @@ class SetProfiles(Inventory):
                 else:
                     profile.remove(end, self.jobs.at[slot].seq)
         for k in range(self.sets):
-            profile = self.ends[k]
-            if profile is not None:
+            ends = self.ends[k]
+            if ends is not None:
                 cores = self.cores_within(slot, k)
                 if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
                     self.spare[k] += -cores if enters else cores
                 if cores > 0:
                     if enters:
-                        profile.insert(end, self.jobs.at[slot].seq, cores)
+                        ends.insert(end, cores)
                     else:
-                        profile.remove(end, self.jobs.at[slot].seq)
+                        ends.remove(end, cores)
                     if self.plans[k] is not None:
                         cores = -cores if enters else cores
                         self.planned_free[k] += cores
@@ -87,7 +91,7 @@ class SetProfiles(Inventory):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         pool: NodePool = self.pools[s]
-        ends: RunningProfile
+        ends: ReleaseProfile
         plan: Availability
         have: cython.longlong = pool.total
         if self.counted > self.few and self.over == 0:
@@ -130,12 +134,12 @@ class SetProfiles(Inventory):
         if self.plans[s] is not None and self.planned_free[s] == pool.total:
             return self.plans[s]
         self.follow_ends(s)
-        ends: RunningProfile = self.ends[s]
+        ends: ReleaseProfile = self.ends[s]
         plan = Availability(pool.total + ends.released_by(NEVER))
         for p in range(ends.blocks):
-            base = ends.order[p] * BLOCK
-            for k in range(base, base + ends.count[p]):
-                plan.add(self.now, ends.time[k], -ends.cores[k])
+            base = ends.order[p] * WORDS
+            for k in range(base, base + ends.count[p] * ENTRY, 2):
+                plan.add(self.now, ends.steps[k], -ends.steps[k + 1])
         self.plans[s] = plan
         self.planned_free[s] = pool.total
         for k in range(self.holds):

@@ -188,16 +188,16 @@ class WillRun:
         for p in range(profile.blocks):
             for k in range(profile.count[p]):
                 e = profile.order[p] * BLOCK + k
-                if not self.touches(profile.cores[e]):
+                if not self.touches(profile.slot[e]):
                     continue
                 end = profile.time[e]
                 if base < 0:
                     base = end - end % WINDOW + WINDOW
                 last = end if end > ledger.now else ledger.now + SECOND
                 if not self.shaped:
-                    self.without(profile.cores[e], end)
+                    self.without(profile.slot[e], end)
                 elif end == self.ready:
-                    self.lacking -= self.count_ended(profile.cores[e], end)
+                    self.lacking -= self.count_ended(profile.slot[e], end)
                 next = NEVER
                 if k + 1 < profile.count[p]:
                     next = profile.time[e + 1]
@@ -278,7 +278,7 @@ class WillRun:
             for k in range(profile.count[p]):
                 e = profile.order[p] * BLOCK + k
                 self.ends[self.running] = profile.time[e]
-                self.runners[self.running] = profile.cores[e]
+                self.runners[self.running] = profile.slot[e]
                 self.running += 1
         return 0
 
