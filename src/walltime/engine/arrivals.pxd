@@ -1,6 +1,7 @@
 from walltime.engine.loop cimport Simulation
 from walltime.engine.sources cimport Cancellations, Expiries
 from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.prefetch cimport prefetch_line
 from walltime.kernel.source cimport Engine, Source
 
 cdef class Arrivals(Source):
@@ -51,6 +52,7 @@ cdef class Arrivals(Source):
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cdef int load(self) except -1
+    cdef int fetch(self) noexcept
     cdef int take_rules(self, object ruled) except -1
     cdef int enter(self, Py_ssize_t i, long long time) except -1
     cdef int resemble(self, Py_ssize_t slot, Py_ssize_t row) except -1

@@ -8,7 +8,7 @@ from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, RUNNING
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, due_time, earliest_of
+from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, earliest_of, next_due
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 
 cdef class Simulation(Life):
@@ -17,7 +17,9 @@ cdef class Simulation(Life):
     cdef readonly Ending ending
     cdef readonly list sources
     cdef list sourced
+    cdef list awake
     cdef long long[::1] dues
+    cdef bint awoken
     cdef bint deciding
     cdef bint attended
     cdef readonly list machines
@@ -36,6 +38,7 @@ cdef class Simulation(Life):
     cdef bint is_amid(self) noexcept
     cdef long long go_on(self, long long last) except *
     cdef int earliest(self) noexcept
+    cdef int fire_due(self) except -1
     cdef int instant(self) except -1
     cdef int poll(self) except -1
     cdef bint run_clusters(self) except? -1
@@ -44,3 +47,4 @@ cdef class Simulation(Life):
     cdef bint is_heard(self) except -1
     cdef int commit(self, Cluster cluster, Pass view) except -1
     cpdef int wake(self, Py_ssize_t cluster) except -1
+    cpdef int attend(self) except -1

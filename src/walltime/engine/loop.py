@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import time as clock
+from operator import itemgetter
 
 import cython
 import numpy as np
@@ -33,23 +34,14 @@ NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 ROUNDS = cython.declare(cython.longlong, 100_000)
 
 if not cython.compiled:
+    from walltime.kernel.source import due_address, earliest_of, next_due
+
     RUNNING, CANCELLED = State.RUNNING, State.CANCELLED
-    CAPACITY = Cause.CAPACITY
+    CAPACITY, PREEMPTED, REQUEUE = Cause.CAPACITY, Outcome.PREEMPTED, Remedy.REQUEUE
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
-    PREEMPTED = Outcome.PREEMPTED
-    REQUEUE = Remedy.REQUEUE
 
     def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
         return 0
-
-    def due_address(source):
-        return source
-
-    def due_time(addresses, i):
-        return addresses[i].next
-
-    def earliest_of(addresses, many, never):
-        return min([never, *(due_time(addresses, i) for i in range(many))])
 
 
 class Rank(enum.IntEnum):
@@ -108,19 +100,25 @@ class Simulation(Life):
         self.sourced = []
         self.deciding = False
         self.ending = Ending(self)
-        self.add_source(Rank.EXECUTION, execution)
-        self.add_source(Rank.RELEASES, self.releases)
-        self.add_source(Rank.ARRIVALS, arrivals)
-        self.add_source(Rank.TIMERS, self.timers)
-        for rank, source in sources:
+        own = [(Rank.EXECUTION, execution), (Rank.RELEASES, self.releases), (Rank.ARRIVALS, arrivals)]
+        for rank, source in [*own, (Rank.TIMERS, self.timers), *sources]:
             self.add_source(rank, source)
 
     def add_source(self, rank, source: Source) -> None:
         """One more source of events; `rank` is its Rank."""
-        self.sourced = sorted([*self.sourced, (rank, source)], key=_rank)
+        self.sourced = sorted([*self.sourced, (rank, source)], key=itemgetter(0))
         self.sources = [source for _, source in self.sourced]
-        self.dues = np.fromiter([due_address(one) for one in self.sources], np.int64)
+        self.attend()
         self.attended |= source.background and not isinstance(source, Timers)
+
+    def attend(self):
+        """From now on look at the sources that are awake."""
+        for one in self.sources:
+            one.asleep = one.asleep and one.next >= NEVER
+        self.awake = [one for one in self.sources if not one.asleep]
+        self.dues = np.fromiter([due_address(one) for one in self.awake], np.int64)
+        self.awoken = True
+        return 0
 
     def find(self, kind):
         """The source of this class; None where there is none."""
@@ -149,6 +147,7 @@ class Simulation(Life):
         self.only = self.scheduling.only
         for source in self.sources:
             source.attach(self)
+        self.attend()
         self.ending.attach(self)
         self.ending.watch(self.attended)
         self.listen_again()
@@ -221,26 +220,15 @@ class Simulation(Life):
 
     def instant(self):
         """Everything that happens at `now`; then `upcoming` is when something happens next."""
-        source: Source
-        i: cython.Py_ssize_t
         again: cython.bint = True
         rounds: cython.longlong = 0
         observer: Observer
         now: cython.longlong = self.now
-        many: cython.Py_ssize_t = len(self.dues)
-        dues: cython.p_longlong = cython.address(self.dues[0])
         while again:
-            for i in range(many):
-                if due_time(dues, i) <= now:
-                    source = cython.cast(Source, self.sources[i])
-                    source.fire(now)
-                    if self.per_event:
-                        rounds -= source is self.arrivals
-                        break
+            rounds += self.fire_due()
             again = self.run_clusters() if self.only is None else self.run_cluster(self.only)
-            self.upcoming = earliest_of(dues, many, NEVER)
+            self.earliest()
             again |= self.upcoming <= now
-            rounds += 1
             if rounds & 63 == 0:
                 self.poll()
                 if rounds > ROUNDS + 4 * self.jobs.live:
@@ -251,6 +239,23 @@ class Simulation(Life):
                 observer.settled(self)
             self.earliest()
         return 0
+
+    def fire_due(self):
+        """All sources that are due, in their rank, with `per_event` the first: 0 where that is an arrival, else 1."""
+        source: Source
+        now: cython.longlong = self.now
+        i: cython.Py_ssize_t = next_due(cython.address(self.dues[0]), 0, len(self.dues), now)
+        self.awoken = False
+        while i < len(self.dues):
+            source = cython.cast(Source, self.awake[i])
+            source.fire(now)
+            if self.per_event:
+                return source is not self.arrivals
+            if self.awoken:  # the places of the others have changed
+                i = self.awake.index(source)
+                self.awoken = False
+            i = next_due(cython.address(self.dues[0]), i + 1, len(self.dues), now)
+        return 1
 
     def poll(self):
         """Ctrl-C, and a sign of life: some ten times a second also where each instant is slow."""
@@ -392,7 +397,3 @@ class Simulation(Life):
                     self.execution.interrupt(slot, True)
                     self.recorder.allocation(self.jobs, slot, -1, RUNNING, cluster.ledger_of(slot))
             self.recorder.job(self.jobs, slot, -1)
-
-
-def _rank(pair):
-    return pair[0]

@@ -35,9 +35,12 @@ class Planned(Source):
     def __init__(self) -> None:
         Source.__init__(self)
         self.due = EventHeap()
+        self.asleep = True  # most runs have nothing of this kind
 
     def plan(self, slot, time):
         """Have it happen to the job at that time."""
+        if self.asleep:
+            self.awaken()
         jobs: JobTable = self.engine.jobs
         self.due.push(time, jobs.at[slot].seq, slot, jobs.at[slot].stamp)
         self.next = self.due.first
@@ -273,9 +276,12 @@ class Timers(Source):
         Source.__init__(self)
         self.background = self.endless = True
         self.due = EventHeap()
+        self.asleep = True
 
     def plan(self, cluster, time):
         """A pass of the cluster at that time."""
+        if self.asleep:
+            self.awaken()
         self.due.push(time, cluster, cluster, 0)
         self.next = self.due.first
         return 0
@@ -299,6 +305,8 @@ class Openings(Timers):
 
     def plan(self, cluster, time):
         """Wake the cluster's scheduler at that time, and not when it was told before; NEVER for not at all."""
+        if self.asleep:
+            self.awaken()
         if time >= NEVER:
             self.times.pop(cluster, None)
         else:

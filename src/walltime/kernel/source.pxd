@@ -34,6 +34,7 @@ cdef class Engine:
     cpdef int prolong(self, Py_ssize_t slot, long long until) except -1
     cpdef int move(self, Py_ssize_t slot, int state) except -1
     cpdef int listen_again(self) except -1
+    cpdef int attend(self) except -1
 
 cdef class Source:
     cdef readonly Engine engine
@@ -42,6 +43,8 @@ cdef class Source:
     cdef public bint endless
     cdef public bint to_running
     cdef public int hears
+    cdef public bint asleep
+    cdef int awaken(self) except -1
     cpdef attach(self, Engine engine)
     cpdef fire(self, long long now)
     cpdef int forget(self) except -1
@@ -54,13 +57,19 @@ cdef class Source:
     cpdef moved(self, Py_ssize_t slot, int before, int after)
     cpdef outlives(self, Py_ssize_t slot)
 
-# Where a source keeps when it is due, as a number, and what stands there: the loop looks at all of them at every
+# Where a source keeps when it is due, as a number, and what stands there: the loop looks at all that are awake at every
 # instant, and a list of objects costs four times as much.
 cdef inline long long due_address(Source source) noexcept:
     return <long long><size_t>&source.next
 
 cdef inline long long due_time(long long *addresses, Py_ssize_t i) noexcept:
     return (<long long *><size_t>addresses[i])[0]
+
+# The first of them from `i` on that is due; `many` where none is.
+cdef inline Py_ssize_t next_due(long long *addresses, Py_ssize_t i, Py_ssize_t many, long long now) noexcept:
+    while i < many and due_time(addresses, i) > now:
+        i += 1
+    return i
 
 cdef inline long long earliest_of(long long *addresses, Py_ssize_t many, long long never) noexcept:
     cdef long long first = never

@@ -34,6 +34,18 @@ class Moment(enum.IntFlag):
     OUTLIVES = 128  # running, and not known to end by its expected end and its limit
 
 
+if not cython.compiled:
+
+    def due_address(source):
+        return source
+
+    def next_due(sources, i, many, now):
+        return next((k for k in range(i, many) if sources[k].next <= now), many)
+
+    def earliest_of(sources, many, never):
+        return min([never, *(sources[i].next for i in range(many))])
+
+
 GONE = -2
 """What `entered` says of a job that has left at once."""
 
@@ -111,6 +123,10 @@ class Engine:
         """A source wants to hear of other moments than before the run."""
         raise NotImplementedError(f"{type(self).__name__}.listen_again")
 
+    def attend(self):
+        """A source is asleep no more."""
+        raise NotImplementedError(f"{type(self).__name__}.attend")
+
 
 @cython.cclass
 class Source:
@@ -118,6 +134,7 @@ class Source:
 
     `next` is when it wants to be called next (NEVER: not at all), and must be right whenever the loop looks at it.
     `fire(now)` makes everything happen that is due at `now`; with `engine.per_event` one thing at a time.
+    One that is `asleep` is not looked at, as nothing will happen there before it has told so by `awaken`.
     `hears` are the Moments of which it wants to be told, by the method of that name; it is set before the run, or the
     engine is to `listen_again`.
     """
@@ -129,6 +146,7 @@ class Source:
         self.endless = False  # and would for ever
         self.to_running = False  # all that it does happens to jobs that run, or pause before they run again
         self.hears = 0
+        self.asleep = False
 
     def attach(self, engine: Engine):
         """Called once, before the run."""
@@ -142,6 +160,11 @@ class Source:
     def forget(self):
         """Set `next` later where nothing will come of what is due then. Asked only when a run may be over."""
         return 0
+
+    def awaken(self):
+        """Have the loop look at `next` from now on."""
+        self.asleep = False
+        return 0 if self.engine is None else self.engine.attend()
 
     # ---- moments
 

@@ -127,6 +127,42 @@ def test_a_source_hears_of_every_moment_and_may_hold_or_turn_away_a_job():
     assert simulation.withdrawn == {"because": 1}
 
 
+class Sleeper(Source):
+    """Has something to do at once when a job enters; until then the loop need not look at it."""
+
+    def __init__(self, asleep):
+        super().__init__()
+        self.asleep = asleep
+        self.hears = Moment.ENTERED
+        self.seen = []
+
+    def entered(self, slot, begin):
+        self.next = self.engine.now
+        if self.asleep:
+            self.asleep = False
+            self.engine.attend()
+        return begin
+
+    def fire(self, now):
+        self.next = 1 << 62
+        self.seen.append((now, self.engine.jobs.state[: self.engine.jobs.size].tolist()))
+
+
+@pytest.mark.parametrize("rank", [Rank.LIMITS, Rank.TIMERS])
+@pytest.mark.parametrize("per_event", [False, True])
+def test_a_source_that_awakes_in_an_instant_has_its_turn_as_if_it_had_been_awake(rank, per_event):
+    seen = []
+    for asleep in (False, True):
+        jobs = Workload.from_columns(submit=[0, 1, 1], run_time=[4, 6, 1], requested_time=[4, 6, 1], cores=[1, 1, 1])
+        sleeper = Sleeper(asleep)
+        simulation = make_simulation(Arrivals([jobs]), TraceExecution(), sources=[(rank, sleeper)], per_event=per_event)
+        simulation.add_cluster("cluster", CoreLedger(simulation.jobs, 2), Fcfs(), Request(), Easy())
+        simulation.run()
+        seen.append(sleeper.seen)
+    assert seen[0] == seen[1]
+    assert seen[0][0] == (0, [State.WAITING if rank == Rank.TIMERS and not per_event else State.RUNNING])
+
+
 def test_several_clusters_need_a_global_scheduler():
     simulation = make_simulation(Arrivals([]), TraceExecution())
     for index in range(2):
