@@ -1,8 +1,29 @@
+from libc.string cimport memmove
+
 from walltime.kernel.arrays cimport words
 from walltime.kernel.jobs cimport JobTable
 
 cdef extern from *:
     int __builtin_clzll(unsigned long long x) noexcept nogil
+
+cdef enum:
+    LEAF = 16
+    FILL = 12
+    ENTRY = 4
+    WORDS = 64
+
+# The entries from word `begin` up to `end` go one place up; those behind the one at `begin` go one place down.
+cdef inline void move_up(long long *a, Py_ssize_t begin, Py_ssize_t end) noexcept:
+    memmove(&a[begin + ENTRY], &a[begin], 8 * (end - begin))
+
+cdef inline void move_down(long long *a, Py_ssize_t begin, Py_ssize_t end) noexcept:
+    memmove(&a[begin], &a[begin + ENTRY], 8 * (end - begin - ENTRY))
+
+cdef inline void copy_entry(long long *to, Py_ssize_t at, long long *a, Py_ssize_t i) noexcept:
+    to[at] = a[i]
+    to[at + 1] = a[i + 1]
+    to[at + 2] = a[i + 2]
+    to[at + 3] = a[i + 3]
 
 cdef class Entries:
     cdef Py_ssize_t size
@@ -18,10 +39,7 @@ cdef class QueueIndex:
     cdef readonly Py_ssize_t leaves
     cdef Py_ssize_t used
     cdef Py_ssize_t first
-    cdef long long[::1] slot
-    cdef long long[::1] seq
-    cdef long long[::1] cores
-    cdef long long[::1] estimate
+    cdef long long[::1] at
     cdef long long[::1] count
     cdef long long[::1] top_key
     cdef long long[::1] top_seq

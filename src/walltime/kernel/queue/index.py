@@ -24,14 +24,25 @@ from walltime.kernel.jobs import JobTable
 
 NOTHING = cython.declare(cython.longlong, _NEVER + 1)  # the least estimate where there is no job: beyond any window
 LEAST = cython.declare(cython.longlong, -((1 << 63) - 1))  # no key is less
-ENTRY = cython.declare(cython.Py_ssize_t, 4)
-LEAF = cython.declare(cython.Py_ssize_t, 16)
-FILL = cython.declare(cython.Py_ssize_t, 12)  # jobs in a leaf after a rebuild: room for insertions
 DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 classes
 ROOT = cython.declare(cython.int, -1)  # the shift of the root, whose classes are powers of two
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
+
+    LEAF = 16
+    FILL = 12  # jobs in a leaf after a rebuild: room for insertions
+    ENTRY = 4
+    WORDS = LEAF * ENTRY
+
+    def move_up(a, begin, end):
+        a[begin + ENTRY : end + ENTRY] = a[begin:end].copy()
+
+    def move_down(a, begin, end):
+        a[begin : end - ENTRY] = a[begin + ENTRY : end].copy()
+
+    def copy_entry(to, at, a, i):
+        to[at : at + ENTRY] = a[i : i + ENTRY]
 
     def __builtin_clzll(word):
         return 64 - int(word).bit_length()
@@ -73,6 +84,7 @@ class Entries:
 class QueueIndex:
     """Waiting jobs sorted by (jobs.key, jobs.seq); `find` needs the classes, which are kept from its first call on.
 
+    The i-th job of a leaf is an entry of `at`: slot, seq, cores and estimate, as in `Entries`.
     The root has `low` = 1 and the shift ROOT; a finer index covers counts from `low` on in steps of 2**shift.
     """
 
@@ -97,7 +109,7 @@ class QueueIndex:
         seq: cython.longlong = self.jobs.at[slot].seq
         leaf: cython.Py_ssize_t = self.locate(key, seq)
         k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
+        a: cython.p_longlong
         if leaf < self.used and self.count[leaf] == LEAF:
             self.spread(leaf)
             leaf = self.locate(key, seq)  # maybe the end: where all was rebuilt, separators are present jobs
@@ -114,18 +126,14 @@ class QueueIndex:
             k = self.count[leaf]
         else:
             k = self.position(leaf, key, seq)
-        i = leaf * LEAF + self.count[leaf]
-        k += leaf * LEAF
-        while i > k:
-            self.slot[i] = self.slot[i - 1]
-            self.seq[i] = self.seq[i - 1]
-            self.cores[i] = self.cores[i - 1]
-            self.estimate[i] = self.estimate[i - 1]
-            i -= 1
-        self.slot[k] = slot
-        self.seq[k] = seq
-        self.cores[k] = self.jobs.at[slot].cores
-        self.estimate[k] = self.jobs.at[slot].estimate
+        a = words(self.at)
+        k = leaf * WORDS + k * ENTRY
+        if k < leaf * WORDS + self.count[leaf] * ENTRY:
+            move_up(a, k, leaf * WORDS + self.count[leaf] * ENTRY)
+        a[k] = slot
+        a[k + 1] = seq
+        a[k + 2] = self.jobs.at[slot].cores
+        a[k + 3] = self.jobs.at[slot].estimate
         self.count[leaf] += 1
         self.size += 1
         if leaf < self.first:
@@ -141,23 +149,18 @@ class QueueIndex:
         e: cython.Py_ssize_t
         cores: cython.longlong
         estimate: cython.longlong
-        if self.used == 0 or self.count[leaf] == 0 or self.slot[leaf * LEAF] != slot:
+        a: cython.p_longlong = words(self.at)
+        if self.used == 0 or self.count[leaf] == 0 or a[leaf * WORDS] != slot:
             leaf = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
-        k = leaf * LEAF
-        e = k + self.count[leaf] if leaf < self.used else k
-        while k < e and self.slot[k] != slot:
-            k += 1
+        k = leaf * WORDS
+        e = k + self.count[leaf] * ENTRY if leaf < self.used else k
+        while k < e and a[k] != slot:
+            k += ENTRY
         if k == e:
             raise KeyError(slot)
-        cores = self.cores[k]
-        estimate = self.estimate[k]
-        e -= 1
-        while k < e:
-            self.slot[k] = self.slot[k + 1]
-            self.seq[k] = self.seq[k + 1]
-            self.cores[k] = self.cores[k + 1]
-            self.estimate[k] = self.estimate[k + 1]
-            k += 1
+        cores = a[k + 2]
+        estimate = a[k + 3]
+        move_down(a, k, e)
         self.count[leaf] -= 1
         self.size -= 1
         if self.indexed:
@@ -172,16 +175,16 @@ class QueueIndex:
             return -1
         while self.count[self.first] == 0:
             self.first += 1
-        return self.slot[self.first * LEAF]
+        return self.at[self.first * WORDS]
 
     def next(self, slot):
         """The job after this one (which need not be in the line any more), or -1."""
         leaf: cython.Py_ssize_t = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
         k: cython.Py_ssize_t
         while leaf < self.used:
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                if self.precedes(slot, self.slot[k]):
-                    return self.slot[k]
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                if self.precedes(slot, self.at[k]):
+                    return self.at[k]
             leaf += 1
         return -1
 
@@ -189,8 +192,8 @@ class QueueIndex:
         """Every job, as the line has them (in order, unless keys were changed behind its back)."""
         out = []
         for leaf in range(self.used):
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                out.append(self.slot[k])
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                out.append(self.at[k])
         return out
 
     def write_slots(self, out):
@@ -199,8 +202,8 @@ class QueueIndex:
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         for leaf in range(self.first, self.used):
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                out[n] = self.slot[k]
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                out[n] = self.at[k]
                 n += 1
         return n
 
@@ -209,8 +212,8 @@ class QueueIndex:
         leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         for leaf in range(self.first, self.used):
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                out.add(self.slot[k], self.seq[k], self.cores[k], self.estimate[k])
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                out.add(self.at[k], self.at[k + 1], self.at[k + 2], self.at[k + 3])
         return 0
 
     def precedes(self, a, b):
@@ -236,7 +239,7 @@ class QueueIndex:
         k: cython.Py_ssize_t = 0
         s: cython.Py_ssize_t
         while k < self.count[leaf]:
-            s = self.slot[leaf * LEAF + k]
+            s = self.at[leaf * WORDS + k * ENTRY]
             if self.jobs.at[s].key > key or (self.jobs.at[s].key == key and self.jobs.at[s].seq > seq):
                 break
             k += 1
@@ -246,10 +249,7 @@ class QueueIndex:
         """Empty arrays for so many leaves."""
         self.leaves = leaves
         self.used = self.first = 0
-        self.slot = integers(leaves * LEAF)
-        self.seq = integers(leaves * LEAF)
-        self.cores = integers(leaves * LEAF)
-        self.estimate = integers(leaves * LEAF)
+        self.at = integers(leaves * WORDS)
         self.count = integers(leaves)
         self.top_key = integers(leaves)
         self.top_seq = integers(leaves)
@@ -262,21 +262,15 @@ class QueueIndex:
         leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
-        slot: cython.longlong[::1] = self.slot
-        seq: cython.longlong[::1] = self.seq
-        cores: cython.longlong[::1] = self.cores
-        estimate: cython.longlong[::1] = self.estimate
+        before: cython.longlong[::1] = self.at
         count: cython.longlong[::1] = self.count
         used: cython.Py_ssize_t = self.used
         while leaves * FILL < room + LEAF:
             leaves *= 2
         self.allot(leaves)
         for leaf in range(used):
-            for k in range(leaf * LEAF, leaf * LEAF + count[leaf]):
-                self.slot[n // FILL * LEAF + n % FILL] = slot[k]
-                self.seq[n // FILL * LEAF + n % FILL] = seq[k]
-                self.cores[n // FILL * LEAF + n % FILL] = cores[k]
-                self.estimate[n // FILL * LEAF + n % FILL] = estimate[k]
+            for k in range(leaf * WORDS, leaf * WORDS + count[leaf] * ENTRY, 4):
+                copy_entry(words(self.at), n // FILL * WORDS + n % FILL * ENTRY, words(before), k)
                 n += 1
         self.used = n // FILL + 1
         for leaf in range(self.used):
@@ -290,18 +284,12 @@ class QueueIndex:
         """Have n jobs and no others: the i-th is the entry of number order[i]."""
         i: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
-        e: cython.Py_ssize_t
         leaf: cython.Py_ssize_t
         leaves: cython.Py_ssize_t = 8
-        entry: cython.longlong[::1] = entries.at
         while leaves * FILL < n + LEAF:
             leaves *= 2
         if leaves > self.leaves or 4 * leaves < self.leaves:
             self.allot(leaves)
-        slot: cython.longlong[::1] = self.slot
-        seq: cython.longlong[::1] = self.seq
-        cores: cython.longlong[::1] = self.cores
-        estimate: cython.longlong[::1] = self.estimate
         for leaf in range(n // FILL + 1, self.used):
             self.count[leaf] = 0
         self.used = n // FILL + 1
@@ -309,12 +297,8 @@ class QueueIndex:
         self.size = n
         for leaf in range(self.used):
             self.count[leaf] = min(FILL, n - i)
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                e = order[i] * ENTRY
-                slot[k] = entry[e]
-                seq[k] = entry[e + 1]
-                cores[k] = entry[e + 2]
-                estimate[k] = entry[e + 3]
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                copy_entry(words(self.at), k, words(entries.at), order[i] * ENTRY)
                 i += 1
         self.separate()
         if self.indexed:
@@ -372,7 +356,7 @@ class QueueIndex:
         k: cython.Py_ssize_t
         for leaf in range(self.used):
             if self.count[leaf] > 0:
-                k = self.slot[leaf * LEAF + self.count[leaf] - 1]
+                k = self.at[leaf * WORDS + (self.count[leaf] - 1) * ENTRY]
                 self.top_key[leaf] = self.jobs.at[k].key
                 self.top_seq[leaf] = self.jobs.at[k].seq
             elif leaf > 0:
@@ -407,12 +391,11 @@ class QueueIndex:
                 break
             if slack < 4:
                 slack += 1
-        slots = integers(total)
-        held: cython.longlong[::1] = slots
+        held: cython.longlong[::1] = integers(total * ENTRY)
         n = 0
         for i in range(lo, hi):
-            for k in range(i * LEAF, i * LEAF + self.count[i]):
-                held[n] = self.slot[k]
+            for k in range(i * WORDS, i * WORDS + self.count[i] * ENTRY, 4):
+                copy_entry(words(held), n * ENTRY, words(self.at), k)
                 n += 1
         if hi > self.used:  # the window takes in leaves that were never used: they inherit the last separator
             self.top_key[hi - 1] = self.top_key[self.used - 1]
@@ -421,15 +404,12 @@ class QueueIndex:
         n = 0
         for i in range(lo, hi):
             self.count[i] = total * (i - lo + 1) // span - total * (i - lo) // span
-            for k in range(i * LEAF, i * LEAF + self.count[i]):
-                self.slot[k] = held[n]
-                self.seq[k] = self.jobs.at[held[n]].seq
-                self.cores[k] = self.jobs.at[held[n]].cores
-                self.estimate[k] = self.jobs.at[held[n]].estimate
+            for k in range(i * WORDS, i * WORDS + self.count[i] * ENTRY, 4):
+                copy_entry(words(self.at), k, words(held), n * ENTRY)
                 n += 1
             if i < hi - 1:  # the last leaf keeps the window's upper separator
-                self.top_key[i] = self.jobs.at[held[n - 1]].key
-                self.top_seq[i] = self.jobs.at[held[n - 1]].seq
+                self.top_key[i] = self.jobs.at[held[(n - 1) * ENTRY]].key
+                self.top_seq[i] = held[(n - 1) * ENTRY + 1]
         if self.first > lo:
             self.first = lo
         if self.indexed:
@@ -483,8 +463,8 @@ class QueueIndex:
         c: cython.longlong
         cls: cython.Py_ssize_t
         for leaf in range(self.used):
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                c = self.cores[k]
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                c = self.at[k + 2]
                 cls = self.classify(c)
                 if self.narrowest[cls] == 0 or c < self.narrowest[cls]:
                     self.narrowest[cls] = c
@@ -509,9 +489,9 @@ class QueueIndex:
         leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         for leaf in range(self.used):
-            for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-                if self.classify(self.cores[k]) == cls:
-                    finer.insert(self.slot[k])
+            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+                if self.classify(self.at[k + 2]) == cls:
+                    finer.insert(self.at[k])
         self.children[cls] = finer
         return finer
 
@@ -582,10 +562,10 @@ class QueueIndex:
         b: cython.Py_ssize_t
         for b in range(base, base + self.width):
             self.least[b] = NOTHING
-        for k in range(leaf * LEAF, leaf * LEAF + self.count[leaf]):
-            b = base + self.classify(self.cores[k])
-            if self.estimate[k] < self.least[b]:
-                self.least[b] = self.estimate[k]
+        for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+            b = base + self.classify(self.at[k + 2])
+            if self.at[k + 3] < self.least[b]:
+                self.least[b] = self.at[k + 3]
         for b in range(base + 1, base + self.width):
             if self.least[b - 1] < self.least[b]:
                 self.least[b] = self.least[b - 1]
@@ -626,7 +606,7 @@ class QueueIndex:
             if leaf == self.used:
                 return -1
             k = 0
-            while k < self.count[leaf] and not self.precedes(after, self.slot[leaf * LEAF + k]):
+            while k < self.count[leaf] and not self.precedes(after, self.at[leaf * WORDS + k * ENTRY]):
                 k += 1
             k = self.scan(leaf, k, ceiling, window)
             if k >= 0:
@@ -648,7 +628,7 @@ class QueueIndex:
 
     def scan(self, leaf, k, ceiling, window):
         i: cython.Py_ssize_t
-        for i in range(leaf * LEAF + k, leaf * LEAF + self.count[leaf]):
-            if self.cores[i] <= ceiling and self.estimate[i] <= window:
-                return self.slot[i]
+        for i in range(leaf * WORDS + k * ENTRY, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+            if self.at[i + 2] <= ceiling and self.at[i + 3] <= window:
+                return self.at[i]
         return -1

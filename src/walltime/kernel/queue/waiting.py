@@ -15,6 +15,7 @@ from walltime.kernel.queue.sorting import Sorter
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 FEW = cython.declare(cython.Py_ssize_t, 32)  # jobs that are put in order one by one; more are merged
+MANY = cython.declare(cython.Py_ssize_t, 48)  # places of the tail that `find` looks through one by one
 SOON = cython.declare(cython.Py_ssize_t, 3)  # so many places behind the head stands the one that is fetched meanwhile
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
@@ -212,6 +213,7 @@ class OrderedQueue(Queue):
     A job whose key is beyond all others goes to the *tail*, a plain array; the others into the *line*, which knows
     its order and, once `find` is asked, an index. The tail is moved into the line when `find` needs it there. So a
     job that starts as soon as it arrives costs two writes, and a policy that only looks at the head pays for no index.
+    While few jobs wait all of them are in the tail, and `find` looks at one after the other.
 
     Where `bounds` tells parts of the jobs apart, each has an index of its own, and `find` looks into each of them.
     """
@@ -244,25 +246,43 @@ class OrderedQueue(Queue):
             self.recents += 1
         else:
             self.note(slot)
+        place: cython.Py_ssize_t
+        last: cython.bint = True
         if self.size == 0:
             self.begin = self.end = 0
         elif key < self.last_key or (key == self.last_key and seq < self.last_seq):
-            self.flush()
-            self.enter(slot)
-            self.size += 1
-            return 0
-        self.last_key = key
-        self.last_seq = seq
+            if self.line.size > 0 or self.end - self.begin >= MANY:
+                self.flush()
+                self.enter(slot)
+                self.size += 1
+                return 0
+            last = False
         if self.end == len(self.tail):
             if self.begin > len(self.tail) // 2:
                 self.shift()
             else:
                 self.tail = doubled(self.tail)
-        self.tail[self.end] = slot
-        self.jobs.at[slot].place = self.end
+        place = self.end
+        if last:
+            self.last_key = key
+            self.last_seq = seq
+        else:
+            place = self.make_way(slot)
+        self.tail[place] = slot
+        self.jobs.at[slot].place = place
         self.end += 1
         self.size += 1
         return 0
+
+    def make_way(self, slot):
+        """Move those of the tail that belong behind the job one place up; the place that is free then."""
+        i: cython.Py_ssize_t = self.end
+        while i > self.begin and (self.tail[i - 1] < 0 or self.precedes(slot, self.tail[i - 1])):
+            self.tail[i] = self.tail[i - 1]
+            if self.tail[i] >= 0:
+                self.jobs.at[self.tail[i]].place = i
+            i -= 1
+        return i
 
     def shift(self):
         """Move the tail to the front of its array."""
@@ -321,10 +341,37 @@ class OrderedQueue(Queue):
     def find(self, free, extra, window, after, longest):
         if free <= 0 or self.size == 0:
             return -1
-        self.flush()
         if self.bounds is not None and self.bounds.parts > 1:
+            self.flush()
             return self.find_part(free, extra, window, after, longest)
+        if self.line.size > 0:
+            if 3 * self.size <= MANY:
+                self.gather()
+        elif self.end - self.begin > MANY and 3 * self.size <= 2 * MANY:
+            self.gather()
+        if self.line.size == 0 and self.end - self.begin <= MANY:
+            return self.look_through(free, extra, window, after, longest)
+        self.flush()
         return self.look(self.line, free, extra, window, after, longest)
+
+    def look_through(self, free, extra, window, after, longest):
+        """The same where all jobs are in the tail, and are few."""
+        i: cython.Py_ssize_t = self.begin
+        slot: cython.Py_ssize_t
+        cores: cython.longlong
+        estimate: cython.longlong
+        while after >= 0 and i < self.end and (self.tail[i] < 0 or not self.precedes(after, self.tail[i])):
+            i += 1
+        while i < self.end:
+            slot = self.tail[i]
+            i += 1
+            if slot < 0:
+                continue
+            cores = self.jobs.at[slot].cores
+            estimate = self.jobs.at[slot].estimate
+            if cores <= free and estimate <= longest and (cores <= extra or estimate <= window):
+                return slot
+        return -1
 
     def look(self, line: QueueIndex, free, extra, window, after, longest):
         a: cython.Py_ssize_t
@@ -344,6 +391,22 @@ class OrderedQueue(Queue):
             if self.tail[i] >= 0:
                 self.enter(self.tail[i])
         self.begin = self.end = 0
+        return 0
+
+    def gather(self):
+        """Have all jobs in the tail, without gaps: an index of so few costs more than it saves."""
+        i: cython.Py_ssize_t
+        slots: cython.longlong[::1] = self.ordered()
+        lined: cython.Py_ssize_t = self.line.size
+        for i in range(lined):
+            self.leave(slots[i])
+        while len(self.tail) < self.size:
+            self.tail = doubled(self.tail)
+        for i in range(self.size):
+            self.tail[i] = slots[i]
+            self.jobs.at[slots[i]].place = i
+        self.begin = 0
+        self.end = self.size
         return 0
 
     def enter(self, slot):

@@ -60,20 +60,22 @@ def test_removing_a_job_that_is_not_in_the_line_is_an_error():
         index.remove(slot)
 
 
+@pytest.mark.parametrize("most", [12, 60, 1000])
 @pytest.mark.parametrize("keys", ["append", "random", "often"])
-def test_queue_against_a_sorted_list(keys):
+def test_queue_against_a_sorted_list(keys, most):
+    """Also where it becomes short and long again, so that it has an index now and then."""
     rng = random.Random(keys)
     jobs = JobTable()
     queue = OrderedQueue(jobs, 64)
     line = []
     for step in range(4000):
-        action = rng.random()
+        action = rng.random() + (0.35 if step // most % 2 else 0)
         if action < 0.5 or not line:
             key = {"append": step, "random": rng.randrange(1000), "often": step - 5 * (rng.random() < 0.1)}[keys]
             slot = add(jobs, key, rng.randint(1, 64), rng.randrange(50))
             queue.push(slot)
             line.append((key, jobs.seq[slot], slot))
-        elif action < 0.85:
+        elif action < 0.85 or action >= 1:
             slot = rng.choice([line[0], rng.choice(line)])[2]
             queue.remove(slot)
             line = [entry for entry in line if entry[2] != slot]
@@ -92,13 +94,16 @@ def test_queue_against_a_sorted_list(keys):
             free, extra, window = rng.randint(0, 64), rng.randint(-3, 64), rng.randrange(60)
             extra = min(free, extra)
             longest = rng.choice([NEVER, rng.randrange(60)])
+            after = rng.choice([-1, rng.choice(line)[2]]) if line else -1
+            bound = (-NEVER, -1) if after < 0 else (jobs.key[after], jobs.seq[after])
             found = [
                 s
-                for _, _, s in line
-                if jobs.estimate[s] <= longest
+                for key, seq, s in line
+                if (key, seq) > bound
+                and jobs.estimate[s] <= longest
                 and (jobs.cores[s] <= extra or (jobs.cores[s] <= free and jobs.estimate[s] <= window))
             ]
-            assert queue.find(free, extra, window, -1, longest) == (found[0] if found else -1)
+            assert queue.find(free, extra, window, after, longest) == (found[0] if found else -1)
 
 
 def test_a_job_behind_all_others_whose_leaf_is_full_of_separators_of_the_gone():
