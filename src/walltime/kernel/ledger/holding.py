@@ -11,6 +11,7 @@ from walltime.kernel.ledger.naming import Naming
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
+MANY = cython.declare(cython.Py_ssize_t, 32)  # holds with names times this, over the nodes: dropped all at once
 
 
 @cython.cclass
@@ -254,7 +255,7 @@ class Holding(Naming):
             return 0
         self.remember()
         self.timelines.noted = False
-        if self.pins == 0 and self.domain < 0:
+        if self.pins == 0 and self.domain < 0 and self.named * MANY > self.n:  # else one by one, not node by node
             self.timelines.forget_all()
             for j in range(self.holds):
                 self.held_first[self.by_start[j]] = -1
