@@ -121,6 +121,7 @@ COMPILED = [
     "policies.rhythm.periodic",
     "policies.rhythm.soonest",
     "policies.rhythm.will_run",
+    "policies.rhythm.chance",
     "policies.rhythm.slurm_cycle",
     "policies.rhythm.slurm",
     "policies.preempt.queue",

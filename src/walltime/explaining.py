@@ -96,13 +96,26 @@ class _Watched:
 def _watch(
     done: api.Result, row: dict[str, Any], times: tuple[int, ...], observe: Callable[[Prepared], Any] | None
 ) -> _Watched:
-    """Simulate again with a watcher of the job."""
-    from walltime.engine.watching.watcher import Alarm, Watcher
-
+    """Simulate again with a watcher of the job; once more with all places planned, where it wanted one that was not."""
     assert done.scenario is not None
     prepared = prepare(done.scenario)
+    watched = _simulate(done, row, times, prepared, observe, thorough=False)
+    return _simulate(done, row, times, prepared, observe, thorough=True) if watched.watcher.unsure else watched
+
+
+def _simulate(
+    done: api.Result,
+    row: dict[str, Any],
+    times: tuple[int, ...],
+    prepared: Prepared,
+    observe: Callable[[Prepared], Any] | None,
+    *,
+    thorough: bool,
+) -> _Watched:
+    from walltime.engine.watching.watcher import Alarm, Watcher
+
     wait = row["wait"] if row["wait"] is not None else 86_400.0
-    watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
+    watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times, thorough)
     alarm = Alarm([time for time in times if time >= 0])
     clock = _Clock(alarm, None if observe is None else observe(prepared))
     record = prepared.run(clock, observers=[watcher])

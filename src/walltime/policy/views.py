@@ -11,10 +11,14 @@ import cython
 import numpy as np
 
 from walltime.core.errors import PolicyError
+from walltime.kernel.jobs import JobTable, State  # noqa: F401 - as in views.pxd
 from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in views.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in views.pxd
 from walltime.policy.api import Pass, require_open
+
+if not cython.compiled:
+    WAITING = State.WAITING
 
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
 
@@ -202,3 +206,15 @@ def see_start(p, mine, slot):
     if not behind and not later:
         return None
     return p.jobs.at[slot].job_id, p.jobs.at[slot].cores, submit, p.jobs.at[slot].estimate, behind, later
+
+
+def first_promised(jobs, besides):
+    """Of the waiting jobs with a promise the first to start but for one, for the engine: (start, slot), or None."""
+    i: cython.Py_ssize_t
+    found: cython.Py_ssize_t = -1
+    for i in range(jobs.size if jobs is not None else 0):
+        if jobs.at[i].state != WAITING or jobs.at[i].promise < 0 or i == besides:
+            continue
+        if found < 0 or jobs.at[i].promise < jobs.at[found].promise:
+            found = i
+    return None if found < 0 else (jobs.at[found].promise, found)

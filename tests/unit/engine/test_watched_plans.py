@@ -28,7 +28,19 @@ class Deaf(Listener):
     deaf = True
 
 
-def make_busy(seed: int) -> Any:
+class Ends(Deaf):
+    """Notes after how many cycles jobs had been left without a look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.partial = 0
+
+    def settled(self, engine: Any) -> None:
+        rhythm = engine.clusters[0].domains[0].rhythm
+        self.partial += rhythm.partial and rhythm.planned == engine.now
+
+
+def make_busy(seed: int, **rhythm: Any) -> Any:
     """Jobs of three users on eight nodes, more than fit, in an order that changes with time."""
     dice = random.Random(seed)
     count = 120
@@ -42,13 +54,14 @@ def make_busy(seed: int) -> Any:
         user=[dice.choice("abc") for _ in range(count)],
     )
     order = {"name": "multifactor", "weights": {"age": 1000, "fairshare": 2000}, "interval": "1m", "max_age": "1h"}
-    scheduler = {"order": order, "backfill": "conservative", "rhythm": {"name": "slurm", "bf_max_job_user": 20}}
+    planner = {"name": "slurm", "bf_max_job_user": 20} | rhythm
+    scheduler = {"order": order, "backfill": "conservative", "rhythm": planner}
     return parse({"workload": {"table": table}, "cluster": {"nodes": "8x4", "scheduler": scheduler}})
 
 
-def watch(seed: int, job: int, *others: Observer) -> tuple[Any, str]:
-    watcher = Watcher(job, 60_000_000)
-    record = prepare(make_busy(seed)).run(observers=[watcher, *others])
+def watch(seed: int, job: int, *others: Observer, thorough: bool = False, **rhythm: Any) -> tuple[Any, str]:
+    watcher = Watcher(job, 60_000_000, thorough=thorough)
+    record = prepare(make_busy(seed, **rhythm)).run(observers=[watcher, *others])
     watcher.finish(0)
     return watcher, record.jobs.write_csv()
 
@@ -65,6 +78,23 @@ def test_a_watcher_learns_the_same_whether_others_hear_or_not(seed: int) -> None
     assert alone.promises == beside.promises
     assert alone.reasons == beside.reasons
     assert listener.heard > len(alone.promises)
+
+
+@pytest.mark.parametrize(("window", "resolution"), [(20, 60), (60, 1), (60, 60), (60, 600), (240, 600)])
+def test_a_cycle_that_ends_early_tells_the_watcher_all_the_same(window: int, resolution: int) -> None:
+    """Cycles end once no job can start and the watched one can get no place; in full they are the slow form of that."""
+    ends, told = Ends(), 0
+    for seed in range(3):
+        for job in range(40, 120, 8):
+            brief, schedule = watch(seed, job, ends, bf_window=window, bf_resolution=resolution)
+            full, again = watch(seed, job, thorough=True, bf_window=window, bf_resolution=resolution)
+            told += len(full.promises)
+            assert schedule == again
+            assert not brief.unsure
+            assert (brief.promises, brief.plans, brief.samples) == (full.promises, full.plans, full.samples)
+            assert (brief.reasons, brief.stays, brief.passed) == (full.reasons, full.stays, full.passed)
+    assert told > 0
+    assert ends.partial > 0
 
 
 def test_nothing_is_promised_to_the_deaf() -> None:

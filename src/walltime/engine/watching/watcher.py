@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from walltime.core.time import NEVER
 from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Engine, Observer, Source
-from walltime.policy.views import find_ledger, find_quotas, judge, see_start
+from walltime.policy.views import find_ledger, find_quotas, first_promised, judge, see_start
 
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
@@ -94,12 +92,15 @@ class Alarm(Source):
 
 class Watcher(Observer):
     """Watches the job with this number, the first of them; `step` are the microseconds between two samples, `times`
-    moments at which one is wanted whatever happens then."""
+    moments at which one is wanted whatever happens then. `thorough` has every planning cycle give all jobs a place
+    while the job waits; without it some are left out, and where one of these is asked for the account is `unsure`."""
 
-    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = ()) -> None:
+    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = (), thorough: bool = False) -> None:
         self.job_id = job_id
         self.step = max(step, 1)
         self.times = frozenset(times)
+        self.thorough = thorough
+        self.unsure = False
         self.slot = -1
         self.seq = -1
         self.cores = 0
@@ -116,6 +117,8 @@ class Watcher(Observer):
         self.same: tuple[Any, ...] = ()  # what makes a reason the one that is open
         self.where: Any = None  # the domain in which it waits, once that is known and cannot change
         self.due = -NEVER
+        self.stirred = True  # whether any job has become something else since the last look
+        self.calm = False  # whether what that look saw holds until then
         self.fitted = False  # whether it could have started when a backfill pass last took place
         self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
 
@@ -123,6 +126,7 @@ class Watcher(Observer):
 
     def moved(self, engine: Engine, slot: int, before: int, after: int) -> None:
         jobs = engine.jobs
+        self.stirred = True
         if slot == self.slot and int(jobs.seq[slot]) == self.seq:
             self._follow(engine, before, after)
         elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
@@ -141,6 +145,8 @@ class Watcher(Observer):
         for cluster in engine.clusters:
             for rhythm in (domain.rhythm for domain in cluster.domains if hasattr(domain.rhythm, "watched")):
                 rhythm.watched = self.slot if self.waiting else -1
+                if hasattr(rhythm, "thorough"):
+                    rhythm.thorough = self.thorough
         self.due = -NEVER if self.waiting else self.due
         if before == State.RUNNING:
             self._leave(engine, now, after)
@@ -185,6 +191,17 @@ class Watcher(Observer):
                 stay.cause = self._name_interruption(engine, stay)
         if not self.waiting:
             return
+        if self.stirred or not self.calm:
+            self._look(engine, now)
+        elif self.fitted:
+            self.fitted = self._domain(engine).rhythm.planned != now
+        if now >= self.due or now in self.times:
+            self._sample(engine)
+            self.due = now + self.step
+
+    def _look(self, engine: Engine, now: int) -> None:
+        """What keeps the job waiting now?"""
+        self.stirred = self.calm = False
         kind, detail = self._ask(engine)
         same = LACKING if "free" in detail else _sameness(kind, detail)
         if self.open is not None and self.same != same:
@@ -197,9 +214,6 @@ class Watcher(Observer):
                 noted["most_free"] = free
             elif free < noted["free"]:
                 noted["free"] = free
-        if now >= self.due or now in self.times:
-            self._sample(engine)
-            self.due = now + self.step
 
     def finish(self, now: int) -> None:
         """The simulation is over."""
@@ -251,6 +265,7 @@ class Watcher(Observer):
         rhythm = domain.rhythm
         if hasattr(rhythm, "watched") and rhythm.planned == now:
             self.fitted = kind == ""
+        self.calm = kind != "" and self._lasts(engine, domain)
         if kind == "limit":
             return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
         if kind in ("resources", "reservation"):
@@ -261,6 +276,14 @@ class Watcher(Observer):
         if len(ahead):
             return "priority", {"who": int(engine.jobs.job_id[ahead[0]]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
+
+    def _lasts(self, engine: Engine, domain: Any) -> bool:
+        """Whether what keeps the job back stays the same while no job becomes something else: passes keep nothing
+        beyond their end, nothing is shut now and then, and no limit counts time."""
+        if not hasattr(domain.rhythm, "first_planned") or engine.machines:
+            return False
+        quotas = find_quotas(domain.view)
+        return find_ledger(domain.view).holds == 0 and (quotas is None or not quotas.timed)
 
     def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:
         """It does not fit, now or for as long as it takes: what has its place?"""
@@ -287,30 +310,26 @@ class Watcher(Observer):
 
     def _holder(self, engine: Engine) -> dict[str, Any]:
         """The job with the first reservation."""
-        jobs = engine.jobs
-        held = [
-            (int(jobs.promise[slot]), slot)
-            for slot in np.flatnonzero((jobs.state == State.WAITING) & (jobs.promise >= 0)).tolist()
-            if slot != self.slot and slot < jobs.size
-        ]
-        if not held:
-            held = [
-                (start, slot)
-                for start, slot, seq in self._planned(engine)
-                if slot != self.slot and int(jobs.seq[slot]) == seq and int(jobs.state[slot]) == State.WAITING
-            ]
-        if not held:
+        found = first_promised(engine.jobs, self.slot) or self._first_planned(engine)
+        if found is None:
             return {}
-        start, slot = min(held)
-        return {"who": int(jobs.job_id[slot]), "promised": start}
+        start, slot = found
+        return {"who": int(engine.jobs.job_id[slot]), "promised": start}
 
-    def _planned(self, engine: Engine) -> list[tuple[int, int, int]]:
-        """Planned starts of jobs when some were last told: (start, slot, seq)."""
-        rhythm = self._home(engine).rhythm
-        if hasattr(rhythm, "planned_starts"):
-            return list(rhythm.planned_starts())
+    def _first_planned(self, engine: Engine) -> tuple[int, int] | None:
+        """The first of the planned starts of other jobs when some were last told: (start, slot)."""
+        jobs, rhythm = engine.jobs, self._home(engine).rhythm
+        if hasattr(rhythm, "first_planned"):
+            self.unsure = self.unsure or rhythm.partial
+            found: tuple[int, int] | None = rhythm.first_planned(self.slot)
+            return found
         told = max((when for _, _, when in self.others.values()), default=-1)
-        return [(start, slot, seq) for slot, (seq, start, when) in self.others.items() if when == told]
+        planned = [
+            (start, slot)
+            for slot, (seq, start, when) in self.others.items()
+            if when == told and slot != self.slot and jobs.seq[slot] == seq and jobs.state[slot] == State.WAITING
+        ]
+        return min(planned, default=None)
 
     # ---- the order
 

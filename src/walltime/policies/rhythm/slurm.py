@@ -138,6 +138,7 @@ class Slurm(Rhythm):
         self.vain_stirred = integers(2)
         self.stirred = False  # whether it was news for the backfill cycle
         self.watched = self.seen = self.planned = -1  # as in `Periodic`
+        self.thorough = self.partial = False  # whether a cycle with a watched job gives all a place; has left some out
 
     def attach(self, policy: Policy, ageing, lanes=None):
         Rhythm.attach(self, policy, ageing, lanes)
@@ -277,10 +278,12 @@ class Slurm(Rhythm):
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
+            self.cycle.thorough = self.thorough
             self.cycle.ageing = self.ageing
             self.cycle.run(p)
             self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
             self.seen = self.cycle.seen
+            self.partial = self.cycle.partial
         return 0
 
     def settle(self, p: Pass):
@@ -297,10 +300,12 @@ class Slurm(Rhythm):
             self.cycle.settle(self.parts)
         return 0
 
-    def planned_starts(self) -> list:
-        """What the last cycle has planned while a job was watched: (start, slot, seq) of each job with a place."""
+    def first_planned(self, besides):
+        """Of the jobs to which the last cycle gave a place while one was watched, and which still wait, the first to
+        start but for one: (start, slot), or None. Where the cycle was `partial`, there may be others."""
         cycle: Cycle = self.cycle
-        return [(cycle.times[i], cycle.told[i], cycle.told_seq[i]) for i in range(cycle.tellings)]
+        i: cython.Py_ssize_t = cycle.first_told(besides) if self.parts is not None else -1
+        return None if i < 0 else (cycle.times[i], cycle.told[i])
 
     # ---- the main pass
 

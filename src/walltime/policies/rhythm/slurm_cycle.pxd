@@ -1,7 +1,9 @@
 from walltime.kernel.profiles.node_space cimport NodeSpace, has_node, no_nodes, put_node
+from walltime.kernel.jobs cimport WAITING, JobTable
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.queue.lines cimport Line
 from walltime.kernel.queue.waiting cimport Queue
+from walltime.policies.rhythm.chance cimport Chance
 from walltime.policies.rhythm.will_run cimport WillRun
 from walltime.policy.api cimport CAPACITY, ESTIMATE, LIMIT, TIMER, Pass
 
@@ -37,9 +39,11 @@ cdef class Cycle:
     cdef public object arrays
     # one cycle
     cdef public Py_ssize_t watched
+    cdef public bint thorough
     cdef readonly long long seen
     cdef Partitions parts
     cdef WillRun willrun
+    cdef Chance chance
     cdef dict counts
     cdef long long[::1] of_user
     cdef long long[::1] ahead
@@ -70,10 +74,13 @@ cdef class Cycle:
     cdef long long[::1] hope
     cdef Py_ssize_t hopes
     cdef bint brief
+    cdef readonly bint partial
+    cdef Py_ssize_t awaited
     cdef long long[::1] told
     cdef long long[::1] told_seq
     cdef long long[::1] times
     cdef Py_ssize_t tellings
+    cdef Py_ssize_t sought
     cdef Py_ssize_t sighted
 
     cdef int settle(self, Partitions parts) except -1
@@ -83,6 +90,9 @@ cdef class Cycle:
     cdef Py_ssize_t add_jobs(self, Pass p, Queue queue, Py_ssize_t begin, Py_ssize_t count) except -1
     cdef int list_hopes(self, Pass p, Py_ssize_t first) except -1
     cdef Py_ssize_t last_hope(self, Pass p, Py_ssize_t first) except -1
+    cdef int find_watched(self) noexcept
+    cdef bint tells_all(self, Pass p) except? -1
+    cdef bint awaits(self, Pass p, Py_ssize_t first) except? -1
     cdef int make_room(self, long long user) except -1
     cdef int conclude(self, Pass p) except -1
     cdef bint is_same(self, Pass p) except? -1
@@ -98,5 +108,6 @@ cdef class Cycle:
     cdef bint has_idle(self, long long[::1] nodes) noexcept
     cdef bint keep(self, Pass p, Py_ssize_t slot, long long time) except? -1
     cdef int tell(self, Pass p, Py_ssize_t slot, long long time) except -1
+    cdef Py_ssize_t first_told(self, Py_ssize_t besides) noexcept
     cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
     cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

@@ -8,10 +8,12 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.queue.lines import Line
 from walltime.kernel.queue.waiting import Queue
+from walltime.policies.rhythm.chance import Chance
 from walltime.policies.rhythm.will_run import WillRun
 from walltime.policy.api import Cause, Pass
 
@@ -21,6 +23,7 @@ AT_A_LIMIT = cython.declare(cython.longlong, 500 * _SECOND)  # from now: when a 
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
 
 if not cython.compiled:
+    WAITING = State.WAITING
     CAPACITY, ESTIMATE, LIMIT, TIMER = Cause.CAPACITY, Cause.ESTIMATE, Cause.LIMIT, Cause.TIMER
 
     def __builtin_ctzll(word):
@@ -140,6 +143,7 @@ class Cycle:
         self.arrays = None
         self.parts = None
         self.willrun = None
+        self.chance = None
         self.counts = {}  # jobs looked at, by what limits them
         self.of_user = integers(64)  # and by user, the unknown one first
         self.ahead = integers(64)  # as many, and those that are still to be looked at
@@ -148,6 +152,8 @@ class Cycle:
         self.tested = self.started = 0
         self.stirred = self.kept_idle = False
         self.watched = self.seen = -1
+        self.thorough = False  # whether all jobs get a place as long as one is watched
+        self.awaited = -1  # where in `line` the watched job is, unless it is known to get no place; -1: nowhere
         self.bounds = integers(64)  # by request and queue: when there may be room, by what runs
         self.bounded = integers(64, -1)  # what ran when they were found
         self.ageing = False
@@ -165,23 +171,26 @@ class Cycle:
         self.hopes = 0
         self.length = 0
         self.brief = False  # whether it ended when no job could start any more
+        self.partial = False  # whether jobs were left without a look, which might have got a place
         self.waiting = integers(1)  # how many are in the line of each queue
         self.told = integers(64)
         self.told_seq = integers(64)
         self.times = integers(64)
         self.tellings = 0
-        self.sighted = -1  # the watched job, where it was among them
+        self.sought = -1  # the job that was watched
+        self.sighted = -1  # the same, where the cycle came to it
 
     def settle(self, parts: Partitions):
         """Get to know the nodes."""
         self.parts = parts
         self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
+        self.chance = Chance(parts.space, self.willrun, self.window, self.resolution)
         self.waiting = integers(len(parts.nodes))
         return 0
 
     def run(self, p: Pass):
         """The cycle."""
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = 0
         slot: cython.Py_ssize_t
         last: cython.Py_ssize_t
         listed: cython.longlong = -1  # how many had started when the hopes were listed
@@ -199,7 +208,10 @@ class Cycle:
         self.kept_idle = self.moved = False
         self.tellings = 0
         self.until = NEVER
-        self.sighted = -1
+        self.sighted = self.awaited = -1
+        self.sought = self.watched
+        self.brief = self.partial = False
+        self.chance.begin(p.now)
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
         if p.lines is not None and len(p.lines.choosers) > 0:
             slot = p.raw_queue.head()
@@ -208,21 +220,25 @@ class Cycle:
                 slot = p.raw_queue.behind(slot)
         else:
             self.list_jobs(p)
-            self.brief = not p.heard and self.watched < 0 and self.ageing and not self.plans_limited
+            self.find_watched()
+            self.brief = not p.heard and self.ageing and not self.plans_limited and not self.tells_all(p)
             last = self.length
-            i = 0
             while i < last and not self.is_done():
                 if self.brief:
                     if listed != self.started:  # one that has started may have kept others from being too many
                         listed = self.started
                         self.list_hopes(p, i)
+                        self.find_watched()
                     last = self.last_hope(p, i)
+                    if self.awaits(p, i):
+                        last = max(last, self.awaited + 1)
                     if last == 0:
                         break
                 self.consider(p, self.line[i])
                 i += 1
                 if self.started != listed:
                     last = self.length
+        self.partial = self.brief and i < self.length
         parts.ledger.lift()
         self.stirred |= self.moved or self.kept_idle or self.started > 0
         self.conclude(p)
@@ -336,6 +352,44 @@ class Cycle:
                 self.until = min(self.until, space.begin[space.reach] - length - 1)
         return 0
 
+    def find_watched(self):
+        """Where the watched job is in the line."""
+        i: cython.Py_ssize_t
+        for i in range(self.length if self.watched >= 0 else 0):
+            if self.line[i] == self.watched:
+                self.awaited = i
+                break
+        return 0
+
+    def tells_all(self, p: Pass):
+        """Whether the places of all jobs are wanted: a watched job has room now, so what it waits for is a place of
+        another one."""
+        slot: cython.Py_ssize_t = self.watched
+        if self.awaited < 0 or self.thorough:
+            return self.awaited >= 0
+        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+            return False
+        return self.bound(slot, p.jobs.at[slot].shape, self.parts.partition(p.jobs.at[slot].queue)) < 0
+
+    def awaits(self, p: Pass, first):
+        """Whether a job is watched, from `first` on in the line, and what it is told is not known yet. One that would
+        be looked at and get no place is not waited for."""
+        slot: cython.Py_ssize_t = self.watched
+        queue: cython.Py_ssize_t
+        if self.awaited < first:
+            return False
+        if self.arrays is not None or self.starts > 0 or self.tested + self.awaited - first >= self.tests:
+            return True
+        if p.quotas is None or p.quotas.refuser(slot) < 0:
+            queue = self.parts.partition(p.jobs.at[slot].queue)
+            if self.chance.is_left(slot, queue, max(p.jobs.at[slot].estimate, 1), p.now):
+                return True
+            self.until = min(self.until, self.chance.until)
+        self.awaited = -1
+        self.seen = p.now
+        self.sighted = slot
+        return False
+
     def make_room(self, user):
         while user + 1 >= len(self.of_user):
             self.of_user = doubled(self.of_user)
@@ -365,7 +419,7 @@ class Cycle:
             return False
         if self.parts.ledger.pins > 0 or self.parts.ledger.closing < NEVER:
             return False
-        if (p.heard and self.brief) or (self.watched >= 0 and self.watched != self.sighted):
+        if (p.heard and self.brief) or (self.watched >= 0 and self.watched != self.sought):
             return False
         if self.causes & ~(TIMER | CAPACITY):
             self.moves = -1
@@ -380,7 +434,7 @@ class Cycle:
         for i in range(self.tellings):
             if p.heard or self.told[i] == self.watched:
                 p.expect(self.told[i], self.times[i])
-        if self.watched >= 0:
+        if self.watched >= 0 and self.watched == self.sighted:
             self.seen = p.now
         return 0
 
@@ -587,6 +641,22 @@ class Cycle:
         self.times[self.tellings] = time
         self.tellings += 1
         return p.expect(slot, time) if p.heard or slot == self.watched else 0
+
+    def first_told(self, besides):
+        """Which of the jobs with a place that still wait, but for one, is to start first: where in `told`; -1: none."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        found: cython.Py_ssize_t = -1
+        jobs: JobTable = self.parts.ledger.jobs
+        for i in range(self.tellings):
+            slot = self.told[i]
+            if slot == besides or jobs.at[slot].seq != self.told_seq[i] or jobs.at[slot].state != WAITING:
+                continue
+            if found >= 0 and self.times[i] == self.times[found]:
+                found = i if slot < self.told[found] else found
+            elif found < 0 or self.times[i] < self.times[found]:
+                found = i
+        return found
 
     def now_only(self, p: Pass, slot, queue):
         """Whether the job gets no place if it cannot start now."""

@@ -39,6 +39,7 @@ cdef class WillRun:
 
     cdef int aim(self, Py_ssize_t slot) except -1
     cdef bint reaches(self, long long time) noexcept
+    cdef long long find_ready(self) noexcept
     cdef long long when(self, bint now_only) except *
     cdef long long bound(self, long long[::1] nodes, Py_ssize_t own) noexcept
     cdef bint has_room(self, long long[::1] nodes) noexcept

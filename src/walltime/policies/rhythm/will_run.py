@@ -80,6 +80,10 @@ class WillRun:
         self.narrow()
         return not self.shaped or self.soonest.reaches(self.row, self.mine, time, self.want)
 
+    def find_ready(self):
+        """When enough of the nodes that were last asked about have room for the job, be it each for itself."""
+        return self.soonest.find(self.row, self.mine, self.want)
+
     def when(self, now_only):
         """The first time that is tried and at which the usable nodes have room for it; now, or later, or NEVER."""
         time: cython.longlong = self.ledger.now
