@@ -17,6 +17,8 @@ cdef class Domain(LineKeys):
     cdef public Preemptor preemptor
     cdef bint dynamic
     cdef bint periodic
+    cdef list clocks
+    cdef long long[::1] clock_of
     cdef long long[::1] renewed
     cdef long long[::1] renewal
     cdef long long[::1] renewed_at

@@ -44,9 +44,14 @@ class Domain(LineKeys):
         self.dynamic = any(order.dynamic for order in orders)
         self.periodic = any(order.periodic for order in orders)
         self.orders = orders
-        self.renewed = integers(len(orders), -1)  # which renewal the keys of each lane follow
-        self.renewal = integers(len(orders), -1)  # which one they should
-        self.renewed_at = integers(len(orders))  # and of when that is
+        self.clocks = [order for order in dict.fromkeys(orders) if order.periodic]
+        self.clock_of = integers(len(orders), -1)  # by lane: the place of its order among these
+        for lane, order in enumerate(orders):
+            if order.periodic:
+                self.clock_of[lane] = self.clocks.index(order)
+        self.renewed = integers(len(self.clocks), -1)  # by clock: which renewal the keys follow
+        self.renewal = integers(len(self.clocks), -1)  # which one they should
+        self.renewed_at = integers(len(self.clocks))  # and of when that is
         # whether jobs in a closed line may have their keys once it opens, as long as nothing else looks at them
         self.late = all(order.remembers or not order.periodic for order in orders)
         self.causes = 0
@@ -114,8 +119,7 @@ class Domain(LineKeys):
             return 0
         if self.lines is None:
             order = self.orders[0]
-            if order.dynamic or self.renewal[0] > self.renewed[0]:
-                self.rekey(self.queue, order, now)
+            self.rekey(self.queue, order, now)
             self.queue.shuffled = True
             self.queue.moves += 1
         else:
@@ -137,17 +141,12 @@ class Domain(LineKeys):
     def stale(self, now):
         """Whether keys that change every so often are to be renewed."""
         i: cython.Py_ssize_t
-        order: Order
-        last: Order = None
         found: cython.bint = False
-        for i in range(len(self.orders)):
-            order = cython.cast(Order, self.orders[i])
-            if order.periodic:
-                self.renewal[i] = self.renewal[i - 1] if order is last else order.renew(now)
-                if self.renewal[i] > self.renewed[i]:
-                    self.renewed_at[i] = now
-                    found = True
-                last = order
+        for i in range(len(self.renewal)):
+            self.renewal[i] = cython.cast(Order, self.clocks[i]).renew(now)
+            if self.renewal[i] > self.renewed[i]:
+                self.renewed_at[i] = now
+                found = True
         return found
 
     def rekey_lines(self, lines: list, now):
@@ -165,11 +164,11 @@ class Domain(LineKeys):
         return 0
 
     def renew(self, line: Line):
-        order: Order = cython.cast(Order, self.orders[line.lane])
-        if order.periodic and line.renewed < self.renewal[line.lane]:
-            line.renewed = self.renewal[line.lane]
+        clock: cython.Py_ssize_t = self.clock_of[line.lane]
+        if clock >= 0 and line.renewed < self.renewal[clock]:
+            line.renewed = self.renewal[clock]
             if line.queue.size > 0:
-                self.rekey(line.queue, order, self.renewed_at[line.lane])
+                self.rekey(line.queue, cython.cast(Order, self.clocks[clock]), self.renewed_at[clock])
         return 0
 
     def rekey(self, queue: Queue, order: Order, now):

@@ -33,16 +33,6 @@ FIELDS = (
 )
 """As in CounterFields of quotas.pxd, in its order."""
 
-CAPS = {
-    "running_jobs": "jobs",
-    "running_cores": "cores",
-    "running_gpus": "gpus",
-    "running_memory": "memory",
-    "running_core_minutes": "work",
-    "submitted_jobs": "submitted",
-}
-"""A scenario's caps, and the quantity of a counter that each bounds."""
-
 
 @cython.final
 @cython.cclass
@@ -79,8 +69,12 @@ class Quotas:
             self.set_table(larger)
         self.titles.append(title)
         self.kind_titles.append(kind or title)
-        for name, quantity in CAPS.items():
-            self.table[f"most_{quantity}"][c] = caps.get(name, NEVER)
+        self.at[c].most_jobs = caps.get("running_jobs", NEVER)
+        self.at[c].most_cores = caps.get("running_cores", NEVER)
+        self.at[c].most_gpus = caps.get("running_gpus", NEVER)
+        self.at[c].most_memory = caps.get("running_memory", NEVER)
+        self.at[c].most_work = caps.get("running_core_minutes", NEVER)
+        self.at[c].most_submitted = caps.get("submitted_jobs", NEVER)
         if "running_core_minutes" in caps:
             self.at[c].most_work *= MINUTE
             self.timed = True

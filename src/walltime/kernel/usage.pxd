@@ -12,8 +12,14 @@ cdef class Usage:
     cdef long long[::1] owner
     cdef double[::1] rates
     cdef double[::1] charge
+    cdef long long[::1] changed
+    cdef Py_ssize_t changes
+    cdef long long[::1] marked
 
     cpdef Py_ssize_t add(self) except -1
+    cdef int mark(self, Py_ssize_t who) noexcept
+    cdef int forget_marks(self) noexcept
+    cdef bint stands(self, long long since, long long time) noexcept
     cpdef int set_charge(self, Py_ssize_t k, double value) except -1
     cpdef int load(self, Py_ssize_t who, Py_ssize_t k, double seconds) except -1
     cpdef int start(self, Py_ssize_t who, Py_ssize_t slot, long long limit, long long now) except -1
@@ -45,5 +51,6 @@ cdef class Steps(Usage):
     cpdef int start(self, Py_ssize_t who, Py_ssize_t slot, long long limit, long long now) except -1
     cpdef int stop(self, Py_ssize_t slot, long long start, long long now) except -1
     cdef int settle(self, Py_ssize_t who, long long now) except -1
+    cdef bint stands(self, long long since, long long time) noexcept
     cdef double decay(self, long long since, long long time) noexcept
     cpdef double read(self, Py_ssize_t who, Py_ssize_t k, long long time) except? -1

@@ -57,6 +57,9 @@ class Usage:
         self.owner = integers(64)  # of a running job, by slot
         self.rates = doubles(64 * width)
         self.charge = doubles(width)  # the rates that the next `start` takes
+        self.changed = integers(16)  # associations of which something has changed since `forget_marks`, each once
+        self.changes = 0
+        self.marked = integers(16)
 
     def add(self):
         """The number of a new association, which has used nothing."""
@@ -65,8 +68,30 @@ class Usage:
             self.rate = lengthened(self.rate)
             self.since = doubled(self.since)
             self.running = doubled(self.running)
+            self.changed = doubled(self.changed)
+            self.marked = doubled(self.marked)
         self.size += 1
         return self.size - 1
+
+    def mark(self, who):
+        """Something of the association has changed, and not by the time alone."""
+        if not self.marked[who]:
+            self.marked[who] = 1
+            self.changed[self.changes] = who
+            self.changes += 1
+        return 0
+
+    def forget_marks(self):
+        """What has changed is known."""
+        i: cython.Py_ssize_t
+        for i in range(self.changes):
+            self.marked[self.changed[i]] = 0
+        self.changes = 0
+        return 0
+
+    def stands(self, since, time):
+        """Whether `read` tells the same at both times of all associations that have not changed in between."""
+        return False
 
     def set_charge(self, k, value):
         """The rate at which the next job to start is charged for the k-th resource, in cores."""
@@ -75,6 +100,7 @@ class Usage:
 
     def load(self, who, k, seconds):
         """Put down earlier use, in core-seconds."""
+        self.mark(who)
         self.amount[who * self.width + k] += seconds
         return 0
 
@@ -84,6 +110,7 @@ class Usage:
         while slot >= len(self.owner):
             self.owner = doubled(self.owner)
             self.rates = lengthened(self.rates)
+        self.mark(who)
         self.settle(who, now)
         self.owner[slot] = who
         self.running[who] += 1
@@ -97,6 +124,7 @@ class Usage:
         self.require_slot(slot)
         k: cython.Py_ssize_t
         who: cython.Py_ssize_t = self.owner[slot]
+        self.mark(who)
         self.settle(who, now)
         self.running[who] -= 1
         for k in range(self.width):
@@ -247,6 +275,9 @@ class Steps(Usage):
                 self.live[at] += self.rate[at] * passed
         self.since[who] = now
         return 0
+
+    def stands(self, since, time):
+        return self.temporary and since // self.every == time // self.every
 
     def decay(self, since, time):
         """By what use that was put down at `since` is multiplied until `time`."""

@@ -654,8 +654,9 @@ class Pass:
         return self.begin_job(slot)
 
     def start_head(self, slot):
-        """The same of the job that the queue has just told to be its first."""
-        self.jobs.at[slot].backfilled = self.lines is not None and self.raw_queue.ahead(slot)
+        """The same of the job that the queue has just told to be its first: only such as are passed over may stand
+        before it."""
+        self.jobs.at[slot].backfilled = self.lines is not None and self.lines.passing and self.lines.ahead(slot)
         return self.begin_job(slot)
 
     def begin_job(self, slot):

@@ -77,6 +77,7 @@ class Counters:
         self.accounts = accounts
         self.quotas = quotas
         self.numbers: dict[tuple[int, str | None], int] = {}
+        self.titles: dict[int, str] = {}
         self.members: dict[int, list[int]] = {-1: []}
         self.caps: dict[int, Mapping[str, int]] = {}
         self.ranks: dict[int, tuple[int, int]] = {}
@@ -159,7 +160,10 @@ class Counters:
             if left:
                 key = (number, entity)
                 if key not in self.numbers:
-                    self.numbers[key] = self.quotas.add(rule.title(entity), left, rule.title(None))
+                    if number not in self.titles:
+                        self.titles[number] = rule.title(None)
+                    self.numbers[key] = self.quotas.add(rule.title(entity), left, self.titles[number])
                     self.caps[self.numbers[key]] = left
-                    self.ranks[self.numbers[key]] = self._rank(rule, entity)
+                    if ACCRUING in left:
+                        self.ranks[self.numbers[key]] = self._rank(rule, entity)
                 yield self.numbers[key]

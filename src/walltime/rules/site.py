@@ -27,6 +27,8 @@ Array = np.ndarray[Any, Any]
 ELSEWHERE = "bound to a reservation of another cluster"
 MEMORY = ("memory", "memory_per_node", "memory_per_core")
 GPUS = ("gpus", "gpus_per_node")
+LARGEST = 1 << 62
+"""Numbers below this one can be added in 64 bits."""
 
 
 def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
@@ -440,9 +442,14 @@ class Site:
         if number < 0:
             columns.append(batch.column("queue")[rows])
             names.append(batch.label_names("queue"))
-        packed = np.zeros(len(rows), np.int64)
+        packed, most = np.zeros(len(rows), np.int64), 1
         for column, labels in zip(columns, names, strict=True):
-            _, packed = np.unique(packed * (len(labels) + 1) + column + 1, return_inverse=True)
+            most *= len(labels) + 1
+            if most >= LARGEST:  # else they need not be numbered in between
+                _, packed = np.unique(packed, return_inverse=True)
+                most = (len(rows) + 1) * (len(labels) + 1)
+            packed = packed * (len(labels) + 1) + column + 1
+        _, packed = np.unique(packed, return_inverse=True)
         first = np.zeros(int(packed.max()) + 1 if len(rows) else 0, np.int64)
         first[packed] = np.arange(len(rows))
         found = np.empty(len(first), np.int64)

@@ -8,8 +8,11 @@ import pytest
 import walltime
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND
+from walltime.engine import native
 from walltime.kernel.profiles.free_profile import FreeProfile
+from walltime.kernel.source import Observer
 from walltime.policy.api import Rhythm
+from walltime.scenario import parse
 
 
 def run(jobs, rhythm, **scheduler):
@@ -102,6 +105,31 @@ def test_a_rhythm_of_ones_own():
 def test_a_rhythm_is_a_rhythm():
     with pytest.raises(InputError, match="Rhythm"):
         run([(0, 1, 1)], dict)
+
+
+class Listener(Observer):
+    """Wants to be told of promises."""
+
+
+@pytest.mark.parametrize("backfill", ["easy", {"name": "depth", "depth": 20}, "conservative", "aggressive"])
+@pytest.mark.parametrize("cluster", [{"cores": 64}, {"nodes": "16x4", "sharing": "whole"}])
+def test_a_pass_that_nobody_hears_starts_the_same_jobs(cluster, backfill):
+    """It plans no more than it has to: what is planned in vain, and told, must not make a difference."""
+    random = np.random.default_rng(7)
+    length = np.round(random.lognormal(5, 1.3, 800)).astype(int) + 1
+    jobs = walltime.Workload.from_columns(
+        submit=np.sort(random.integers(0, 30_000, 800)),
+        cores=4 * np.minimum(random.geometric(0.25, 800), 16),
+        run_time=(length * random.random(800)).astype(int) + 1,
+        requested_time=length,
+    )
+    factors = {"name": "multifactor", "weights": {"age": 10_000, "job_size": 500}, "max_age": "1h", "interval": 60}
+    rhythm = {"name": "periodic", "bf_interval": 20, "bf_max_job_test": 30, "sched_interval": 300}
+    scheduler = {"order": factors, "backfill": backfill, "rhythm": rhythm}
+    scenario = parse({"workload": {"table": jobs}, "cluster": cluster | {"scheduler": scheduler}})
+    alone, heard = (native.run(scenario, jobs, observers=observers) for observers in ((), (Listener(),)))
+    assert alone.jobs["start"].equals(heard.jobs["start"])
+    assert alone.jobs["backfilled"].sum() > 20
 
 
 def test_the_profile_is_what_a_list_of_every_second_says():

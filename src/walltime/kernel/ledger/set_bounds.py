@@ -14,7 +14,6 @@ from walltime.kernel.profiles.running_profile import RunningProfile
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
-FEW = cython.declare(cython.Py_ssize_t, 16)  # so many nodes of a hold are looked at one by one
 
 
 @cython.cclass
@@ -117,36 +116,18 @@ class SetBounds(SetProfiles):
         return max(0, min(pool.total, self.spare[s]))
 
     def most_beside(self, h, s):
-        """The most that a single node of the set offers beside the hold; where it has many nodes, a bound of that."""
-        e: cython.longlong = self.held_first[h]
-        i: cython.Py_ssize_t
+        """The most that a single node of the set offers beside the hold; where it is by number, a bound of that."""
         pool: NodePool = self.pools[s]
-        level: cython.longlong = pool.level_to(pool.top)
-        most: cython.longlong = 0
-        kept: cython.Py_ssize_t = 0
-        found: cython.longlong
+        v: cython.longlong = pool.level_to(pool.top)
+        nodes: cython.longlong = 0
         if self.held_count[h] > 0:
-            return level
-        while e >= 0:
-            i = self.timelines.kept_node[e]
-            if i < self.n and self.member[s * self.n + i]:
-                most = max(most, pool.value[i] - self.timelines.kept_barred[e])
-                kept += 1
-                if kept > FEW:
-                    return level
-            e = self.timelines.kept_next[e]
-        while level > most and pool.count[level] <= kept:  # maybe all of them are kept
-            found = 0
-            e = self.held_first[h]
-            while e >= 0:
-                i = self.timelines.kept_node[e]
-                if i < self.n and self.member[s * self.n + i] and pool.value[i] == level:
-                    found += 1
-                e = self.timelines.kept_next[e]
-            if pool.count[level] > found:
+            return v
+        while v > 0:
+            nodes += pool.count[v] - self.lost[s * self.levels + v]
+            if nodes > 0:
                 break
-            level = pool.level_to(level - 1)
-        return max(level, most)
+            v -= 1
+        return v
 
     def bounds_of(self, node_set, local=False) -> tuple:
         """The bounds of a node set as (free, extra, window): for checks and for a person."""

@@ -59,7 +59,7 @@ cdef class QueueIndex:
     cpdef Py_ssize_t head(self) noexcept
     cpdef Py_ssize_t next(self, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except? -1
-    cdef Py_ssize_t write_slots(self, long long[::1] out) noexcept
+    cdef Py_ssize_t write_slots(self, long long[::1] out, Py_ssize_t many) noexcept
     cdef int write_entries(self, Entries out) noexcept
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cdef Py_ssize_t locate(self, long long key, long long seq) noexcept

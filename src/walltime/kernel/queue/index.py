@@ -196,15 +196,17 @@ class QueueIndex:
                 out.append(self.at[k])
         return out
 
-    def write_slots(self, out):
-        """The same into an array; how many."""
+    def write_slots(self, out, many):
+        """The same into an array, so many at the most; how many."""
         leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         for leaf in range(self.first, self.used):
-            for k in range(leaf * WORDS, leaf * WORDS + self.count[leaf] * ENTRY, 4):
+            for k in range(leaf * WORDS, leaf * WORDS + min(self.count[leaf], many - n) * ENTRY, 4):
                 out[n] = self.at[k]
                 n += 1
+            if n == many:
+                break
         return n
 
     def write_entries(self, out: Entries):

@@ -20,6 +20,7 @@ cdef class Line:
     cdef readonly Queue queue
     cdef readonly Py_ssize_t number
     cdef readonly Py_ssize_t tier
+    cdef Py_ssize_t place
     cdef readonly Py_ssize_t lane
     cdef readonly Py_ssize_t node_set
     cdef readonly Py_ssize_t counter
@@ -32,6 +33,14 @@ cdef class Line:
     cdef long long gpus
     cdef long long memory
     cdef long long work
+    # what was sought in vain
+    cdef long long sought
+    cdef long long free
+    cdef long long extra
+    cdef long long window
+    cdef long long longest
+    cdef bint is_barren(self, long long free, long long extra, long long window, long long longest) noexcept
+    cdef int set_barren(self, long long free, long long extra, long long window, long long longest) noexcept
 
 cdef class LineKeys:
     cdef int renew(self, Line line) except -1
@@ -45,6 +54,8 @@ cdef class LinesQueue(Queue):
     cdef readonly Py_ssize_t parked
     cdef readonly list lines
     cdef list tiers
+    cdef long long[::1] crowd
+    cdef long long[::1] few
     cdef list lane_line
     cdef long long[::1] tier_of
     cdef list at_counter

@@ -79,10 +79,11 @@ class Line:
     """Jobs in one order. With a counter they are those that it kept waiting when they were last looked at, and the
     least that any of them asks of it is known; the line is closed while it can admit none of them."""
 
-    def __init__(self, queue: Queue, number, tier, lane, node_set, local, counter, dynamic) -> None:
+    def __init__(self, queue: Queue, number, tier, place, lane, node_set, local, counter, dynamic) -> None:
         self.queue = queue
         self.number = number
         self.tier = tier
+        self.place = place  # of the tier, among the tiers
         self.lane = lane
         self.node_set = node_set
         self.local = local
@@ -92,6 +93,28 @@ class Line:
         self.renewed = -1  # the renewal that the keys of its jobs follow
         self.behind = {}  # of a lane: its jobs at a limit, by the counter
         self.cores = self.gpus = self.memory = self.work = NEVER
+        self.sought = -1  # at how many moves no job was found in it, and within which bounds
+        self.free = self.extra = self.window = self.longest = 0
+
+    def is_barren(self, free, extra, window, longest):
+        """Whether it is known that no job of it is within these bounds: it has the jobs that it had when none was
+        within bounds that were no tighter."""
+        return (
+            self.sought == self.queue.moves
+            and free <= self.free
+            and extra <= self.extra
+            and window <= self.window
+            and longest <= self.longest
+        )
+
+    def set_barren(self, free, extra, window, longest):
+        """No job of it is within these bounds."""
+        self.sought = self.queue.moves
+        self.free = free
+        self.extra = extra
+        self.window = window
+        self.longest = longest
+        return 0
 
 
 @cython.cclass
@@ -127,6 +150,8 @@ class LinesQueue(Queue):
         self.parked = 0
         self.lines = []
         self.tiers = []
+        self.crowd = integers(8)  # by tier: the jobs of its open lines, and how many of these lines are at a limit
+        self.few = integers(FEW)
         self.lane_line = []  # by lane; None for one of another domain
         self.tier_of = integers(8)
         self.at_counter = []  # by counter, the lines of jobs that wait there
@@ -146,22 +171,26 @@ class LinesQueue(Queue):
             self.tier_of = doubled(self.tier_of)
             self.passed = integers(2 * len(self.passed))
         self.tier_of[number] = place
-        line = self.make(tier, lane, node_set, local, -1, dynamic)
-        while len(self.lane_line) <= number:
-            self.lane_line.append(None)
-        self.lane_line[number] = line
         last: cython.Py_ssize_t = len(self.tiers) - 1
         if last < 0 or self.tiers[last][0].tier != tier:
             self.tiers.append([])
             last += 1
+            if last == len(self.crowd):
+                self.crowd = doubled(self.crowd)
+        line = self.make(tier, last, lane, node_set, local, -1, dynamic)
+        while len(self.lane_line) <= number:
+            self.lane_line.append(None)
+        self.lane_line[number] = line
         self.tiers[last].append(line)
         self.dynamic = self.dynamic or dynamic
 
-    def make(self, tier, lane, node_set, local, counter, dynamic):
-        bounds = self.ledger if counter < 0 else None  # at a limit jobs are sought by cores alone, also those that wait
+    def make(self, tier, place, lane, node_set, local, counter, dynamic):
+        # at a limit jobs are sought by cores alone, also those that wait; and where a single node has to do, the most
+        # that one has tells as much as parts would
+        bounds = self.ledger if counter < 0 and not local else None
         size: cython.longlong = self.ledger.size
         queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
-        line = Line(queue, len(self.lines), tier, lane, node_set, local, counter, dynamic)
+        line = Line(queue, len(self.lines), tier, place, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
         return line
 
@@ -195,6 +224,7 @@ class LinesQueue(Queue):
                 line.work = self.quotas.work_of(slot)
         if line.open:
             self.size += 1
+            self.crowd[line.place] += 1
         else:
             self.parked += 1
             self.quotas.hold(line.counter, 1)
@@ -211,6 +241,7 @@ class LinesQueue(Queue):
             self.choosers.pop(slot, None)
         if line.open:
             self.size -= 1
+            self.crowd[line.place] -= 1
         else:
             self.parked -= 1
             self.quotas.hold(line.counter, -1)
@@ -261,7 +292,7 @@ class LinesQueue(Queue):
         home: Line = self.home(lane)
         line: Line = home.behind.get(counter)
         if line is None:
-            line = self.make(home.tier, lane, home.node_set, home.local, counter, home.dynamic)
+            line = self.make(home.tier, home.place, lane, home.node_set, home.local, counter, home.dynamic)
             home.behind[counter] = line
             while len(self.at_counter) <= counter:
                 self.at_counter.append([])
@@ -291,7 +322,8 @@ class LinesQueue(Queue):
     def close(self, line: Line):
         line.open = False
         self.moves += 1
-        self.tiers[self.place_of(line)].remove(line)
+        self.tiers[line.place].remove(line)
+        self.crowd[line.place] -= line.queue.size + 1
         self.size -= line.queue.size
         self.parked += line.queue.size
         return self.quotas.hold(line.counter, line.queue.size)
@@ -299,13 +331,15 @@ class LinesQueue(Queue):
     def open(self, line: Line):
         """The counter has gone down: look at its jobs again; whether one may be let in. A few are looked at at once."""
         home: Line = self.home(line.lane)
+        i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         counter: cython.Py_ssize_t
         opened: cython.bint = False
         if self.keys is not None:
             self.keys.renew(line)
         if line.queue.size <= FEW:
-            for slot in line.queue.slots():
+            for i in range(line.queue.leading(FEW, self.few)):
+                slot = self.few[i]
                 counter = self.refuser(slot)
                 if counter < 0:
                     self.remove(slot)
@@ -316,19 +350,12 @@ class LinesQueue(Queue):
             return opened
         line.open = True
         self.moves += 1
-        self.tiers[self.place_of(line)].append(line)
+        self.tiers[line.place].append(line)
+        self.crowd[line.place] += line.queue.size + 1
         self.size += line.queue.size
         self.parked -= line.queue.size
         self.quotas.hold(line.counter, -line.queue.size)
         return True
-
-    def place_of(self, line: Line) -> int:
-        """Where the line's tier is in the list of tiers."""
-        i: cython.Py_ssize_t
-        for i in range(len(self.tiers)):
-            if cython.cast(Line, self.tiers[i][0]).tier == line.tier:
-                return i
-        raise KeyError(line.tier)
 
     def unpark(self, slot):
         """The job has given back what it counted for: open the limit lines that admit a job now; whether one was."""
@@ -483,7 +510,11 @@ class LinesQueue(Queue):
                 free = room
             if room < extra:
                 extra = room
+        if line.is_barren(free, extra, window, longest):
+            return -1
         slot = line.queue.find(free, extra, window, after, longest)
+        if slot < 0 and after < 0:
+            line.set_barren(free, extra, window, longest)
         while slot >= 0:
             counter = self.refuser(slot)
             if counter < 0:
@@ -511,6 +542,8 @@ class LinesQueue(Queue):
         if self.size == 0:
             return -1
         for i in range(len(self.tiers)):
+            if self.crowd[i] == 0:
+                continue
             lines = self.tiers[i]
             tier = cython.cast(Line, lines[0]).tier
             if tier < start:

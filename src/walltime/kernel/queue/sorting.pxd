@@ -19,6 +19,8 @@ cdef class Sorter:
     cdef int move_stretches(self, Py_ssize_t count) except -1
     cdef bint deal(self, Py_ssize_t n, Py_ssize_t count) except -1
     cdef int deal_digit(self, Py_ssize_t n, long long low, int shift) noexcept
+    cdef bint near(self, Py_ssize_t count) noexcept
+    cdef bint shift(self, Py_ssize_t n) noexcept
     cdef bint merge_alike(self, Py_ssize_t n) noexcept
     cdef Py_ssize_t count_alike(self, Py_ssize_t count) noexcept
     cdef Py_ssize_t merge_pairs(self, Py_ssize_t count, bint alike) noexcept

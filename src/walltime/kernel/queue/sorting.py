@@ -9,6 +9,8 @@ from walltime.kernel.arrays import integers
 FEW = cython.declare(
     cython.Py_ssize_t, 4
 )  # entries of one key in a row, on average, from which on they are moved whole
+NEAR = cython.declare(cython.Py_ssize_t, 4)  # places that an entry is shifted, on average, before all are merged
+FAR = cython.declare(cython.Py_ssize_t, 16)  # and this is too far for any of them
 DIGIT = cython.declare(cython.int, 11)  # bits of a digit
 DIGITS = cython.declare(cython.Py_ssize_t, 2048)
 WIDE = cython.declare(cython.longlong, 1 << 61)  # keys that lie further apart are not told apart by their digits
@@ -37,10 +39,12 @@ class Sorter:
 
     `sort` leaves the result in attributes of the same names, which may be other arrays (`turned`). Where whole groups
     of one key have changed places with each other, as the jobs of users do under fair share, only the groups are
-    sorted, and each is copied once. Else the runs are merged, that is the stretches that are in order already, in time
-    proportional to n times the logarithm of their number; or, where they are too many for that, all are first dealt
-    out by the digits of their keys. Where the keys are in order, only runs of one key are merged. `moves` counts the
-    entries that have been written: never more than n times the logarithm of n.
+    sorted, and each is copied once. Where there are many runs, that is stretches that are in order already, but nobody
+    has a long way to go, as under priorities that are cut to whole numbers, each entry is shifted to its place. Else
+    the runs are merged, in time proportional to n times the logarithm of their number; or, where they are too many for
+    that, all are first dealt out by the digits of their keys. Where the keys are in order, only runs of one key are
+    merged. `moves` counts the entries that have been written: never more than n times the logarithm of n, and NEAR
+    times n that were shifted in vain.
 
     The arrays are kept between uses: fresh memory for each would cost as much as the sorting.
     """
@@ -75,6 +79,10 @@ class Sorter:
         count = self.find_runs(n, False)
         if count < 2:
             return False
+        if self.near(count):
+            if self.shift(n):
+                return True
+            count = self.find_runs(n, False)
         if FEW * count <= n:
             count = self.find_runs(n, True)
             if FEW * count <= n:
@@ -85,6 +93,41 @@ class Sorter:
             return self.merge_alike(n)
         while count > 1:
             count = self.merge_pairs(count, False)
+        return True
+
+    def near(self, count):
+        """Whether no run begins with a key that belongs many places before it; most likely no other is far off then."""
+        keys: cython.longlong[::1] = self.keys
+        r: cython.Py_ssize_t
+        for r in range(1, count):  # noqa: SIM110 - a generator would be an object
+            if self.runs[r] >= FAR and keys[self.runs[r]] < keys[self.runs[r] - FAR]:
+                return False
+        return True
+
+    def shift(self, n):
+        """Put each entry that is out of place where it belongs, one after the other: whether all are in order. It is
+        given up once they have gone further than NEAR places on average; then only the first of them are."""
+        keys: cython.longlong[::1] = self.keys
+        ties: cython.longlong[::1] = self.ties
+        items: cython.longlong[::1] = self.items
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        left: cython.Py_ssize_t = NEAR
+        key: cython.longlong
+        tie: cython.longlong
+        item: cython.longlong
+        for i in range(1, n):
+            left += NEAR
+            key, tie, item = keys[i], ties[i], items[i]
+            k = i
+            while k > 0 and (keys[k - 1] > key or (keys[k - 1] == key and ties[k - 1] > tie)):
+                keys[k], ties[k], items[k] = keys[k - 1], ties[k - 1], items[k - 1]
+                k -= 1
+            keys[k], ties[k], items[k] = key, tie, item
+            left -= i - k
+            self.moves += i - k
+            if left < 0:
+                return False
         return True
 
     def merge_alike(self, n):

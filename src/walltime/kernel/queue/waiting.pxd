@@ -65,6 +65,7 @@ cdef class OrderedQueue(Queue):
     cdef long long[::1] room(self)
     cdef int rekey(self) except -1
     cdef long long[::1] ordered(self)
+    cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef int flush(self) except -1
     cdef int enter(self, Py_ssize_t slot) except -1

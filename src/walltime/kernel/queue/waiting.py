@@ -515,17 +515,21 @@ class OrderedQueue(Queue):
         return 0
 
     def ordered(self):
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         while len(self.buffer) <= self.size:
             self.buffer = doubled(self.buffer)
-        n = self.line.write_slots(self.buffer)
-        for i in range(self.begin, self.end):
-            if self.tail[i] >= 0:
-                self.buffer[n] = self.tail[i]
-                n += 1
-        self.buffer[n] = -1
+        self.buffer[self.leading(self.size, self.buffer)] = -1
         return self.buffer
+
+    def leading(self, many, slots):
+        n: cython.Py_ssize_t = self.line.write_slots(slots, many)
+        i: cython.Py_ssize_t
+        for i in range(self.begin, self.end):
+            if n == many:
+                break
+            if self.tail[i] >= 0:
+                slots[n] = self.tail[i]
+                n += 1
+        return n
 
     def reorder(self):
         """The keys have changed: sort everything again."""

@@ -39,12 +39,13 @@ class Samples:
     def series(self, tree: Any, names: list[str]) -> Series:
         """`fair_share_factor` of each leaf and `usage` (core-seconds) of each node, from its first sample on."""
         leaves = [node for node in range(1, tree.size) if tree.charged[node] >= 0]
+        factors, use = ([sample.tolist() for sample in samples] for samples in (self.factors, self.use))
         return {
-            "fair_share_factor": {names[node]: self._of(node, self.factors) for node in leaves},
-            "usage": {names[node]: self._of(node, self.use) for node in range(1, tree.size)},
+            "fair_share_factor": {names[node]: self._of(node, factors) for node in leaves},
+            "usage": {names[node]: self._of(node, use) for node in range(1, tree.size)},
         }
 
-    def _of(self, node: int, values: list[Any]) -> list[tuple[int, float]]:
+    def _of(self, node: int, values: list[list[float]]) -> list[tuple[int, float]]:
         return [
             (time, float(f"{sample[node]:.10g}"))
             for time, sample in zip(self.times, values, strict=True)

@@ -13,12 +13,16 @@ cdef class Tree:
     cdef double[::1] given
     cdef readonly double[::1] share
     cdef double[::1] part
+    cdef double[::1] own
+    cdef long long read_at
+    cdef long long[::1] leaf_of
     cdef double[::1] used
     cdef readonly double[::1] use
     cdef readonly double[::1] effective
     cdef readonly double[::1] level
     cdef readonly double[::1] standing
-    cdef readonly double[::1] factor
+    cdef double[::1] factors
+    cdef bint factored
     cdef long long[::1] first
     cdef long long[::1] child
     cdef long long[::1] line
@@ -31,8 +35,9 @@ cdef class Tree:
     cpdef Py_ssize_t add(self, Py_ssize_t parent, double shares, Py_ssize_t charged) except -1
     cpdef int calculate(self, Usage usage, long long time, int formula, double dampening) except -1
     cdef int normalise(self) except -1
-    cdef int sum_use(self, Usage usage, long long time) except -1
-    cdef int settle(self, Py_ssize_t node, double ratio) noexcept
+    cdef double factor_of(self, Py_ssize_t node) noexcept
+    cdef int read(self, Usage usage, long long time) except -1
+    cdef int sum_use(self) noexcept
     cdef int by_target(self) noexcept
     cdef double ratio(self, double use, double share) noexcept
     cdef int by_effective_use(self, double dampening) noexcept

@@ -41,12 +41,16 @@ class Tree:
         self.given = doubles(16)  # shares as they are given
         self.share = doubles(16)
         self.part = doubles(16)  # the node's shares over those of all its siblings and itself
+        self.own = doubles(16 * width)  # what the leaf has used itself, as it was read last
+        self.read_at = -1  # and when
+        self.leaf_of = integers(16)  # of each number in the usage ledger
         self.used = doubles(16 * width)
         self.use = doubles(16)
         self.effective = doubles(16)
         self.level = doubles(16)
         self.standing = doubles(16)
-        self.factor = doubles(16)
+        self.factors = doubles(16)
+        self.factored = True  # whether they follow the standings
         self.first = integers(17)  # of each node's children, in `child`
         self.child = integers(16)
         self.line = integers(16)  # nodes that are given ranks, the children of one behind those of another
@@ -68,25 +72,46 @@ class Tree:
             self.given = lengthened(self.given)
             self.share = lengthened(self.share)
             self.part = lengthened(self.part)
+            self.own = lengthened(self.own)
             self.used = lengthened(self.used)
             self.use = lengthened(self.use)
             self.effective = lengthened(self.effective)
             self.level = lengthened(self.level)
             self.standing = lengthened(self.standing)
-            self.factor = lengthened(self.factor)
+            self.factors = lengthened(self.factors)
             self.first = integers(len(self.parent) + 1)
         self.parent[node] = parent
         self.given[node] = shares
         self.charged[node] = charged
-        self.leaves += charged >= 0
+        if charged >= 0:
+            self.leaves += 1
+            while charged >= len(self.leaf_of):
+                self.leaf_of = doubled(self.leaf_of)
+            self.leaf_of[charged] = node
         self.size = node + 1
         return node
+
+    @property
+    def factor(self):
+        """The factor of each node. Most orders look at standings alone, so these are made when they are asked for."""
+        i: cython.Py_ssize_t
+        if not self.factored:
+            for i in range(self.known):
+                self.factors[i] = exp2(-self.standing[i])
+            self.factored = True
+        return self.factors
+
+    def factor_of(self, node):
+        """That of one node."""
+        return self.factors[node] if self.factored or node >= self.known else exp2(-self.standing[node])
 
     def calculate(self, usage: Usage, time, formula, dampening):
         """Everything, by the use at the time; `formula` is the place in FORMULAS."""
         if self.known < self.size:
             self.normalise()
-        self.sum_use(usage, time)
+        self.read(usage, time)
+        self.sum_use()
+        self.factored = formula == 2
         if formula == 0:
             self.by_target()
         elif formula == 1:
@@ -118,19 +143,43 @@ class Tree:
         self.known = n
         return 0
 
-    def sum_use(self, usage: Usage, time):
+    def read(self, usage: Usage, time):
+        """The leaves' own use; only of those of which it may have changed, where time alone changes none."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        w: cython.Py_ssize_t = self.width
+        if self.read_at >= 0 and usage.stands(self.read_at, time):
+            for i in range(usage.changes):
+                for k in range(w):
+                    self.own[self.leaf_of[usage.changed[i]] * w + k] = usage.read(usage.changed[i], k, time)
+        else:
+            for i in range(self.size):
+                for k in range(w if self.charged[i] >= 0 else 0):
+                    self.own[i * w + k] = usage.read(self.charged[i], k, time)
+        self.read_at = time
+        return usage.forget_marks()
+
+    def sum_use(self):
         """The use of each node: the leaves' own, the others' that of all below them; of several resources the one of
         which most was used, each measured against what the cluster has."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
+        above: cython.Py_ssize_t
         most: cython.double
-        for i in range(self.size):
-            for k in range(w):
-                self.used[i * w + k] = usage.read(self.charged[i], k, time) if self.charged[i] >= 0 else 0.0
-        for i in range(self.size - 1, 0, -1):
-            for k in range(w):
-                self.used[self.parent[i] * w + k] += self.used[i * w + k]
+        sum: cython.double
+        for k in range(w):
+            for i in range(self.size):
+                self.used[i * w + k] = self.own[i * w + k]
+            above = 0
+            sum = self.used[k]  # what is known so far of the node above
+            for i in range(self.size - 1, 0, -1):
+                if self.parent[i] != above:
+                    self.used[above * w + k] = sum
+                    above = self.parent[i]
+                    sum = self.used[above * w + k]
+                sum += self.used[i * w + k]
+            self.used[above * w + k] = sum
         for i in range(self.size):
             most = 0.0
             for k in range(w):
@@ -139,17 +188,13 @@ class Tree:
             self.use[i] = most
         return 0
 
-    def settle(self, node, ratio):
-        """The node's factor is two to the power of minus the ratio."""
-        self.standing[node] = blunt(ratio)
-        self.factor[node] = exp2(-self.standing[node])
-        return 0
-
     def by_target(self):
         """Alea: F = 2**-(U / S), U the part of all use that is the leaf's, S its share of the whole."""
         i: cython.Py_ssize_t
+        use: cython.double
         for i in range(self.size):
-            self.settle(i, self.ratio(self.use[i] / self.use[0] if self.use[0] > 0 else 0.0, self.share[i]))
+            use = self.use[i] / self.use[0] if self.use[0] > 0 else 0.0
+            self.standing[i] = blunt(self.ratio(use, self.share[i]))
         return 0
 
     def ratio(self, use, share):
@@ -164,13 +209,13 @@ class Tree:
         i: cython.Py_ssize_t
         use: cython.double
         self.effective[0] = 1.0
-        self.settle(0, 0.0)
+        self.standing[0] = 0.0
         for i in range(1, self.size):
             use = self.use[i] / self.use[0] if self.use[0] > 0 else 0.0
             if self.parent[i] > 0:
                 use = use * (1.0 - self.part[i]) + self.effective[self.parent[i]] * self.part[i]
             self.effective[i] = use
-            self.settle(i, self.ratio(use, self.share[i]) / dampening)
+            self.standing[i] = blunt(self.ratio(use, self.share[i]) / dampening)
         return 0
 
     def by_rank(self):
@@ -213,7 +258,7 @@ class Tree:
                 if not tied:
                     self.rank = self.next_rank
                 self.next_rank -= 1
-                self.factor[node] = cython.cast(cython.double, self.rank) / cython.cast(cython.double, self.leaves)
+                self.factors[node] = cython.cast(cython.double, self.rank) / cython.cast(cython.double, self.leaves)
                 self.standing[node] = -cython.cast(cython.double, self.rank)
                 i += 1
                 continue
@@ -221,7 +266,9 @@ class Tree:
             last = end
             while k < end and self.key[k] == self.key[i]:  # accounts that are equal are looked at as one
                 node = self.line[k]
-                self.factor[node] = cython.cast(cython.double, self.next_rank) / cython.cast(cython.double, self.leaves)
+                self.factors[node] = cython.cast(cython.double, self.next_rank) / cython.cast(
+                    cython.double, self.leaves
+                )
                 last = self.list_children(node, last)
                 k += 1
             self.visit(end, last, tied)

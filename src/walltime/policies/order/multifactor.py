@@ -118,7 +118,7 @@ class Multifactor(Order):
         """The priority at the last renewal, of a job whose key was asked for."""
         value: cython.double = self.age_weight * find_age(self.time - self.since[slot], self.max_age)
         if self.share is not None:
-            value += self.share_weight * self.share.tree.factor[self.leaf[slot]]
+            value += self.share_weight * self.share.tree.factor_of(self.leaf[slot])
         value += self.base[slot]
         if not value >= 1.0:
             return 1

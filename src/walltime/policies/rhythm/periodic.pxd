@@ -50,6 +50,7 @@ cdef class Periodic(Rhythm):
     cdef int run_listed(self, Pass p) except -1
     cdef int run_lines(self, Pass p) except -1
     cdef Py_ssize_t collect(self, Pass p) except? -1
+    cdef Py_ssize_t last_hope(self, Pass p, Py_ssize_t i, Py_ssize_t n) except? -1
     cdef bint repeats(self, Pass p, Py_ssize_t n) except? -1
     cdef bint too_many(self, Pass p, Py_ssize_t slot) except? -1
     cdef int consider(self, Pass p, Py_ssize_t slot) except -1

@@ -254,19 +254,32 @@ class Periodic(Rhythm):
 
     def run_listed(self, p: Pass):
         """No job's place in the list changes during the pass, as there are no limits."""
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = self.collect(p)
-        if self.repeats(p, n) and not self.missed:
-            self.skipped += 1  # the same jobs in the same order, and nothing happened: time alone lets no job start
+        brief: cython.bint
+        if self.repeats(p, n) and not self.missed & ~ARRIVAL:
+            self.skipped += 1  # the same jobs in the same order, all else as it was: time alone lets no job start
             return 0
         p.release()
         self.planned = p.now
         self.counted = p.raw_ledger.foresee(self.free_profile)
-        i = 0
+        brief = self.counted and not p.heard and self.watched < 0 and self.candidates is None
+        if brief:
+            n = self.last_hope(p, 0, n)
         while i < n and (self.reserved < self.depth or self.candidates is None):
             self.consider(p, self.chosen[i])
             i += 1
+            if brief:
+                n = self.last_hope(p, i, n)
         return self.start_ranked(p, list(self.chosen[i:n])) if i < n else 0
+
+    def last_hope(self, p: Pass, i, n):
+        """How many jobs there are up to the last one, from the i-th on, that could start now beside what is planned so
+        far. Where a plan lasts no longer than its pass and nobody hears of it, those behind are of no consequence: less
+        and less is free while a pass goes on, so none of them will start."""
+        while n > i and not self.fits(p, self.chosen[n - 1]):
+            n -= 1
+        return n
 
     def collect(self, p: Pass):
         """The jobs that the pass looks at, in order; how many."""
@@ -291,7 +304,7 @@ class Periodic(Rhythm):
         """Whether the list is that of the last time; it is remembered for the next."""
         i: cython.Py_ssize_t
         same: cython.bint = n == self.befores
-        if not self.ageing or self.candidates is not None:
+        if self.candidates is not None:
             return False
         while len(self.before) < n:
             self.before = doubled(self.before)

@@ -14,6 +14,7 @@ KINDS = {
     "groups": lambda rng, ranks, slot: ranks[slot % 7],
     "anything": lambda rng, ranks, slot: rng.randrange(50),
     "the same order": lambda rng, ranks, slot: slot * 3 + 1,
+    "nearly the same order": lambda rng, ranks, slot: slot // 2 + rng.randrange(3),
 }
 
 
@@ -79,6 +80,11 @@ SHAPES = {
     "upside down": lambda rng: np.arange(MANY)[::-1] // 3,
     "all alike": lambda rng: np.zeros(MANY),
     "two runs": lambda rng: np.arange(MANY) % (MANY // 2),
+    "nearly in order": lambda rng: np.arange(MANY) // 3 + rng.integers(0, 3, MANY),
+    "nearly in order, but for the last": lambda rng: np.append(
+        np.arange(MANY - 1) // 3 + rng.integers(0, 3, MANY - 1), 0
+    ),
+    "nearly in order, then anything": lambda rng: np.maximum(np.arange(MANY), rng.integers(0, MANY, MANY)),
     "short runs": lambda rng: np.arange(MANY) % 7,
     "groups": lambda rng: rng.permutation(40)[np.arange(MANY) // 125],
     "groups of which some have the same key": lambda rng: rng.integers(0, 9, 40)[np.arange(MANY) // 125],
