@@ -101,7 +101,8 @@ class Counters:
                 found += self.named.get((kind, name), ())
         counters: list[int] = []
         for number in sorted(set(found)):
-            if self.matches(self.rules[number], job, line):
+            rule = self.rules[number]
+            if len(rule.names) < 2 or self.matches(rule, job, line):  # one name has been looked up
                 counters += self.counters(number, job, line)
         return self.define(counters)
 
@@ -156,14 +157,15 @@ class Counters:
         for entity in entities:
             if rule.per is not None and entity is None:
                 continue
-            left = {cap: most for cap, most in rule.caps.items() if cap not in rule.instead.get(entity or "", ())}
-            if left:
-                key = (number, entity)
-                if key not in self.numbers:
-                    if number not in self.titles:
-                        self.titles[number] = rule.title(None)
-                    self.numbers[key] = self.quotas.add(rule.title(entity), left, self.titles[number])
-                    self.caps[self.numbers[key]] = left
-                    if ACCRUING in left:
-                        self.ranks[self.numbers[key]] = self._rank(rule, entity)
-                yield self.numbers[key]
+            key = (number, entity)
+            if key not in self.numbers:
+                left = {cap: most for cap, most in rule.caps.items() if cap not in rule.instead.get(entity or "", ())}
+                if not left:
+                    continue
+                if number not in self.titles:
+                    self.titles[number] = rule.title(None)
+                self.numbers[key] = self.quotas.add(rule.title(entity), left, self.titles[number])
+                self.caps[self.numbers[key]] = left
+                if ACCRUING in left:
+                    self.ranks[self.numbers[key]] = self._rank(rule, entity)
+            yield self.numbers[key]

@@ -12,6 +12,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
 from walltime.kernel.usage import HalfLife, Steps, blunt
 from walltime.policies.fairshare.resets import next_reset
+from walltime.policies.fairshare.samples import round_to_digits
 from walltime.policies.fairshare.settings import read_settings
 from walltime.policies.fairshare.tree import Tree
 from walltime.policies.order.fairshare import FairShareOrder
@@ -452,3 +453,14 @@ def test_a_charge_by_memory_needs_memory():
 def test_it_is_no_order_of_candidates():
     with pytest.raises(InputError, match="candidates takes no order"):
         simulate("fcfs", backfill={"name": "easy", "candidates": "fairshare"})
+
+
+@pytest.mark.parametrize("step", [0, 0.5])
+@pytest.mark.parametrize("exponent", range(-34, 26, 3))
+def test_figures_have_ten_digits_as_python_writes_them(exponent, step):
+    """Also those in the middle between two, powers of ten and their neighbours."""
+    random = np.random.default_rng(exponent + 50)
+    values = (random.integers(10**9, 10**10, 500) + step) * 10.0**exponent
+    values = np.concatenate([values, -values, values * random.random(500), 10.0**exponent * np.arange(0, 20), [np.inf]])
+    values = np.concatenate([values, np.nextafter(values, 0), np.nextafter(values, np.inf)])
+    assert round_to_digits(values).tolist() == [float(f"{value:.10g}") for value in values.tolist()]

@@ -163,6 +163,11 @@ class StaticFactors:
             total += factor(jobs, slot) * weight
         return total
 
+    def only_size(self) -> tuple[JobSize | None, float]:
+        """The size factor and its weight, where nothing else counts; else None."""
+        weight = self.weights["job_size"]
+        return (self.size, weight) if weight and len(self.weighed) == 1 else (None, 0.0)
+
     def factors(self, jobs: JobTable, slot: int) -> dict[str, tuple[float, float]]:
         """Every factor and its weight."""
         return {name: (factor(jobs, slot) if weight else 0.0, weight) for name, factor, weight in self._list_terms()}

@@ -1,5 +1,6 @@
 from walltime.kernel.jobs cimport JobTable, require_job, require_jobs
 from walltime.policies.fairshare.share cimport FairShare
+from walltime.policies.order.job_size cimport JobSize
 from walltime.policy.api cimport Order
 
 cdef class Multifactor(Order):
@@ -7,6 +8,8 @@ cdef class Multifactor(Order):
     cdef readonly FairShare share
     cdef readonly object static
     cdef object accruals
+    cdef JobSize size
+    cdef double size_weight
     cdef readonly long long interval
     cdef readonly long long max_age
     cdef readonly bint accrue_always

@@ -13,6 +13,7 @@ from walltime.kernel.arrays import doubled, doubles, integers, lengthened
 from walltime.kernel.jobs import JobTable, require_job, require_jobs
 from walltime.policies.fairshare.share import FairShare
 from walltime.policies.order.factors import NAMES, StaticFactors, read_weights, split_fairshare
+from walltime.policies.order.job_size import JobSize  # noqa: F401 - as in multifactor.pxd
 from walltime.policy.api import Order
 
 MOST = cython.declare(cython.double, (1 << 32) - 1)
@@ -66,6 +67,7 @@ class Multifactor(Order):
         self.renewals = 0
         self.accruals = None if self.accrue_always else surroundings.accruals
         self.static.attach(surroundings)
+        self.size, self.size_weight = self.static.only_size()
         if self.share is not None:
             self.share.attach(surroundings)
         return 0
@@ -94,7 +96,10 @@ class Multifactor(Order):
             self.leaf = doubled(self.leaf)
             self.since = doubled(self.since)
             self.base = lengthened(self.base)
-        self.base[slot] = self.static.sum(jobs, slot)
+        if self.size is not None:
+            self.base[slot] = self.size.of(jobs, slot) * self.size_weight
+        else:
+            self.base[slot] = self.static.sum(jobs, slot)
         self.since[slot] = self.now
         self.since[slot] = self.begin(jobs, slot)  # of a job that was put back that very time
         if self.share is not None:
