@@ -19,13 +19,14 @@ cdef enum:
 # How many of n ascending numbers, from word `first` on and `step` words apart, are less than x. Without a branch on what
 # is found, which cannot be foretold.
 cdef inline Py_ssize_t count_below(long long *a, Py_ssize_t first, Py_ssize_t step, Py_ssize_t n, long long x) noexcept:
-    cdef long long *base = a + first
-    cdef long long *later
+    cdef long long *base = &a[first]
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t later
     while n > 1:
-        later = base + step * (n >> 1)
-        base = later if later[-step] < x else base
+        later = count + (n >> 1)
+        count = later if base[step * (later - 1)] < x else count
         n -= n >> 1
-    return (base - a - first) // step + (n == 1 and base[0] < x)
+    return count + (n == 1 and base[step * count] < x)
 
 # All lines of a block, of which a search touches one after the other.
 cdef inline void fetch_block(const long long *at) noexcept:
