@@ -14,6 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 COMPILED = [
+    "core.codes",
     "core.rounding",
     "workload.formats.swf_scan",
     "workload.formats.sacct_fields",

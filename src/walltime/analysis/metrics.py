@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from walltime.analysis.cells import bound_slowdowns, sum_held
+from walltime.analysis.cells import bound_slowdowns, find_longest, sum_held
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon, find_jobs
 from walltime.analysis.statistics import (
     Groups,
@@ -75,11 +75,13 @@ def summarise(
     if isinstance(record, Figures):
         return record.summarise(warmup=warmup, cooldown=cooldown)
     seen = in_experiment(record)
+    window = find_seen_window(record, seen, warmup, cooldown)
+    waits = _sum_up_waits(find_waits(seen))
     skipped = dict(record.facts.get("skipped") or {})
     return {
         "schema": SCHEMA,
         "jobs": record.jobs.height,
-        "started": len(find_waits(record)),
+        "started": _complete(record.jobs, "start", "wait").height,
         **count_states(record),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
@@ -91,27 +93,26 @@ def summarise(
         "held": dict(record.facts.get("held") or {}),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
-        **_measure_use(record, seen, warmup, cooldown),
+        **_measure_use(record, seen, window),
         "means_over": "started jobs" if seen is record else "started jobs of the experiment phase",
-        **_sum_up_waits(seen),
+        **waits,
         "mean_response": mean_seconds(find_responses(seen)),
         **_sum_up_slowdowns(seen),
         "area_weighted_bounded_slowdown": weigh_by_area(seen),
         "jain_fairness": jain(seen),
         "longest_wait_by_size": dict(starvation(seen).select("size", "longest_wait").iter_rows()),
-        "recorded": compare_recorded(seen),
+        "recorded": compare_recorded(seen, waits),
         "longest_queue": record.facts.get("longest_queue"),
         "overrun": record.facts.get("overrun"),
         "origin": record.facts.get("origin"),
         "clusters": find_capacity(record),
-        "resources": sum_up_resources(record, find_seen_window(record, seen, warmup, cooldown)),
+        "resources": sum_up_resources(record, window),
         "digest": digest(record.jobs, record.allocations) if digested else None,
         "facts": record.facts,
     }
 
 
-def _sum_up_waits(record: Record) -> dict[str, float | None]:
-    waits = find_waits(record)
+def _sum_up_waits(waits: np.ndarray) -> dict[str, float | None]:
     median, late = quantiles_seconds(waits, QUANTILES)
     return {
         "mean_wait": mean_seconds(waits),
@@ -194,14 +195,13 @@ def count_states(record: Record) -> dict[str, int]:
     return {**states, "killed": states["timeout"]}
 
 
-def _measure_use(record: Record, seen: Record, warmup: float | None, cooldown: float | None) -> dict[str, Any]:
+def _measure_use(record: Record, seen: Record, window: tuple[int, int] | tuple[None, None]) -> dict[str, Any]:
     """Makespan, core-seconds and utilization, in the whole and in the observation window: the experiment, if any."""
     held, capacity, down = find_held(record), sum(find_capacity(record).values()), list(find_down(record).values())
     submit = ticks(record.jobs["submit"])
     used = held.core_sum() / SECOND
     first = int(submit.min()) if len(submit) else None
     last = int(held.end.max()) if len(held.end) else None
-    window = find_seen_window(record, seen, warmup, cooldown)
     return {
         "makespan": None if first is None or last is None else (last - first) / SECOND,
         "utilization": _utilization(held, capacity, down, first, last),
@@ -314,21 +314,17 @@ def _describe_window(record: Record, first: int | None, last: int | None) -> dic
     }
 
 
-def compare_recorded(record: Record) -> dict[str, Any]:
-    """Waits as the original log has them beside the simulated ones, over the started jobs that have both."""
+def compare_recorded(record: Record, waits: dict[str, float | None] | None = None) -> dict[str, Any]:
+    """Waits as the original log has them beside the simulated ones, over the started jobs that have both.
+
+    `waits` are the figures of all waits, where they are known: they need not be found again if every job has both.
+    """
     both = _complete(record.jobs, "start", "wait", "recorded_wait")
-    recorded, simulated = ticks(both["recorded_wait"]), ticks(both["wait"])
-    (middle, late), (our_middle, our_late) = (quantiles_seconds(waits, QUANTILES) for waits in (recorded, simulated))
-    return {
-        "jobs": both.height,
-        "mean_wait": mean_seconds(recorded),
-        "median_wait": middle,
-        "p95_wait": late,
-        "max_wait": max_seconds(recorded),
-        "simulated_mean_wait": mean_seconds(simulated),
-        "simulated_median_wait": our_middle,
-        "simulated_p95_wait": our_late,
-    }
+    recorded = _sum_up_waits(ticks(both["recorded_wait"]))
+    if waits is None or both.height < _complete(record.jobs, "start", "wait").height:
+        waits = _sum_up_waits(ticks(both["wait"]))
+    simulated = {f"simulated_{name}": waits[name] for name in ("mean_wait", "median_wait", "p95_wait")}
+    return {"jobs": both.height, **recorded, **simulated}
 
 
 # Groups
@@ -395,23 +391,28 @@ def starvation(record: Record) -> pl.DataFrame:
 
     Unlike `max_wait`, it counts jobs that never started: cancelled ones to their end, waiting ones to the cut-off.
     """
-    jobs, horizon = record.jobs, find_horizon(record)
+    jobs = record.jobs
     rejected = is_label(jobs["state"], "rejected")
     if rejected.any():
         jobs = jobs.filter(~rejected)
-    submit, start, end = (ticks(jobs[name], ABSENT) for name in ("submit", "start", "end"))
-    leaving = np.where(end != ABSENT, end, submit if horizon is None else np.maximum(submit, horizon))
-    waited = np.where(start == ABSENT, leaving - submit, ticks(jobs["wait"]))
-    codes = size_codes(jobs["cores"].to_numpy())
+    waited = _waits_so_far(jobs, find_horizon(record))
     rows = []
-    for code, size in enumerate(SIZES):
-        members = np.flatnonzero(codes == code)
-        if len(members):
-            worst = int(members[np.argmax(waited[members])])
-            job = jobs.row(worst, named=True)
+    for size, worst in zip(SIZES, find_longest(waited, jobs["cores"].to_numpy(), list(SIZES.values())), strict=True):
+        if worst >= 0:
+            job = jobs.row(int(worst), named=True)
             rows.append((size, job["job_id"], int(waited[worst]) / SECOND, str(job["state"])))
     kinds = {"size": pl.String, "job_id": pl.Int64, "longest_wait": pl.Float64, "state": pl.String}
     return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def _waits_so_far(jobs: pl.DataFrame, horizon: int | None) -> np.ndarray:
+    """The waits in microseconds; of jobs that never started until they left, or until the horizon."""
+    waits = ticks(jobs["wait"])
+    if not jobs["start"].null_count():
+        return waits
+    submit, start, end = (ticks(jobs[name], ABSENT) for name in ("submit", "start", "end"))
+    leaving = np.where(end != ABSENT, end, submit if horizon is None else np.maximum(submit, horizon))
+    return np.where(start == ABSENT, leaving - submit, waits)
 
 
 def jain(record: Record) -> float | None:

@@ -21,7 +21,7 @@ from walltime.core.errors import InputError
 from walltime.core.tables import Record, Traffic
 
 if TYPE_CHECKING:
-    from walltime.analysis.series import Grid
+    from walltime.analysis.series import Grid, Line
     from walltime.api import Result
 
 NODES, GROUPS = "node", "node-group"
@@ -49,9 +49,9 @@ def dominant_shares(values: Mapping[str, np.ndarray], uses: Mapping[str, Use]) -
 
 def measure_nodes(
     record: Record, grid: Grid, keys: Sequence[str], layouts: Mapping[str, Layout | None], held: Held, uses: Any
-) -> list[pl.DataFrame]:
+) -> list[Line]:
     """The loads of the nodes, of their groups, and of each cluster; none of a cluster that is a number of cores."""
-    frames = []
+    lines = []
     told = [(name, layout) for name, layout in layouts.items() if layout is not None]
     for cluster, layout in told:
         mine = (record.allocations["cluster"].cast(pl.String) == cluster).to_numpy()
@@ -64,26 +64,26 @@ def measure_nodes(
             has = np.where(has >= UNCOUNTED, 0.0, has)
             used = _spread(record, placed, use)
             if NODES in keys:
-                frames += _loads(grid, held, placed, used, placed.node, has, prefix, layout.names(), (name, "_by_node"))
+                lines += _loads(grid, held, placed, used, placed.node, has, prefix, layout.names(), (name, "_by_node"))
             if GROUPS in keys:
                 names = list(dict.fromkeys(group.name for group in layout.groups))
                 numbers = np.repeat(
                     [names.index(group.name) for group in layout.groups], [g.count for g in layout.groups]
                 )
                 sums = np.bincount(numbers, has, len(names))
-                frames += _loads(
+                lines += _loads(
                     grid, held, placed, used, numbers[placed.node], sums, prefix, names, (name, "_by_node_group")
                 )
             every = np.zeros(len(placed.node), np.int64)
-            frames += _loads(grid, held, placed, used, every, np.array([has.sum()]), "", [cluster], (name, ""))
+            lines += _loads(grid, held, placed, used, every, np.array([has.sum()]), "", [cluster], (name, ""))
         if record.traffic is not None and cluster in record.traffic:
-            frames += _measure_traffic(grid, keys, record.traffic[cluster], layout, cluster, prefix)
-    return frames
+            lines += _measure_traffic(grid, keys, record.traffic[cluster], layout, cluster, prefix)
+    return lines
 
 
 def _measure_traffic(
     grid: Grid, keys: Sequence[str], traffic: Traffic, layout: Layout, cluster: str, prefix: str
-) -> list[pl.DataFrame]:
+) -> list[Line]:
     """The loads of disks and of the network that programs make: the larger of those of both directions. Components
     outside have theirs among the nodes, and do not count in groups and in all."""
     groups = list(dict.fromkeys(group.name for group in layout.groups))
@@ -98,13 +98,13 @@ def _measure_traffic(
         ends = np.arange(len(traffic.names))
         shown = (ends < MOST_NODES) | (ends >= layout.count)
         owners["_by_node"] = (np.where(shown, ends, -1), traffic.names, prefix)
-    frames = []
+    lines = []
     for resource, kinds in TRAFFIC.items():
         for suffix, (owner, names, start) in owners.items():
             levels, known = _directions(grid, traffic, kinds, owner, len(names))
             for number in np.flatnonzero(known).tolist():
-                frames.append(grid.frame(f"load_{resource}{suffix}", f"{start}{names[number]}", levels[number]))
-    return frames
+                lines.append((f"load_{resource}{suffix}", f"{start}{names[number]}", levels[number]))
+    return lines
 
 
 def _directions(
@@ -150,7 +150,7 @@ def _loads(
     prefix: str,
     names: Sequence[str],
     label: tuple[str, str],
-) -> list[pl.DataFrame]:
+) -> list[Line]:
     """A series for each owner that has some of the resource."""
     from walltime.analysis.series import Steps
 
@@ -160,7 +160,7 @@ def _loads(
     means = steps.means(used)
     name = f"load_{label[0]}{label[1]}"
     return [
-        grid.frame(name, f"{prefix}{names[number]}", means[number] / has[number])
+        (name, f"{prefix}{names[number]}", means[number] / has[number])
         for number in range(groups)
         if has[number] > 0
     ]

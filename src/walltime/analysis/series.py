@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
-from walltime.analysis.cells import locate, sum_steps
+from walltime.analysis.cells import locate, sum_steps, weigh_held
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.metrics import DERIVED, group_codes
 from walltime.analysis.monitoring import GROUPS, NODES, SHARE, dominant_shares, measure_nodes
@@ -29,6 +29,8 @@ from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, is_label, ticks
 from walltime.core.time import SECOND, microseconds
 
+Line = tuple[str, str, np.ndarray]
+"""One series: its name, its entity, and a value for each interval."""
 _Places = tuple[np.ndarray, np.ndarray]
 
 MOST_GROUPS = 20
@@ -68,25 +70,23 @@ def series(
     clusters = list(find_capacity(record)) or ["cluster"]
     owner, job_owner = (find_owners(table, clusters) for table in (record.allocations, record.jobs))
     parts = [[Part(cluster)] for cluster in clusters]
-    frames = Measured.of(record, grid, owner, job_owner, parts).frames("", clusters)
+    lines = Measured.of(record, grid, owner, job_owner, parts).lines("", clusters)
     if record.facts.get("shared_time"):
         held = find_held(record)
         for number, cluster in enumerate(clusters):
-            frames += _measure_load(grid, record, cluster, np.flatnonzero(owner == number), held)
+            lines += _measure_load(grid, record, cluster, np.flatnonzero(owner == number), held)
     for key in by:
         if key not in (NODES, GROUPS):
-            frames += _measure_groups(record, grid, key)
+            lines += _measure_groups(record, grid, key)
     if layouts and (NODES in by or GROUPS in by):
-        frames += measure_nodes(record, grid, by, layouts, find_held(record), find_uses(record))
-    if record.samples is not None:
-        frames.append(record.samples)
-    return pl.concat(frames)
+        lines += measure_nodes(record, grid, by, layouts, find_held(record), find_uses(record))
+    return pl.concat([grid.table(lines), *([] if record.samples is None else [record.samples])])
 
 
 def group_series(record: Record, key: str, intervals: int = 1000) -> pl.DataFrame:
     """The series of the groups of one key alone; none where the jobs do not tell it."""
     grid = find_grid(record, intervals, None)
-    return pl.concat([pl.DataFrame(schema=SERIES), *([] if grid is None else _measure_groups(record, grid, key))])
+    return pl.DataFrame(schema=SERIES) if grid is None else grid.table(_measure_groups(record, grid, key))
 
 
 def find_grid(record: Record, intervals: int, interval: float | None) -> Grid | None:
@@ -109,13 +109,14 @@ def find_grid_between(first: int, last: int, interval: float) -> Grid:
     return Grid.of(first, last, microseconds(interval))
 
 
-def _measure_groups(record: Record, grid: Grid, key: str) -> list[pl.DataFrame]:
+def _measure_groups(record: Record, grid: Grid, key: str) -> list[Line]:
     """The series of each group of jobs, the heaviest `MOST_GROUPS` of them; of queues also what they may use."""
     if key not in DERIVED and not record.jobs[key].count():
         return []
     codes, names = group_codes(record.jobs, key)
     owner = codes_of_allocations(record, codes)
-    weight = _weigh(find_held(record), owner, len(names))
+    held = find_held(record)
+    weight = weigh_held(held.start, held.end, held.cores, owner, len(names))
     order = [int(place) for place in np.argsort(-weight, kind="stable") if names[place] is not None][:MOST_GROUPS]
     number = np.full(len(names) + 1, -1)  # the last for allocations of no known job
     number[order] = np.arange(len(order))
@@ -125,13 +126,7 @@ def _measure_groups(record: Record, grid: Grid, key: str) -> list[pl.DataFrame]:
     measured = Measured.of(record, grid, owner, codes, parts)
     if key == "user":
         measured.values[SHARE] = dominant_shares(measured.values, find_uses(record))
-    return measured.frames(f"_by_{key}", chosen)
-
-
-def _weigh(held: Held, owner: np.ndarray, groups: int) -> np.ndarray:
-    """The core-time of each group; allocations of no known job count nowhere."""
-    known, amounts = owner >= 0, held.core_time() * held.cores
-    return np.bincount(owner, amounts, groups) if known.all() else np.bincount(owner[known], amounts[known], groups)
+    return measured.lines(f"_by_{key}", chosen)
 
 
 @dataclass(frozen=True)
@@ -153,6 +148,8 @@ class Measured:
         held, uses, outages = find_held(record), find_uses(record), find_down(record)
         ran = Steps(grid, held.start, held.end, owner, groups)
         there = Steps(grid, *_find_present(record.jobs, horizon, job_owner), groups)
+        ran.sum_up([None, *(use.held for use in uses.values())])
+        there.sum_up([None, *(use.asked for use in uses.values())])
         values = {f"used_{CORES}": ran.means(uses[CORES].held), "running_jobs": ran.means(None)}
         values["waiting_jobs"] = there.means(None, less=(ran, None))
         for name, use in uses.items():
@@ -169,10 +166,10 @@ class Measured:
             known[f"available_{name}"] = np.array([bool(own) for own in parts])
         return cls(grid, values, known)
 
-    def frames(self, suffix: str, entities: Sequence[str]) -> list[pl.DataFrame]:
-        """All series as tables, group by group."""
+    def lines(self, suffix: str, entities: Sequence[str]) -> list[Line]:
+        """All series, group by group."""
         return [
-            self.grid.frame(f"{name}{suffix}", entity, rows[number])
+            (f"{name}{suffix}", entity, rows[number])
             for number, entity in enumerate(entities)
             for name, rows in self.values.items()
             if name not in self.known or self.known[name][number]
@@ -203,19 +200,19 @@ def _find_present(jobs: pl.DataFrame, horizon: int, owner: np.ndarray) -> tuple[
     return eligible, end, owner if present.all() else np.where(present, owner, -1)
 
 
-def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[pl.DataFrame]:
+def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[Line]:
     """The tasks on each node of a cluster; for the first thousand nodes, because a picture shows no more."""
     layout = record.facts.get("nodes", {}).get(cluster)
     if layout is None:
         return []
     placed = Placements(record.allocations["nodes"], rows)
-    frames = []
+    lines = []
     for node in range(min(sum(count for count, _ in layout["cores"]), 1000)):
         here = placed.node == node
         start, stop = grid.locate(held.start[placed.of[here]]), grid.locate(held.end[placed.of[here]])
         tasks = placed.cores[here]
-        frames.append(grid.frame("load", f"{cluster}/{node}", grid.means((start, tasks), (stop, -tasks))))
-    return frames
+        lines.append(("load", f"{cluster}/{node}", grid.means((start, tasks), (stop, -tasks))))
+    return lines
 
 
 @dataclass(frozen=True)
@@ -241,13 +238,17 @@ class Steps:
         values: np.ndarray = (before + partial)[:, : self.grid.count]
         return np.where(np.abs(values) < 1e-9, 0.0, values)  # what rounding leaves of an empty machine
 
+    def sum_up(self, amounts: Sequence[np.ndarray | None]) -> None:
+        """Sum up for several amounts at once, as `means` would for each of them."""
+        distinct = list({id(one): one for one in amounts if id(one) not in self.known}.values())
+        steps, less = (self.grid.sum_steps(at, self.codes, distinct, self.groups) for at in (self.start, self.end))
+        for one, (level, partial), (less_level, less_partial) in zip(distinct, steps, less, strict=True):
+            self.known[id(one)] = one, level - less_level, partial - less_partial
+
     def _sums(self, amounts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Steps by group and interval, and the part of them that counts in the interval itself; see `Grid.means`."""
         if id(amounts) not in self.known:
-            (level, partial), (less_level, less_partial) = (
-                self.grid.sum_steps(times, self.codes, amounts, self.groups) for times in (self.start, self.end)
-            )
-            self.known[id(amounts)] = amounts, level - less_level, partial - less_partial
+            self.sum_up([amounts])
         return self.known[id(amounts)][1:]
 
 
@@ -273,12 +274,13 @@ class Grid:
         return locate(times, self.first, self.length, self.count, codes)
 
     def sum_steps(
-        self, times: np.ndarray, codes: np.ndarray, amounts: np.ndarray | None, groups: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Steps by group and interval, and the part of them that counts in the interval itself; see `means`."""
+        self, times: np.ndarray, codes: np.ndarray, amounts: Sequence[np.ndarray | None], groups: int
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each of the amounts the steps by group and interval, and the part of them that counts in the interval
+        itself; see `means`."""
         made = sum_steps(times, codes, amounts, self.first, self.length, self.count, groups)
-        level, partial = (sums.reshape(groups, self.count + 1) for sums in made)
-        return level, partial
+        shape = groups, self.count + 1
+        return [(level.reshape(shape), partial.reshape(shape)) for level, partial in made]
 
     def means(self, *steps: tuple[_Places, np.ndarray | int]) -> np.ndarray:
         """The mean over each interval of the function that is zero at first and makes the given steps (where, by what).
@@ -297,11 +299,18 @@ class Grid:
         values: np.ndarray = (before + partial)[: self.count]
         return np.where(np.abs(values) < 1e-9, 0.0, values)  # what rounding leaves of an empty machine
 
-    def frame(self, name: str, entity: str, values: np.ndarray) -> pl.DataFrame:
-        """One series as rows of the table."""
+    def table(self, lines: Sequence[Line]) -> pl.DataFrame:
+        """The series as rows of the table, one after the other."""
         times = (self.first + self.length * np.arange(self.count)) / SECOND
-        labels = [pl.repeat(text, self.count, dtype=pl.String, eager=True) for text in (name, entity)]
-        return pl.DataFrame({"time": times, "series": labels[0], "entity": labels[1], "value": values})
+        number = pl.Series(np.repeat(np.arange(len(lines)), self.count))
+        names, entities, values = zip(*lines, strict=True) if lines else ((), (), ())
+        columns = {
+            "time": np.tile(times, len(lines)),
+            "series": pl.Series(names, dtype=pl.String).gather(number),
+            "entity": pl.Series(entities, dtype=pl.String).gather(number),
+            "value": np.concatenate([np.empty(0), *values]),
+        }
+        return pl.DataFrame(columns, schema=SERIES)
 
 
 def find_owners(table: pl.DataFrame, clusters: list[str]) -> np.ndarray:

@@ -47,8 +47,10 @@ def quantiles(values: np.ndarray, fractions: Sequence[float]) -> list[float | No
 def group_means(codes: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
     """The mean of the values of each group, leaving out NaN; NaN for a group without values."""
     known = ~np.isnan(values)
+    if not known.all():
+        codes, values = codes[known], values[known]
     with np.errstate(invalid="ignore"):
-        return np.bincount(codes[known], values[known], groups) / np.bincount(codes[known], minlength=groups)
+        return np.bincount(codes, values, groups) / np.bincount(codes, minlength=groups)
 
 
 @dataclass(frozen=True)

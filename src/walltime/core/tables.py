@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from walltime.core.codes import find_first, translate
 from walltime.core.errors import InputError
 from walltime.core.rounding import round_seconds
 from walltime.core.time import SECOND
@@ -206,12 +207,12 @@ def label_series(name: str, codes: np.ndarray, names: list[str]) -> pl.Series:
 def label_codes(series: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     """The number of each cell's text, and the texts in order of first appearance; empty cells are one of them."""
     if isinstance(series.dtype, pl.Enum):  # its codes are at hand
-        texts = series.dtype.categories.to_list()
-        found = series.to_physical().cast(pl.Int64).fill_null(len(texts))
-        first = found.unique(maintain_order=True).to_numpy()
-        numbers = np.zeros(len(texts) + 1, np.int64)
+        texts = [*series.dtype.categories.to_list(), None]
+        codes = enum_codes(series)
+        first = find_first(codes, len(texts))
+        numbers = np.zeros(len(texts), np.int64)
         numbers[first] = np.arange(len(first))
-        return numbers[found.to_numpy()], [None if code == len(texts) else texts[code] for code in first]
+        return translate(codes, numbers), [texts[code] for code in first]
     cells = series.cast(pl.String)
     names = cells.unique(maintain_order=True)
     if not len(names):
@@ -220,10 +221,23 @@ def label_codes(series: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     return cells.replace_strict(names, codes, return_dtype=pl.Int64).to_numpy(), names.to_list()
 
 
+def enum_codes(series: pl.Series) -> np.ndarray:
+    """The places of the cells' texts among the categories; of an empty one it is the number of categories."""
+    codes = series.to_physical().cast(pl.UInt32)
+    if codes.null_count():
+        codes = codes.fill_null(len(series.dtype.categories))  # type: ignore[attr-defined]
+    return codes.to_numpy()
+
+
 def is_label(series: pl.Series, *texts: str) -> np.ndarray:
     """Which cells hold one of the texts; an empty one does not."""
-    codes, names = label_codes(series)
-    return np.asarray(np.array([name in texts for name in names], bool)[codes])
+    if isinstance(series.dtype, pl.Enum):
+        codes = series.to_physical()
+        chosen = [place for place, text in enumerate(series.dtype.categories.to_list()) if text in texts]
+        found = [(codes == place).fill_null(False).to_numpy() for place in chosen]
+        return np.logical_or.reduce(found) if found else np.zeros(len(series), bool)
+    numbers, names = label_codes(series)
+    return np.asarray(np.array([name in texts for name in names], bool)[numbers])
 
 
 def integer_series(name: str, values: np.ndarray) -> pl.Series:

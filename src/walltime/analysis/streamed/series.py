@@ -36,7 +36,7 @@ class SeriesTally:
             return
         clusters = list(find_capacity(piece))
         owner, job_owner = (find_owners(table, clusters) for table in (piece.allocations, piece.jobs))
-        found = Measured.of(piece, grid, owner, job_owner, [[] for _ in clusters]).frames("", clusters)
+        found = Measured.of(piece, grid, owner, job_owner, [[] for _ in clusters]).lines("", clusters)
         for key in self.by:
             if key in DERIVED or piece.jobs[key].count():
                 codes, names = group_codes(piece.jobs, key)
@@ -44,10 +44,10 @@ class SeriesTally:
                 numbers = np.where(known, np.arange(len(names) + 1), -1)
                 owner = numbers[codes_of_allocations(piece, codes)]
                 measured = Measured.of(piece, grid, owner, numbers[codes], [[] for _ in names])
-                found += measured.frames(f"_by_{key}", [str(name) for name in names])
+                found += measured.lines(f"_by_{key}", [str(name) for name in names])
                 told = dict.fromkeys(name for name in names if name is not None)
                 self.names[key] = self.names.get(key, {}) | told
-        self.frames.append(pl.concat(found).filter(pl.col("value") != 0))
+        self.frames.append(grid.table(found).filter(pl.col("value") != 0))
         self.rows += self.frames[-1].height
         if self.rows > max(_MANY, self.frames[0].height):
             self.frames, self.rows = [self._sum()], 0
@@ -63,7 +63,7 @@ class SeriesTally:
         found = self._sum().partition_by("series", "entity", as_dict=True, include_key=False, maintain_order=True)
         clusters = list(find_capacity(record))
         parts: list[list[Part]] = [[Part(name)] for name in clusters]
-        frames = _fill(record, grid, found, "", clusters, parts).frames("", clusters)
+        lines = _fill(record, grid, found, "", clusters, parts).lines("", clusters)
         for key, names in self.names.items():
             suffix = f"_by_{key}"
             used = {name: found.get((f"used_cores{suffix}", name)) for name in names}
@@ -73,10 +73,8 @@ class SeriesTally:
             measured = _fill(record, grid, found, suffix, chosen, parts)
             if key == "user":
                 measured.values[SHARE] = dominant_shares(measured.values, find_uses(record))
-            frames += measured.frames(suffix, chosen)
-        if record.samples is not None:
-            frames.append(record.samples)
-        return pl.concat([pl.DataFrame(schema=SERIES), *frames])
+            lines += measured.lines(suffix, chosen)
+        return pl.concat([grid.table(lines), *([] if record.samples is None else [record.samples])])
 
 
 def _fill(
