@@ -26,6 +26,12 @@ fifth of the time until the work begins."""
 LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
 """What NumPy reads when it is imported, unless the user says otherwise: threads that we have no work for would turn in
 circles, and huge pages are sought for and cleared whole, which takes longer than the small ones."""
+COLUMN = 32 << 20
+KEPT = 256 << 20
+"""Bytes of an array that the C library still takes from what was freed before, and so many of those it keeps: the system
+clears each page that it gives anew, which is a quarter of its time. Longer arrays go back at once, as their holes would
+add up."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of calls."
 
 
@@ -35,6 +41,7 @@ def main() -> None:
         gc.set_threshold(OBJECTS)
         for setting, value in LIBRARIES.items():
             os.environ.setdefault(setting, value)
+        _keep_memory()
         from walltime.cli.terminal.streams import settle
 
         settle()
@@ -43,6 +50,18 @@ def main() -> None:
     except KeyboardInterrupt:  # before the work, or after it
         code = INTERRUPTED
     sys.exit(code)
+
+
+def _keep_memory() -> None:
+    """Tell the C library what to keep, where it is GNU's and the user has said nothing of it."""
+    if sys.platform != "linux" or any(name.startswith("MALLOC_") for name in os.environ):
+        return
+    import ctypes
+
+    tell = getattr(ctypes.CDLL(None), "mallopt", None)
+    if tell is not None:
+        tell(_MMAP_THRESHOLD, COLUMN)
+        tell(_TRIM_THRESHOLD, KEPT)
 
 
 def _leave(code: int) -> None:
