@@ -10,9 +10,11 @@ import os
 import platform
 import tempfile
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import walltime
 from benchmarks import (
     against,
     case_brokers,
@@ -42,7 +44,7 @@ from benchmarks import (
     case_users,
 )
 from benchmarks.figures import WIDTH, Figure, headings
-from benchmarks.recorded import FILE, Recorded, record
+from benchmarks.recorded import FILE, FULL, QUICK, Origin, Recorded, record
 from benchmarks.setting import Setting, quick
 
 ALL = (
@@ -78,15 +80,16 @@ CASES = {case.CASE: case for case in ALL}
 def main() -> None:
     """Measure what was asked for. A target that is missed fails nothing; a wrong schedule does."""
     options = _parse()
-    print(f"CPU time; {_describe_machine()}")
+    origin = _find_origin()
+    print(f"CPU time; {origin.machine}, load average {origin.load}")
     if options.against:
         lines = against.run(Path(options.against), options.names or list(CASES), options.rounds, options.quick)
         _write(options, {"against": [asdict(line) | {"ratio": line.ratio} for line in lines]})
         return
     figures: list[Figure] = []
-    recorded = None if options.quick else Recorded.load()
-    if recorded is not None:
-        print(f"release: the cost over that of the last release, which was measured on {recorded.machine}")
+    size = QUICK if options.quick else FULL
+    recorded = Recorded.load(size)
+    _tell_origins([] if recorded is None else recorded.origins(options.names or CASES), origin)
     with tempfile.TemporaryDirectory(prefix="walltime-bench-") as folder:
         setting = quick(Path(folder)) if options.quick else Setting(Path(folder))
         for name in options.names or CASES:
@@ -96,14 +99,14 @@ def main() -> None:
                 figures.append(figure)
     _write(options, {"figures": [figure.as_data() for figure in figures]})
     if options.record:
-        record(figures, _describe_machine())
+        record(figures, origin, size)
     missed = [figure for figure in figures if figure.met is False]
     print(f"\n{sum(figure.met is True for figure in figures)} targets met, {len(missed)} missed")
 
 
 def _write(options: argparse.Namespace, measured: dict[str, Any]) -> None:
     if options.json:
-        data = {"machine": _describe_machine(), "quick": options.quick} | measured
+        data = {"origin": vars(_find_origin()), "quick": options.quick} | measured
         Path(options.json).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
@@ -118,8 +121,8 @@ def _parse() -> argparse.Namespace:
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
-    if options.record and (options.quick or options.against):
-        parser.error("--record keeps figures of full size; leave out --quick and --against")
+    if options.record and options.against:
+        parser.error("--record keeps the figures of one build; leave out --against")
     for name in options.names:
         if name not in CASES:
             parser.error(f"no benchmark is called {name!r}; choose from {', '.join(CASES)}")
@@ -131,10 +134,21 @@ def _announce(name: str) -> None:
     print(f"\n{name}: {title}\n{headings()}\n{'-' * WIDTH}", flush=True)
 
 
-def _describe_machine() -> str:
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+def _tell_origins(recorded: list[Origin], here: Origin) -> None:
+    """What the last column of the tables is."""
+    if not recorded:
+        print("release: no figures of a release are recorded for this size; --record keeps those of this run")
+    for one in recorded:
+        print(f"release: the cost over that of {one}; below 1 is cheaper")
+        if one.machine != here.machine:
+            print("         that is another machine: its ratios tell of the machines, not of the code")
+
+
+def _find_origin() -> Origin:
     known = [_find_processor(), platform.machine(), f"{os.cpu_count()} processors", platform.system()]
-    return ", ".join([*filter(None, known), f"Python {platform.python_version()}", f"load average {load}"])
+    machine = ", ".join([*filter(None, known), f"Python {platform.python_version()}"])
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return Origin(walltime.__version__, datetime.now(UTC).date().isoformat(), machine, load)
 
 
 def _find_processor() -> str:

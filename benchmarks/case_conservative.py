@@ -232,7 +232,7 @@ def build_easy(workload: Workload) -> Any:
 
 def compare_with_twin(workload: Workload) -> float:
     """How many times faster the engine is than its twin on the first jobs, submitted all but at once."""
-    sample = workload.select(np.arange(TWIN_JOBS))
+    sample = workload.select(np.arange(min(TWIN_JOBS, len(workload))))
     sample = sample.replace(sample.columns | {"submit": sample.columns["submit"] // 50})
     slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate_cores(jobs, CORES, "conservative"), 1)
     fast, simulation = time_calls(lambda: build(sample), run_through, 5)

@@ -31,10 +31,11 @@ def _overhead(setting: Setting) -> float:
     """CPU seconds of this process for a run, from the check of the file to the last result; workers apart."""
     from walltime.experiments.sweep import sweep
 
+    runs = min(RUNS, setting.jobs // 100)
     began = time.process_time()
-    told = sweep({"name": "tiny", "scenario": SCENARIO, "repetitions": RUNS}, setting.folder / "tiny", workers=2)
-    assert told.counts["done"] == RUNS
-    return (time.process_time() - began) / RUNS
+    told = sweep({"name": "tiny", "scenario": SCENARIO, "repetitions": runs}, setting.folder / "tiny", workers=2)
+    assert told.counts["done"] == runs
+    return (time.process_time() - began) / runs
 
 
 def _fill(setting: Setting, runs: int) -> str:

@@ -61,7 +61,7 @@ def build(workload: Workload, parts: Mapping[str, Any]) -> Any:
 
 def compare_with_twin(workload: Workload, parts: Mapping[str, Any], name: str) -> float:
     """How many times faster the engine is than its twin on the first jobs, squeezed into a queue of hundreds."""
-    sample = workload.select(np.arange(TWIN_JOBS))
+    sample = workload.select(np.arange(min(TWIN_JOBS, len(workload))))
     sample = sample.replace(sample.columns | {"submit": sample.columns["submit"] // 8})
     slow, outcomes = time_calls(lambda: sample, lambda jobs: reference.simulate_cores(jobs, CORES, parts), 1)
     fast, simulation = time_calls(lambda: build(sample, parts), run_through, 5)
