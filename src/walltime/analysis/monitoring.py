@@ -160,9 +160,7 @@ def _loads(
     means = steps.means(used)
     name = f"load_{label[0]}{label[1]}"
     return [
-        (name, f"{prefix}{names[number]}", means[number] / has[number])
-        for number in range(groups)
-        if has[number] > 0
+        (name, f"{prefix}{names[number]}", means[number] / has[number]) for number in range(groups) if has[number] > 0
     ]
 
 

@@ -21,16 +21,14 @@ REPORT = (
     "which WALLTIME_DEBUG=1 shows."
 )
 OBJECTS = 250_000
-"""New objects between two looks for garbage. Start-up makes half as many, which stay, and Python would look every 700: a
-fifth of the time until the work begins."""
+"""New objects between two looks for garbage. Start-up makes half as many, which stay, and Python would look every 700:
+a fifth of the time until the work begins."""
 LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
 """What NumPy reads when it is imported, unless the user says otherwise: threads that we have no work for would turn in
 circles, and huge pages are sought for and cleared whole, which takes longer than the small ones."""
-COLUMN = 32 << 20
-KEPT = 256 << 20
-"""Bytes of an array that the C library still takes from what was freed before, and so many of those it keeps: the system
-clears each page that it gives anew, which is a quarter of its time. Longer arrays go back at once, as their holes would
-add up."""
+COLUMN, KEPT = 32 << 20, 256 << 20
+"""Bytes: arrays up to the first the C library takes from what was freed before, of which it keeps up to the second. The
+system clears each page that it gives anew. Longer arrays go back to it at once, as their holes would add up."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of calls."
 

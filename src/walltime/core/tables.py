@@ -217,8 +217,8 @@ def label_codes(series: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     names = cells.unique(maintain_order=True)
     if not len(names):
         return np.empty(0, np.int64), []
-    codes = pl.Series(np.arange(len(names), dtype=np.int64))
-    return cells.replace_strict(names, codes, return_dtype=pl.Int64).to_numpy(), names.to_list()
+    numbered = pl.Series(np.arange(len(names), dtype=np.int64))
+    return cells.replace_strict(names, numbered, return_dtype=pl.Int64).to_numpy(), names.to_list()
 
 
 def enum_codes(series: pl.Series) -> np.ndarray:
