@@ -60,6 +60,7 @@ COMPILED = [
     "kernel.profiles.timelines",
     "kernel.profiles.node_starts",
     "kernel.profiles.room_sweep",
+    "kernel.profiles.plan_table",
     "kernel.ledger.inventory",
     "kernel.ledger.set_profiles",
     "kernel.ledger.set_bounds",

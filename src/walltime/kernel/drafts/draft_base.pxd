@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.resources cimport ResourceLedger
-from walltime.kernel.profiles.node_table cimport NodeTable
+from walltime.kernel.profiles.node_table cimport NodeTable, bits_for, common
 from walltime.kernel.profiles.timelines cimport Timelines
 
 cdef class DraftBase:

@@ -8,29 +8,11 @@ import numpy as np
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in draft_base.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.kernel.profiles.node_table import NodeTable
+from walltime.kernel.profiles.node_table import NodeTable, bits_for, common
 from walltime.kernel.profiles.timelines import Timelines
 
 MOST = cython.declare(cython.longlong, 1 << 50)  # no sum of amounts on a node is above
 BYTES = cython.declare(cython.longlong, 1 << 27)  # nor is a table larger
-
-
-@cython.cfunc
-def common(one: cython.longlong, other: cython.longlong) -> cython.longlong:
-    """The largest common divisor; of 0 and a number that number. 1 has no smaller one."""
-    while other != 0 and one != 1:
-        one, other = other, one % other
-    return one
-
-
-@cython.cfunc
-def bits_for(most: cython.longlong) -> cython.longlong:
-    """How many planes numbers up to that have, above nought and below."""
-    bits: cython.longlong = 1
-    while most > 0:
-        most >>= 1
-        bits += 1
-    return bits
 
 
 @cython.cclass

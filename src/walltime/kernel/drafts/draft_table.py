@@ -175,7 +175,7 @@ class DraftTable(DraftBase):
         if self.starts_over:
             after = self.not_before(i, after)
         self.found_for = i
-        self.found_at = table.earliest(requests.want[q], self.length[i], after)
+        self.found_at = table.earliest(requests.want[q], self.length[i], after, NEVER)
         self.found_version = table.version
         return self.found_at
 

@@ -29,7 +29,7 @@ class Holding(Naming):
             return self.renew(slot, x, start, end)
         found: cython.bint = self.is_found(slot, start)
         if not found:
-            self.recalled = self.swept_for = -1
+            self.recalled = self.swept_for = self.tabled_for = -1
         if self.counted > 0:
             self.name_unclear(slot, x, start, end)
             self.keep_names()
@@ -53,6 +53,7 @@ class Holding(Naming):
         self.note_hold(h, found)
         if self.memory.count > 0:
             self.compare(h)
+        self.lay_hold(h)
         self.version += 1
         return self.bound()
 

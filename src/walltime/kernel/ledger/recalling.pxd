@@ -1,5 +1,8 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.future cimport Future
+from walltime.kernel.ledger.node_pool cimport __builtin_ctzll
+from walltime.kernel.profiles.node_table cimport NodeTable
+from walltime.kernel.profiles.plan_table cimport PlanTable
 from walltime.kernel.profiles.remembered cimport EasedNodes, RememberedPlan
 from walltime.kernel.profiles.running_profile cimport RunningProfile
 
@@ -7,11 +10,12 @@ cdef class Recalling(Future):
     cdef RememberedPlan memory
     cdef long long[::1] order  # the holds of the plan as they were made
     cdef Py_ssize_t ordered
-    # before when no node had room for the job: for each hold of this plan that has them, for each of the remembered one
-    cdef long long[::1] bounds
-    cdef long long[::1] bounded
-    cdef long long[::1] old_bounds
-    cdef long long[::1] old_place  # where they begin, or -1
+    cdef PlanTable board
+    cdef long long board_version  # when it was laid: after which changes of holds,
+    cdef long long board_eases  # and of nodes
+    cdef Py_ssize_t unlaid  # looks of the plan so far without it
+    cdef Py_ssize_t tabled_for  # the job that it has just answered, or -1
+    cdef long long tabled_at
     cdef bint pure  # whether each of them was the answer to a look
     cdef bint watching  # whether the nodes that are eased are noted since the first look
     cdef bint begun  # whether a hold was made, or something recalled, since the last plan was taken back
@@ -29,12 +33,15 @@ cdef class Recalling(Future):
     cdef bint is_found(self, Py_ssize_t slot, long long start) noexcept
     cdef int begin_plan(self) except -1
     cdef int note_hold(self, Py_ssize_t h, bint found) except -1
-    cdef int note_bounds(self, Py_ssize_t h) except -1
+    cdef bint is_laid(self) noexcept
+    cdef bint is_tabled(self, Py_ssize_t slot, Py_ssize_t x) except? -1
+    cdef bint lay(self) except? -1
+    cdef int lay_hold(self, Py_ssize_t h) except -1
+    cdef long long search(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long limit) except? -1
     cdef int remember(self) except -1
     cdef long long recall(self, Py_ssize_t slot) except? -2
     cdef bint is_recallable(self, Py_ssize_t x) noexcept
     cdef bint nodes_decide(self, Py_ssize_t x) noexcept
-    cdef int recall_bounds(self, Py_ssize_t x, Py_ssize_t m) except -1
     cdef bint has_again(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint in_order) noexcept
     cdef long long sooner(self, Py_ssize_t slot, long long start) except? -1
     cdef bint is_eased(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1

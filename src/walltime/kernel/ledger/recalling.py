@@ -12,13 +12,18 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.future import Future
+from walltime.kernel.profiles.node_table import NodeTable
+from walltime.kernel.profiles.plan_table import PlanTable
 from walltime.kernel.profiles.remembered import EasedNodes, RememberedPlan
 from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
-MOST_BOUNDS = cython.declare(cython.Py_ssize_t, 1 << 22)  # so many are remembered: 32 MB
+UNLAID = cython.declare(cython.Py_ssize_t, 2)  # so many looks of a plan do without a table
+
+if not cython.compiled:
+    from walltime.kernel.ledger.node_pool import __builtin_ctzll
 
 
 @cython.cclass
@@ -34,10 +39,10 @@ class Recalling(Future):
         self.memory = RememberedPlan(self.n)
         self.order = integers(64)
         self.ordered = 0
-        self.bounds = integers(64)
-        self.bounded = integers(64)
-        self.old_bounds = integers(64)
-        self.old_place = integers(64)
+        self.board = PlanTable(self.timelines, self.node_starts, self.n)
+        self.board_version = self.board_eases = -1
+        self.unlaid = 0
+        self.tabled_for = -1
         self.pure = self.watching = False
         self.begun = True
         self.looks = self.recalls = 0
@@ -48,7 +53,7 @@ class Recalling(Future):
 
     def earliest(self, slot, after):
         time: cython.longlong = -1
-        self.recalled = self.found_for = self.swept_for = -1
+        self.recalled = self.found_for = self.swept_for = self.tabled_for = -1
         if after <= self.now and self.limit == NEVER:
             if self.memory.count > 0:
                 time = self.recall(slot)
@@ -76,12 +81,92 @@ class Recalling(Future):
         self.timelines.noted = self.noted_before and not trial
         return 0
 
+    # ---- the table
+
+    def is_laid(self):
+        """Whether the table has what runs and all holds."""
+        return (
+            self.board_version == self.version
+            and self.board_eases == self.timelines.eases
+            and self.board.demands == self.timelines.demands
+        )
+
+    def is_tabled(self, slot, x):
+        """Whether the table answers the job, which has no hold: it is laid once a plan that is made from nothing has
+        many holds."""
+        if not self.is_laid():
+            if not self.pure or self.holds <= self.few or not self.place.plain or self.counted > 0 or self.pins > 0:
+                return False
+            self.unlaid += 1
+            if self.unlaid <= UNLAID or not self.lay():
+                return False
+        if not self.place.plain or not self.is_recallable(x) or self.held_by(slot) >= 0:
+            return False
+        return not self.is_late(self.set_of[x]) and self.board.ask(self.demand_of[x], self.set_of[x], self.member)
+
+    def lay(self):
+        """Lay the table; whether it could be done."""
+        k: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        if not self.board.lay(self.now):
+            return False
+        for k in range(self.holds):
+            h = self.by_start[k]
+            self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
+        self.board_version = self.version
+        self.board_eases = self.timelines.eases
+        return True
+
+    def lay_hold(self, h):
+        """The hold is made: the table has it too."""
+        if self.is_laid():
+            self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board_version = self.version + 1
+        return 0
+
+    def when_enough(self, slot, x, after):
+        if x != self.jobs.at[slot].shape or not self.is_tabled(slot, x):
+            return Future.when_enough(self, slot, x, after)
+        self.tabled_for = slot
+        self.tabled_at = self.search(slot, x, after, self.limit)
+        return self.tabled_at
+
+    def search(self, slot, x, after, limit):
+        """What the table says, which has been asked."""
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
+        return self.board.table.earliest(self.nodes_of[x], length, after, limit)
+
+    def select_last(self, slot, x, at, start, end):
+        w: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        t: cython.longlong
+        word: cython.ulonglong
+        want: cython.longlong = self.nodes_of[x]
+        later: cython.longlong = self.now + 1
+        table: NodeTable = self.board.table
+        if x != self.jobs.at[slot].shape or not self.is_tabled(slot, x):
+            return Future.select_last(self, slot, x, at, start, end)
+        if self.tabled_for != slot or self.tabled_at != start:
+            self.search(slot, x, start, start + 1)
+        self.smallest.clear(want)
+        for w in range(table.span):
+            word = table.found[w]
+            while word != 0:
+                i = 64 * w + __builtin_ctzll(word)
+                word &= word - 1
+                t = self.node_starts.time[at + i]
+                t = self.now if t < 0 else t if t > later else later
+                if self.smallest.count < want or -t < self.smallest.worst:
+                    self.smallest.put(cython.cast(cython.double, -t), i)
+        return 0
+
     # ---- the plan that is made
 
     def begin_plan(self):
         """From now on holds are added, and nothing is eased; else what is remembered says nothing."""
         eased: EasedNodes = self.memory.eased
         self.begun = True
+        self.unlaid = 0
         self.timelines.noted = False
         self.memory.eased = self.timelines.since
         self.timelines.since = eased
@@ -103,34 +188,13 @@ class Recalling(Future):
                 self.pure = False
                 return 0
             self.order = doubled(self.order)
-            self.bounded = doubled(self.bounded)
         self.order[self.ordered] = h
-        self.note_bounds(h)
         self.held_made[h] = self.ordered
         self.ordered += 1
         if not self.watching and self.holds > self.few:
             self.watching = self.timelines.noted = True
             self.timelines.since.clear()
             self.pure = self.timelines.eases == self.plan_eases
-        return 0
-
-    def note_bounds(self, h):
-        """Note before when no node had room for the job: what its look has found out, and others like it before."""
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        to: cython.Py_ssize_t = self.ordered * self.n
-        x: cython.Py_ssize_t = self.held_shape[h]
-        self.bounded[self.ordered] = 0
-        if self.holds <= self.few + 1 or not self.place.plain or not self.is_recallable(x) or to + self.n > MOST_BOUNDS:
-            return 0
-        while to + self.n > len(self.bounds):
-            self.bounds = doubled(self.bounds)
-        at = self.rooms.times(self.demand_of[x], self.held_end[h] - self.held_start[h])
-        for k in range(self.range_of[self.set_of[x]], self.range_of[self.set_of[x] + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                self.bounds[to + i] = self.rooms.time[at + i]
-        self.bounded[self.ordered] = 1
         return 0
 
     def remember(self):
@@ -149,14 +213,10 @@ class Recalling(Future):
             or self.valid_from != self.plan_valid
         ):
             return 0
-        while len(self.old_place) < self.ordered:
-            self.old_place = doubled(self.old_place)
-        self.bounds, self.old_bounds = self.old_bounds, self.bounds
         for p in range(self.ordered):
             h = self.order[p]
             if self.held_made[h] == p:
                 e = self.held_first[h]
-                self.old_place[memory.count] = p * self.n if self.bounded[p] else -1
                 memory.note(
                     self.held_slot[h],
                     self.jobs.at[self.held_slot[h]].seq,
@@ -194,7 +254,6 @@ class Recalling(Future):
             return -1
         in_order: cython.bint = m >= memory.next
         memory.pass_over(m)
-        self.recall_bounds(x, m)
         self.looks += 1
         if self.is_late(self.set_of[x]) or not self.has_again(slot, x, m, in_order):
             return -1
@@ -230,23 +289,6 @@ class Recalling(Future):
             and self.parts_in[x] == 0
         )
 
-    def recall_bounds(self, x, m):
-        """On nodes that were not eased, the job still has no room before it had."""
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        s: cython.Py_ssize_t = self.set_of[x]
-        old: cython.Py_ssize_t = self.old_place[m]
-        how: cython.longlong[::1] = self.memory.eased.how
-        if old < 0:
-            return 0
-        at = self.rooms.times(self.demand_of[x], self.memory.length[m])
-        for k in range(self.range_of[s], self.range_of[s + 1]):
-            for i in range(self.range_first[k], self.range_last[k]):
-                if how[i] == 0 and self.old_bounds[old + i] > self.rooms.time[at + i]:
-                    self.rooms.time[at + i] = self.old_bounds[old + i]
-        return 0
-
     def has_again(self, slot, x, m, in_order):
         """Whether the job can have its nodes as it had them; they are marked. Where all before it were before it then,
         too, it can on nodes on which the same jobs run, and that no hold has but those that had them."""
@@ -266,8 +308,8 @@ class Recalling(Future):
         return True
 
     def is_eased(self, slot, x, m):
-        """Whether a node that was eased has room for it before its promise. Where bounds are kept, what is found out is
-        noted: in this plan it stays true, as nothing is eased any more."""
+        """Whether a node that was eased may have room for it before its promise: a table tells that with the rest. What
+        is found out is noted: in this plan it stays true, as nothing is eased any more."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         eased: EasedNodes = self.memory.eased
@@ -276,13 +318,16 @@ class Recalling(Future):
         at: cython.Py_ssize_t = self.node_starts.times(d)
         start: cython.longlong = self.memory.start[m]
         length: cython.longlong = self.memory.length[m]
-        known: cython.Py_ssize_t = self.rooms.times(d, length) if self.place.plain else -1
+        tabled: cython.bint = self.is_tabled(slot, x)
+        known: cython.Py_ssize_t = self.rooms.times(d, length) if self.place.plain and not tabled else -1
         after: cython.longlong
         found: cython.longlong
         for k in range(eased.count):
             i = eased.node[k]
             if not self.member[s * self.n + i] or self.node_starts.time[at + i] >= start:
                 continue
+            if tabled:
+                return True
             after = self.now
             if known >= 0:
                 after = max(after, self.rooms.time[known + i])

@@ -38,6 +38,7 @@ cdef class NodeTable:
     cdef int join(self, NodeTable other, NodeTable behind, long long time) except -1
     cdef int append(self, NodeTable other, Py_ssize_t k) except -1
     cdef int make_room(self) except -1
+    cdef int forget(self, long long time) noexcept
     cdef int shift(self, Py_ssize_t into, Py_ssize_t k) noexcept
     cdef Py_ssize_t find(self, long long time) noexcept
     cdef Py_ssize_t cut(self, long long time) except -1
@@ -45,6 +46,9 @@ cdef class NodeTable:
     cdef int change(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t column, Py_ssize_t node, long long amount) noexcept
     cdef int change_all(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t column, long long[::1] nodes, Py_ssize_t at, long long amount) noexcept
     cdef int shut(self, long long start, long long end) except -1
-    cdef Py_ssize_t earliest(self, long long want, long long length, long long after) except? -1
+    cdef Py_ssize_t earliest(self, long long want, long long length, long long after, long long limit) except? -1
     cdef int look(self, Py_ssize_t k, Py_ssize_t at) noexcept
     cdef Py_ssize_t pass_over(self, Py_ssize_t r, long long have, long long want) noexcept
+
+cpdef long long common(long long one, long long other) noexcept
+cpdef long long bits_for(long long most) noexcept

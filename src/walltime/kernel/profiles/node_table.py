@@ -187,6 +187,20 @@ class NodeTable:
             self.count -= 1
         return 0
 
+    def forget(self, time):
+        """Drop the steps that are over by then."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t = self.find(time)
+        if k == 0:
+            return 0
+        for j in range(k):
+            self.spare[self.spares] = self.row[j]
+            self.spares += 1
+        self.shift(0, k)
+        self.count -= k
+        self.version += 1
+        return 0
+
     def shift(self, into, k):
         """The steps from one on are others from now on."""
         many: cython.Py_ssize_t = self.count - k
@@ -229,9 +243,9 @@ class NodeTable:
 
     # ---- a question
 
-    def earliest(self, want, length, after):
-        """The first time from `after` on from which so many nodes have room for so long, or NEVER. Then `found` are all
-        that have it.
+    def earliest(self, want, length, after, limit):
+        """The first time from `after` on, and before `limit`, from which so many nodes have room for so long, or NEVER.
+        Then `found` are all that have it.
 
         The steps that a start would need are looked at from their last one back: where too few nodes have room from one
         of them to the last, no start up to that one will do, and what is before it need not be looked at. For the steps
@@ -267,7 +281,7 @@ class NodeTable:
                 a = k + 1
                 if a == r:
                     r = a = zero = self.pass_over(a, have, want)
-                if a == self.count:
+                if a == self.count or self.begin[a] >= limit:
                     return NEVER
                 start = self.begin[a]
                 continue
@@ -278,6 +292,8 @@ class NodeTable:
                 break
             a = k
             start = self.begin[a]
+            if start >= limit:
+                return NEVER
             while k < last:
                 meet_nodes(since, 0, fit, (k - zero) * w, fit, (k - zero) * w, w)
                 k += 1
@@ -306,3 +322,19 @@ class NodeTable:
         if self.own_begin <= self.begin[k] < self.own_end:
             return fit_beside(cells, row, self.groups, self.planes, ask, self.asks, serve, words(self.own), fit, at)
         return fit_nodes(cells, row, self.groups, self.planes, ask, self.asks, serve, fit, at)
+
+
+def common(one, other):
+    """The largest common divisor; of 0 and a number that number. 1 has no smaller one."""
+    while other != 0 and one != 1:
+        one, other = other, one % other
+    return one
+
+
+def bits_for(most):
+    """How many planes numbers up to that have, above nought and below."""
+    bits: cython.longlong = 1
+    while most > 0:
+        most >>= 1
+        bits += 1
+    return bits
