@@ -1,6 +1,8 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.future cimport Future
 from walltime.kernel.ledger.node_pool cimport __builtin_ctzll
+from walltime.kernel.profiles.node_bits cimport has_node
 from walltime.kernel.profiles.node_table cimport NodeTable
 from walltime.kernel.profiles.plan_table cimport PlanTable
 from walltime.kernel.profiles.remembered cimport EasedNodes, RememberedPlan
@@ -13,8 +15,8 @@ cdef class Recalling(Future):
     cdef PlanTable board
     cdef long long board_version  # when it was laid: after which changes of holds,
     cdef long long board_eases  # and of nodes
-    cdef Py_ssize_t unlaid  # looks of the plan so far without it
-    cdef Py_ssize_t tabled_for  # the job that it has just answered, or -1
+    cdef long long board_time
+    cdef Py_ssize_t tabled_for  # the job for which it has just found nodes, or -1, and from when on
     cdef long long tabled_at
     cdef bint pure  # whether each of them was the answer to a look
     cdef bint watching  # whether the nodes that are eased are noted since the first look
@@ -37,7 +39,7 @@ cdef class Recalling(Future):
     cdef bint is_tabled(self, Py_ssize_t slot, Py_ssize_t x) except? -1
     cdef bint lay(self) except? -1
     cdef int lay_hold(self, Py_ssize_t h) except -1
-    cdef long long search(self, Py_ssize_t slot, Py_ssize_t x, long long after, long long limit) except? -1
+    cdef int find_room(self, Py_ssize_t slot, long long start, long long length) except -1
     cdef int remember(self) except -1
     cdef long long recall(self, Py_ssize_t slot) except? -2
     cdef bint is_recallable(self, Py_ssize_t x) noexcept

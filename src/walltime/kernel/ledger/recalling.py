@@ -20,10 +20,11 @@ from walltime.kernel.profiles.running_profile import RunningProfile
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
-UNLAID = cython.declare(cython.Py_ssize_t, 2)  # so many looks of a plan do without a table
 
 if not cython.compiled:
+    from walltime.kernel.arrays import words
     from walltime.kernel.ledger.node_pool import __builtin_ctzll
+    from walltime.kernel.profiles.node_bits import has_node
 
 
 @cython.cclass
@@ -41,8 +42,9 @@ class Recalling(Future):
         self.ordered = 0
         self.board = PlanTable(self.timelines, self.node_starts, self.n)
         self.board_version = self.board_eases = -1
-        self.unlaid = 0
+        self.board_time = -1
         self.tabled_for = -1
+        self.tabled_at = 0
         self.pure = self.watching = False
         self.begun = True
         self.looks = self.recalls = 0
@@ -87,22 +89,20 @@ class Recalling(Future):
         """Whether the table has what runs and all holds."""
         return (
             self.board_version == self.version
+            and self.board_time == self.now
             and self.board_eases == self.timelines.eases
             and self.board.demands == self.timelines.demands
         )
 
     def is_tabled(self, slot, x):
-        """Whether the table answers the job, which has no hold: it is laid once a plan that is made from nothing has
-        many holds."""
-        if not self.is_laid():
-            if not self.pure or self.holds <= self.few or not self.place.plain or self.counted > 0 or self.pins > 0:
-                return False
-            self.unlaid += 1
-            if self.unlaid <= UNLAID or not self.lay():
-                return False
+        """Whether the table answers the job, which has no hold, and has been asked: it is laid where a plan that is
+        made from nothing has many holds, or had."""
         if not self.place.plain or not self.is_recallable(x) or self.held_by(slot) >= 0:
             return False
-        return not self.is_late(self.set_of[x]) and self.board.ask(self.demand_of[x], self.set_of[x], self.member)
+        if not self.is_laid():
+            if not self.pure or max(self.holds, self.memory.count) <= self.few or not self.lay():
+                return False
+        return self.board.ask(self.demand_of[x], self.set_of[x], self.member)
 
     def lay(self):
         """Lay the table; whether it could be done."""
@@ -114,6 +114,7 @@ class Recalling(Future):
             h = self.by_start[k]
             self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
         self.board_version = self.version
+        self.board_time = self.now
         self.board_eases = self.timelines.eases
         return True
 
@@ -128,13 +129,17 @@ class Recalling(Future):
         if x != self.jobs.at[slot].shape or not self.is_tabled(slot, x):
             return Future.when_enough(self, slot, x, after)
         self.tabled_for = slot
-        self.tabled_at = self.search(slot, x, after, self.limit)
+        self.tabled_at = self.board.table.earliest(
+            self.nodes_of[x], max(self.jobs.at[slot].estimate, 1), after, self.limit
+        )
         return self.tabled_at
 
-    def search(self, slot, x, after, limit):
-        """What the table says, which has been asked."""
-        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
-        return self.board.table.earliest(self.nodes_of[x], length, after, limit)
+    def find_room(self, slot, start, length):
+        """Let the table, which has been asked, find the nodes that have room from `start` on for so long."""
+        if self.tabled_for != slot or self.tabled_at != start:
+            self.tabled_for = slot
+            self.tabled_at = self.board.table.earliest(0, length, start, start + 1)
+        return 0
 
     def select_last(self, slot, x, at, start, end):
         w: cython.Py_ssize_t
@@ -146,8 +151,7 @@ class Recalling(Future):
         table: NodeTable = self.board.table
         if x != self.jobs.at[slot].shape or not self.is_tabled(slot, x):
             return Future.select_last(self, slot, x, at, start, end)
-        if self.tabled_for != slot or self.tabled_at != start:
-            self.search(slot, x, start, start + 1)
+        self.find_room(slot, start, end - start)
         self.smallest.clear(want)
         for w in range(table.span):
             word = table.found[w]
@@ -166,7 +170,6 @@ class Recalling(Future):
         """From now on holds are added, and nothing is eased; else what is remembered says nothing."""
         eased: EasedNodes = self.memory.eased
         self.begun = True
-        self.unlaid = 0
         self.timelines.noted = False
         self.memory.eased = self.timelines.since
         self.timelines.since = eased
@@ -353,6 +356,7 @@ class Recalling(Future):
         start: cython.longlong = memory.start[m]
         length: cython.longlong = memory.length[m]
         worst: cython.longlong = NEVER if by_end else -1
+        tabled: cython.bint = self.is_tabled(slot, x)
         first: cython.longlong
         for k in range(memory.first[m], memory.first[m + 1]):
             i = memory.node[k]
@@ -369,7 +373,11 @@ class Recalling(Future):
             if own and by_end and eased.how[i] == OTHERS_RUN and first <= worst:
                 return True
             rather: cython.bint = not own and first <= start and (first >= worst if by_end else i < worst)
-            if rather and self.timelines.clear(i, d, slot, start, start + length):
+            if rather and tabled:
+                self.find_room(slot, start, length)
+                if has_node(words(self.board.table.found), 0, i):
+                    return True
+            elif rather and self.timelines.clear(i, d, slot, start, start + length):
                 return True
         return False
 

@@ -1,4 +1,6 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.profiles.blocks cimport Blocks
+from walltime.kernel.profiles.node_bits cimport move_words
 
 cdef class KeptSteps(Blocks):
     cdef Py_ssize_t kinds

@@ -11,6 +11,10 @@ EDGES = cython.declare(cython.Py_ssize_t, 1)  # how many entries begin or end th
 THERE = cython.declare(cython.Py_ssize_t, 2)  # how many entries there are from then on, to the next step,
 AMOUNTS = cython.declare(cython.Py_ssize_t, 3)  # and how much of each resource they keep
 
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+    from walltime.kernel.profiles.node_bits import move_words
+
 
 @cython.final
 @cython.cclass
@@ -102,9 +106,7 @@ class KeptSteps(Blocks):
             before = self.find(i, time)
         p = before + w if before >= 0 else self.base[i]
         q = self.base[i] + self.count[i] * w
-        while q > p:
-            q -= 1
-            self.rows[q + w] = self.rows[q]
+        move_words(words(self.rows), p + w, words(self.rows), p, q - p)
         self.rows[p + TIME] = time
         self.rows[p + EDGES] = 1
         for r in range(THERE, w):
@@ -118,8 +120,6 @@ class KeptSteps(Blocks):
         last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * w
         self.rows[p + EDGES] -= 1
         if self.rows[p + EDGES] == 0:
-            while p < last:
-                self.rows[p] = self.rows[p + w]
-                p += 1
+            move_words(words(self.rows), p, words(self.rows), p + w, last - p)
             self.count[i] -= 1
         return 0

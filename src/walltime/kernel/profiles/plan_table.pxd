@@ -1,6 +1,6 @@
 from walltime.kernel.arrays cimport words
 from walltime.kernel.profiles.blocks cimport Blocks
-from walltime.kernel.profiles.node_bits cimport has_node, move_words, put_node
+from walltime.kernel.profiles.node_bits cimport move_words, put_node
 from walltime.kernel.profiles.node_starts cimport NodeStarts
 from walltime.kernel.profiles.node_table cimport NodeTable, bits_for, common
 from walltime.kernel.profiles.timelines cimport Timelines
@@ -31,6 +31,7 @@ cdef class PlanTable:
     cdef bint enter(self, Py_ssize_t i, Py_ssize_t p) except -1
     cdef int leave(self, Py_ssize_t i, Py_ssize_t q) except -1
     cdef int note(self, Py_ssize_t i) except -1
+    cdef int put_late(self, long long now) except -1
     cdef int put(self, long long e, long long start, long long end) except -1
     cdef bint ask(self, Py_ssize_t d, Py_ssize_t s, long long[::1] member) except -1
     cdef int know_set(self, long long[::1] member) except -1

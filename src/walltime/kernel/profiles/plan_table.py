@@ -25,8 +25,7 @@ class PlanTable:
     """A table that is laid when a plan is made from nothing, and to which each promise is added.
 
     What runs is kept in a table of its own, which follows the nodes that have changed since the last plan. There a job
-    is on its nodes up to its expected end, and not at the present moment if that is over: so of nodes on which a job is
-    late it tells nothing.
+    is on its nodes up to its expected end. One that should have ended by now is there at this moment alone.
     """
 
     def __init__(self, lines: Timelines, starts: NodeStarts, nodes) -> None:
@@ -106,6 +105,7 @@ class PlanTable:
                     return False
         self.read = starts.written
         self.table.join(self.base, self.base, self.base.begin[0])
+        self.put_late(now)
         return True
 
     def follow(self, i):
@@ -199,6 +199,25 @@ class PlanTable:
             for r in range(self.kinds):
                 self.tasks.rows[q + 1 + r] = lines.rows[p + AMOUNTS + r] // self.unit[r]
         self.tasks.count[i] = lines.count[i]
+        return 0
+
+    def put_late(self, now):
+        """A job that should have ended by now is gone a microsecond later."""
+        i: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        for i in range(self.n):
+            q = self.tasks.base[i]
+            stop: cython.Py_ssize_t = q + self.tasks.count[i] * self.tasks.width
+            while q < stop and self.tasks.rows[q] <= now:
+                first = self.table.cut(now)
+                last = self.table.cut(now + 1)
+                self.table.freed[last] += 1
+                for r in range(self.kinds):
+                    self.table.change(first, last, r, i, -self.tasks.rows[q + 1 + r])
+                q += self.tasks.width
         return 0
 
     # ---- promises
