@@ -227,6 +227,7 @@ class Holding(Naming):
         while k < self.holds:
             self.by_start[k] = self.by_start[k + 1]
             k += 1
+        self.lift_hold(h)
         self.forget_hold(h)
         self.version += 1
         return 0

@@ -14,8 +14,10 @@ cdef class Recalling(Future):
     cdef Py_ssize_t ordered
     cdef PlanTable board
     cdef long long board_version  # when it was laid: after which changes of holds,
-    cdef long long board_eases  # and of nodes
-    cdef long long board_time
+    cdef long long board_written  # and of what runs,
+    cdef long long board_time  # and when
+    cdef Py_ssize_t unlaid  # looks without it, at this time
+    cdef long long unlaid_time
     cdef Py_ssize_t tabled_for  # the job for which it has just found nodes, or -1, and from when on
     cdef long long tabled_at
     cdef bint pure  # whether each of them was the answer to a look
@@ -37,8 +39,10 @@ cdef class Recalling(Future):
     cdef int note_hold(self, Py_ssize_t h, bint found) except -1
     cdef bint is_laid(self) noexcept
     cdef bint is_tabled(self, Py_ssize_t slot, Py_ssize_t x) except? -1
+    cdef bint is_worth_it(self) noexcept
     cdef bint lay(self) except? -1
     cdef int lay_hold(self, Py_ssize_t h) except -1
+    cdef int lift_hold(self, Py_ssize_t h) except -1
     cdef int find_room(self, Py_ssize_t slot, long long start, long long length) except -1
     cdef int remember(self) except -1
     cdef long long recall(self, Py_ssize_t slot) except? -2

@@ -41,8 +41,9 @@ class Recalling(Future):
         self.order = integers(64)
         self.ordered = 0
         self.board = PlanTable(self.timelines, self.node_starts, self.n)
-        self.board_version = self.board_eases = -1
-        self.board_time = -1
+        self.board_version = self.board_written = self.board_time = -1
+        self.unlaid = 0
+        self.unlaid_time = -1
         self.tabled_for = -1
         self.tabled_at = 0
         self.pure = self.watching = False
@@ -90,19 +91,33 @@ class Recalling(Future):
         return (
             self.board_version == self.version
             and self.board_time == self.now
-            and self.board_eases == self.timelines.eases
+            and self.board_written == self.node_starts.written
             and self.board.demands == self.timelines.demands
         )
 
     def is_tabled(self, slot, x):
-        """Whether the table answers the job, which has no hold, and has been asked: it is laid where a plan that is
-        made from nothing has many holds, or had."""
-        if not self.place.plain or not self.is_recallable(x) or self.held_by(slot) >= 0:
+        """Whether the table answers the job, and has been asked; its own hold is not in its way."""
+        h: cython.Py_ssize_t = self.held_by(slot)
+        if not self.place.plain or not self.is_recallable(x) or (h >= 0 and self.held_shape[h] != x):
             return False
-        if not self.is_laid():
-            if not self.pure or max(self.holds, self.memory.count) <= self.few or not self.lay():
-                return False
-        return self.board.ask(self.demand_of[x], self.set_of[x], self.member)
+        if not self.is_laid() and not (self.is_worth_it() and self.lay()):
+            return False
+        if not self.board.ask(self.demand_of[x], self.set_of[x], self.member):
+            return False
+        if h >= 0:
+            self.board.leave_aside(self.held_first[h], self.held_start[h], self.held_end[h])
+        return True
+
+    def is_worth_it(self):
+        """Whether to lay a table: for a plan of many holds that is made from nothing; else after some looks, as all
+        holds have to be put on it."""
+        if self.unlaid_time != self.now:
+            self.unlaid_time = self.now
+            self.unlaid = 0
+        self.unlaid += 1
+        if self.pure:
+            return max(self.holds, self.memory.count) > self.few
+        return self.holds > self.few and self.unlaid > 4 + self.holds // 16
 
     def lay(self):
         """Lay the table; whether it could be done."""
@@ -115,13 +130,20 @@ class Recalling(Future):
             self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
         self.board_version = self.version
         self.board_time = self.now
-        self.board_eases = self.timelines.eases
+        self.board_written = self.node_starts.written
         return True
 
     def lay_hold(self, h):
         """The hold is made: the table has it too."""
         if self.is_laid():
             self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board_version = self.version + 1
+        return 0
+
+    def lift_hold(self, h):
+        """The hold is dropped."""
+        if self.is_laid():
+            self.board.take(self.held_first[h], self.held_start[h], self.held_end[h])
             self.board_version = self.version + 1
         return 0
 

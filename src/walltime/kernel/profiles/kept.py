@@ -31,10 +31,12 @@ class KeptSteps(Blocks):
 
     def add(self, i, start, end, amounts, at):
         """So much is kept from `start` to `end`: the amounts from place `at` on."""
-        if self.count[i] == 0 and self.room[i] > 0 and start < end:
-            return self.add_first(self.base[i], i, start, end, amounts, at)
+        last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * self.width
+        behind: cython.bint = self.count[i] == 0 or self.rows[last] <= start
+        if behind and self.count[i] + 2 <= self.room[i] and start < end:
+            return self.add_last(last, i, start, end, amounts, at)
         first: cython.Py_ssize_t = self.cut(i, start)
-        last: cython.Py_ssize_t = self.cut(i, end)
+        last = self.cut(i, end)
         return self.change(self.base[i] + first, self.base[i] + last, 1, amounts, at)
 
     def remove(self, i, start, end, amounts, at):
@@ -67,19 +69,25 @@ class KeptSteps(Blocks):
 
     # ---- inside
 
-    def add_first(self, p, i, start, end, amounts, at):
-        """Nothing else is kept on the node: a step where it begins, and one where it ends."""
+    def add_last(self, p, i, start, end, amounts, at):
+        """Nothing else is kept on the node from then on, where its last step is at `p`: a step where it begins, if that
+        is not there, and one where it ends."""
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        self.rows[p + TIME] = start
-        self.rows[p + w + TIME] = end
-        self.rows[p + EDGES] = self.rows[p + w + EDGES] = 1
+        if self.count[i] == 0 or self.rows[p] < start:
+            p += w
+            self.rows[p + TIME] = start
+            self.rows[p + EDGES] = 0
+            self.count[i] += 1
+        self.rows[p + EDGES] += 1
         self.rows[p + THERE] = 1
+        self.rows[p + w + TIME] = end
+        self.rows[p + w + EDGES] = 1
         self.rows[p + w + THERE] = 0
         for r in range(self.kinds):
             self.rows[p + AMOUNTS + r] = amounts[at + r]
             self.rows[p + w + AMOUNTS + r] = 0
-        self.count[i] = 2
+        self.count[i] += 1
         return 0
 
     def change(self, p, last, sign, amounts, at):

@@ -23,7 +23,8 @@ cdef class PlanTable:
     cdef long long[::1] amounts  # of one job
     cdef long long[::1] serve  # by set: its nodes
     cdef Py_ssize_t sets
-    cdef long long[::1] nodes  # of one promise
+    cdef long long[::1] nodes  # of one promise, and how many
+    cdef Py_ssize_t many
     cdef bint form(self) except -1
     cdef bint lay(self, long long now) except -1
     cdef bint follow(self, Py_ssize_t i) except -1
@@ -33,5 +34,9 @@ cdef class PlanTable:
     cdef int note(self, Py_ssize_t i) except -1
     cdef int put_late(self, long long now) except -1
     cdef int put(self, long long e, long long start, long long end) except -1
+    cdef int take(self, long long e, long long start, long long end) except -1
+    cdef int change(self, long long e, Py_ssize_t first, Py_ssize_t last, int sign) noexcept
+    cdef bint gather(self, long long e, long long *nodes) noexcept
+    cdef bint leave_aside(self, long long e, long long start, long long end) noexcept
     cdef bint ask(self, Py_ssize_t d, Py_ssize_t s, long long[::1] member) except -1
     cdef int know_set(self, long long[::1] member) except -1

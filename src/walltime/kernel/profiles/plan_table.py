@@ -5,12 +5,14 @@ from __future__ import annotations
 import cython
 import numpy as np
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
 from walltime.kernel.profiles.blocks import Blocks
 from walltime.kernel.profiles.node_starts import NodeStarts
 from walltime.kernel.profiles.node_table import NodeTable, bits_for, common
 from walltime.kernel.profiles.timelines import Timelines
 
+NEVER = cython.declare(cython.longlong, _NEVER)
 AMOUNTS = cython.declare(cython.Py_ssize_t, 2)  # as in Timelines: of a running job, behind its end and its slot
 PLANES = cython.declare(cython.Py_ssize_t, 96)  # with more, a table is no help
 
@@ -41,7 +43,7 @@ class PlanTable:
         self.tasks = Blocks(nodes, 1 + self.kinds, 64)
         self.cap = integers(nodes * self.kinds)
         self.serve, self.nodes = integers(0), integers(0)
-        self.sets = 0
+        self.sets = self.many = 0
 
     # ---- what runs
 
@@ -224,35 +226,53 @@ class PlanTable:
 
     def put(self, e, start, end):
         """So much is kept from `start` to `end`: the entries from this one on."""
-        r: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        f: cython.longlong = e
-        many: cython.Py_ssize_t = 0
-        same: cython.bint = True
-        lines: Timelines = self.timelines
         first: cython.Py_ssize_t = self.table.cut(start)
-        last: cython.Py_ssize_t = self.table.cut(end)
-        for k in range(self.base.span):
-            self.nodes[k] = 0
-        while f >= 0:
-            put_node(words(self.nodes), 0, lines.kept_node[f])
-            for r in range(self.kinds):
-                same = same and lines.kept_amounts[f * self.kinds + r] == lines.kept_amounts[e * self.kinds + r]
-            many += 1
-            f = lines.kept_next[f]
-        self.table.freed[last] += many
+        return self.change(e, first, self.table.cut(end), -1)
+
+    def take(self, e, start, end):
+        """It is no longer kept."""
+        self.change(e, self.table.find(start), self.table.find(end), 1)
+        self.table.leave(end)
+        return self.table.leave(start)
+
+    def change(self, e, first, last, sign):
+        """The nodes of the entries have so much more, or less, between these steps."""
+        r: cython.Py_ssize_t
+        lines: Timelines = self.timelines
+        amount: cython.longlong
+        same: cython.bint = self.gather(e, words(self.nodes))
+        self.table.freed[last] -= sign * self.many
         if same:
             for r in range(self.kinds if e >= 0 else 0):
                 if lines.kept_amounts[e * self.kinds + r] > 0:
-                    amount: cython.longlong = lines.kept_amounts[e * self.kinds + r] // self.unit[r]
-                    self.table.change_all(first, last, r, self.nodes, 0, -amount)
+                    amount = lines.kept_amounts[e * self.kinds + r] // self.unit[r]
+                    self.table.change_all(first, last, r, self.nodes, 0, sign * amount)
             return 0
         while e >= 0:
             for r in range(self.kinds):
                 amount = lines.kept_amounts[e * self.kinds + r] // self.unit[r]
-                self.table.change(first, last, r, lines.kept_node[e], -amount)
+                self.table.change(first, last, r, lines.kept_node[e], sign * amount)
             e = lines.kept_next[e]
         return 0
+
+    def gather(self, e, nodes):
+        """Put the nodes of the entries into a set; whether as much is kept on each."""
+        r: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        f: cython.longlong = e
+        same: cython.bint = True
+        lines: Timelines = self.timelines
+        self.many = 0
+        for k in range(self.table.span):
+            nodes[k] = 0
+        while f >= 0:
+            put_node(nodes, 0, lines.kept_node[f])
+            for r in range(self.kinds):
+                if lines.kept_amounts[f * self.kinds + r] != lines.kept_amounts[e * self.kinds + r]:
+                    same = False
+            self.many += 1
+            f = lines.kept_next[f]
+        return same
 
     # ---- questions
 
@@ -274,10 +294,17 @@ class PlanTable:
                 table.ask[3 * asks + 2] = need
                 asks += 1
         table.asks = asks
+        table.own_begin = table.own_end = NEVER
         while self.sets <= s:
             self.know_set(member)
         move_words(words(table.serve), 0, words(self.serve), s * table.span, table.span)
         return asks > 0
+
+    def leave_aside(self, e, start, end):
+        """What is asked for is kept for the job itself meanwhile, on the nodes of these entries."""
+        self.table.own_begin = start
+        self.table.own_end = end
+        return self.gather(e, words(self.table.own))
 
     def know_set(self, member):
         """One more set of nodes."""

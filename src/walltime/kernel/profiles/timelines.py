@@ -280,14 +280,14 @@ class Timelines(Blocks):
     def forget_all(self):
         """Drop the entries of all holds: of any node something may have become free."""
         i: cython.Py_ssize_t
-        e: cython.longlong
+        e: cython.Py_ssize_t
+        last: cython.Py_ssize_t = len(self.kept_node) - 1
+        for e in range(last + 1):  # all are spare, in order: those of a hold will lie one behind the other
+            self.kept_first[self.kept_by[e]] = -1
+            self.kept_next[e] = e + 1
+        self.kept_next[last] = -1
+        self.kept_spare = 0
         for i in range(self.n):
-            e = self.kept_on[i]
-            while e >= 0:
-                self.kept_first[self.kept_by[e]] = -1
-                self.kept_next[e] = self.kept_spare
-                self.kept_spare = e
-                e = self.kept_beside[e]
             self.kept_on[i] = -1
             self.kept.count[i] = 0
         self.aside = NO_SLOT
