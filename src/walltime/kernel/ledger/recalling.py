@@ -19,6 +19,7 @@ from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
+LINE = cython.declare(cython.Py_ssize_t, 512)  # as in PlanTable
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
 
 if not cython.compiled:
@@ -96,9 +97,10 @@ class Recalling(Future):
         )
 
     def is_tabled(self, slot, x):
-        """Whether the table answers the job, and has been asked; its own hold is not in its way."""
+        """Whether the table answers the job, and has been asked; its own hold is not in its way. Holds that are named
+        for a question alone it does not know."""
         h: cython.Py_ssize_t = self.held_by(slot)
-        if not self.place.plain or not self.is_recallable(x) or (h >= 0 and self.held_shape[h] != x):
+        if not self.place.plain or not self.is_recallable(x) or (h >= 0 and self.held_shape[h] != x) or self.tries > 0:
             return False
         if not self.is_laid() and not (self.is_worth_it() and self.lay()):
             return False
@@ -109,15 +111,18 @@ class Recalling(Future):
         return True
 
     def is_worth_it(self):
-        """Whether to lay a table: for a plan of many holds that is made from nothing; else after some looks, as all
-        holds have to be put on it."""
+        """Whether to lay a table: for a plan of many holds that is made from nothing; else after 4 looks and one for
+        each 16 holds, as all have to be put on it, and up to 3 holds for 2 nodes: a look goes through their steps.
+        Where fewer holds are `few`, that is sooner and more of them."""
         if self.unlaid_time != self.now:
             self.unlaid_time = self.now
             self.unlaid = 0
         self.unlaid += 1
         if self.pure:
             return max(self.holds, self.memory.count) > self.few
-        return self.holds > self.few and self.unlaid > 4 + self.holds // 16
+        if self.holds <= self.few or self.few * self.holds * ((self.n + LINE - 1) // LINE) > 24 * self.n:
+            return False
+        return self.unlaid > (4 * self.few + self.holds) // 16
 
     def lay(self):
         """Lay the table; whether it could be done."""

@@ -14,7 +14,8 @@ from walltime.kernel.profiles.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 AMOUNTS = cython.declare(cython.Py_ssize_t, 2)  # as in Timelines: of a running job, behind its end and its slot
-PLANES = cython.declare(cython.Py_ssize_t, 96)  # with more, a table is no help
+LINES = cython.declare(cython.Py_ssize_t, 128)  # so many lines of the cache has a row at most
+LINE = cython.declare(cython.Py_ssize_t, 512)  # nodes in one
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -49,7 +50,7 @@ class PlanTable:
 
     def form(self):
         """Count in units of which all amounts are multiples: memory is told in bytes, and all of it may be whole
-        gigabytes. Whether the numbers are short enough."""
+        gigabytes. Whether there are few enough nodes for numbers of that length."""
         i: cython.Py_ssize_t
         r: cython.Py_ssize_t
         d: cython.Py_ssize_t
@@ -74,7 +75,7 @@ class PlanTable:
             for i in range(self.n):
                 largest = max(largest, lines.full[i * self.kinds + r])
             self.bits[r] = bits_for(2 * largest // self.unit[r])  # a node that fails may have more in use than it has
-        self.fits = np.sum(self.bits) <= PLANES
+        self.fits = np.sum(self.bits) * ((self.n + LINE - 1) // LINE) <= LINES
         if not self.fits:
             return False
         self.base.form(self.n, self.bits)
