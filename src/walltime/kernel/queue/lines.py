@@ -513,8 +513,8 @@ class LinesQueue(Queue):
         if line.is_barren(free, extra, window, longest):
             return -1
         slot = line.queue.find(free, extra, window, after, longest)
-        if slot < 0 and after < 0:
-            line.set_barren(free, extra, window, longest)
+        if slot < 0 and after < 0 and (line.counter >= 0 or line.local or self.ledger.parts <= 1):
+            line.set_barren(free, extra, window, longest)  # nothing but these bounds has kept its jobs out
         while slot >= 0:
             counter = self.refuser(slot)
             if counter < 0:
