@@ -26,9 +26,9 @@ def measure(setting: Setting) -> Iterator[Figure]:
     jobs = site_jobs(setting.jobs * 27 // 10)
     scale = MONTH_JOBS / len(jobs)
     for what, part, target in (
-        ("fair share every 60 s", {"name": "fairshare", "interval": 60}, at_most(90)),
+        ("fair share every 60 s", {"name": "fairshare", "interval": 60}, at_most(30)),
         ("Fair Tree every 60 s", {"name": "fairshare", "formula": "fair-tree", "interval": 60}, None),
-        ("first come, first served", "fcfs", None),
+        ("first come, first served", "fcfs", at_most(15)),
     ):
         figure = seconds(setting, jobs, with_order(make_site(jobs), part), what, target, scale)
         yield Figure(CASE, figure.what, figure.median, figure.best, figure.unit, target, None, figure.repeats)
@@ -92,7 +92,7 @@ def measure_week(setting: Setting) -> Iterator[Figure]:
     often = {"name": "periodic", "bf_interval": 30, "bf_max_job_test": 50}
     deep = {"name": "depth", "depth": 50}
     for what, order, backfill, target in (
-        ("age + small jobs, depth 50 every 30 s", factors, deep, at_most(3)),
+        ("age + small jobs, depth 50 every 30 s", factors, deep, at_most(0.25)),
         ("the same with fair share", fair, deep, None),
         ("age + small jobs, no backfilling", factors, "none", None),
     ):

@@ -1,20 +1,21 @@
 from walltime.kernel.jobs cimport JobTable
 
 cdef packed struct CounterFields:
-    # what is in use
+    # what is in use, and the caps in the same units: side by side, as most questions are about these
     long long jobs
     long long cores
     long long gpus
     long long memory
-    long long work
-    long long work_time
-    long long submitted
-    # the caps, in the same units
     long long most_jobs
     long long most_cores
     long long most_gpus
     long long most_memory
+    # core-time of running jobs, where it is capped
+    long long work
+    long long work_time
     long long most_work
+    # jobs in the system
+    long long submitted
     long long most_submitted
     # what it keeps waiting: how many jobs, since when, job-microseconds
     long long held

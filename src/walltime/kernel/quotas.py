@@ -18,14 +18,14 @@ FIELDS = (
     "cores",
     "gpus",
     "memory",
-    "work",
-    "work_time",
-    "submitted",
     "most_jobs",
     "most_cores",
     "most_gpus",
     "most_memory",
+    "work",
+    "work_time",
     "most_work",
+    "submitted",
     "most_submitted",
     "held",
     "held_since",
@@ -121,7 +121,7 @@ class Quotas:
             and self.at[c].cores + cores <= self.at[c].most_cores
             and self.at[c].gpus + gpus <= self.at[c].most_gpus
             and self.at[c].memory + memory <= self.at[c].most_memory
-            and (self.at[c].most_work >= NEVER or self.work(c) + work <= self.at[c].most_work)
+            and (not self.timed or self.at[c].most_work >= NEVER or self.work(c) + work <= self.at[c].most_work)
         )
 
     def full(self, slot):
@@ -164,7 +164,7 @@ class Quotas:
                 cores > self.at[c].most_cores
                 or self.jobs.at[slot].gpus > self.at[c].most_gpus
                 or self.jobs.at[slot].memory > self.at[c].most_memory
-                or (self.at[c].most_work < NEVER and self.work_of(slot) > self.at[c].most_work)
+                or (self.timed and self.at[c].most_work < NEVER and self.work_of(slot) > self.at[c].most_work)
             ):
                 return c
         return -1
@@ -289,7 +289,7 @@ class Quotas:
             left = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
         for k in range(self.first[kind], self.first[kind + 1]):
             c = self.member[k]
-            if self.at[c].most_work < NEVER:
+            if self.timed and self.at[c].most_work < NEVER:
                 self.at[c].work = self.work(c) + sign * cores * left
                 self.at[c].work_time = self.now
             self.at[c].jobs += sign
