@@ -51,6 +51,13 @@ def doubled(values: object) -> np.ndarray:
     return new
 
 
+def lined(size: int) -> np.ndarray:
+    """A new array of zeros that begins where a line of the cache does."""
+    whole = np.zeros(size + 8, np.int64)
+    at = -whole.ctypes.data // 8 % 8
+    return whole[at : at + size]
+
+
 def words(values: np.ndarray) -> np.ndarray:
     """The array itself; compiled modules have its address by this name, which costs less than a view (arrays.pxd)."""
     return values

@@ -8,7 +8,8 @@ cdef class DraftBase:
     cdef JobTable jobs
     cdef NodeTable base  # what is left beside all but the jobs of the draft
     cdef long long[::1] unit  # how much a number counts, by resource,
-    cdef long long[::1] bits  # and how many bits it has, by column
+    cdef long long[::1] bits  # and how many bits it has, by column,
+    cdef long long[::1] bits_below  # or where it may be below nought
     cdef bint counts  # whether there is a column for what is on a node
     cdef long long[::1] mine  # by hold of the ledger: whether it is of a job of the draft
 

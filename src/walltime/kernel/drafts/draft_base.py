@@ -26,7 +26,7 @@ class DraftBase:
     def __init__(self) -> None:
         self.base = NodeTable()
         self.mine = integers(64)
-        self.unit, self.bits = integers(1), integers(1)
+        self.unit, self.bits, self.bits_below = integers(1), integers(1), integers(1)
         self.counts = False
 
     def serves(self, ledger: ResourceLedger, slots, count):
@@ -44,8 +44,7 @@ class DraftBase:
         if not self.find_units(slots, count):
             return False
         steps: cython.longlong = 2 * ledger.holds + len(ledger.shares.first) + 64
-        self.base.form(ledger.n, self.bits)
-        if steps * self.base.width * 8 > BYTES:
+        if steps * (ledger.n // 8 + 64) * int(np.sum(self.bits_below)) > BYTES:
             return False
         for k in range(count):  # noqa: SIM110, a generator is slow
             if not self.knows(slots[k]):
@@ -66,7 +65,7 @@ class DraftBase:
         others: cython.longlong = ledger.holds
         for k in range(count):
             others -= ledger.held_by(slots[k]) >= 0
-        self.unit, self.bits = integers(kinds, 1), integers(kinds + self.counts)
+        self.unit, self.bits, self.bits_below = integers(kinds, 1), integers(kinds), integers(kinds + self.counts)
         for r in range(kinds):
             self.unit[r] = max(self.unit_of(r, slots, count), 1)
             largest = least = 0
@@ -75,14 +74,15 @@ class DraftBase:
                 least = min(least, lines.cap[i * kinds + r] - lines.used[i * kinds + r])
             if largest > MOST:
                 return False
+            self.bits[r] = bits_for(largest // self.unit[r])
             if others > 0:
                 largest += largest * (1 + ledger.pins)  # closings of a node may overlap
             largest = (largest - least) // self.unit[r]  # a job of the draft may be where one that runs is late
             if largest > MOST:
                 return False
-            self.bits[r] = bits_for(largest)
+            self.bits_below[r] = bits_for(largest) + 1
         if self.counts:
-            self.bits[kinds] = bits_for(ledger.holds + len(ledger.shares.first) + 1)
+            self.bits_below[kinds] = bits_for(ledger.holds + len(ledger.shares.first) + 1) + 1
         return True
 
     def unit_of(self, r, slots, count):

@@ -9,9 +9,13 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.node_table import NodeTable
 
+ROUGH = cython.declare(cython.Py_ssize_t, 3)  # so many of the highest bits; four told little more
+EASIER = cython.declare(cython.Py_ssize_t, 8)  # so many jobs are listed for each; twice as many told no more
+LOOKS = cython.declare(cython.Py_ssize_t, 4096)  # so many are asked; one in ten or twenty asks for no more
+
 if not cython.compiled:
     from walltime.kernel.arrays import words
-    from walltime.kernel.profiles.node_bits import put_node
+    from walltime.kernel.profiles.node_bits import move_words, put_node, put_run
 
 
 @cython.final
@@ -24,10 +28,11 @@ class Requests:
         self.columns = self.span = self.count = self.pairs = 0
         self.number = integers(64, -1)
         self.pair = integers(256)
-        self.group, self.time, self.filled, self.word = (integers(0) for _ in range(4))
+        self.runs = 0
+        self.run, self.group, self.time, self.filled, self.word = (integers(0) for _ in range(5))
         self.shape, self.want, self.set, self.alone = (integers(0) for _ in range(4))
-        self.asks, self.first, self.last = (integers(0) for _ in range(3))
-        self.amount, self.ask, self.serve = (integers(0) for _ in range(3))
+        self.asks, self.roughs, self.first, self.last = (integers(0) for _ in range(4))
+        self.amount, self.ask, self.rough, self.serve = (integers(0) for _ in range(4))
 
     def clear(self, ledger: ResourceLedger, table: NodeTable):
         """No request is here; they will be asked of a table of this form."""
@@ -39,6 +44,7 @@ class Requests:
         if self.columns != table.columns or self.span != table.span or len(self.group) != ledger.n:
             self.columns = table.columns
             self.span = table.span
+            self.run = integers(ledger.n + 1)
             self.group, self.time, self.filled, self.word = (integers(ledger.n) for _ in range(4))
             self.shape = integers(0)
         return self.make_room(64)
@@ -48,10 +54,11 @@ class Requests:
             return 0
         self.shape, self.want = np.resize(self.shape, count), np.resize(self.want, count)
         self.set, self.alone = np.resize(self.set, count), np.resize(self.alone, count)
-        self.asks = np.resize(self.asks, count)
+        self.asks, self.roughs = np.resize(self.asks, count), np.resize(self.roughs, count)
         self.first, self.last = np.resize(self.first, count), np.resize(self.last, count)
         self.amount = np.resize(self.amount, count * self.columns)
         self.ask = np.resize(self.ask, 3 * count * self.columns)
+        self.rough = np.resize(self.rough, 3 * count * self.columns)
         self.serve = np.resize(self.serve, count * self.span)
         return 0
 
@@ -76,22 +83,48 @@ class Requests:
         self.set[q] = s
         self.alone[q] = ledger.timelines.alone[d]
         self.first[q] = -1
-        at: cython.Py_ssize_t = q * self.columns
-        a: cython.Py_ssize_t = 0
         for c in range(self.columns):
-            self.amount[at + c] = ledger.timelines.each[d * kinds + c] // unit[c] if c < kinds else 1
-            if self.amount[at + c] > 0 and (c == kinds) == self.alone[q]:  # a node alone is a whole one
-                self.ask[3 * (at + a)] = table.first[c]
-                self.ask[3 * (at + a) + 1] = table.bits[c]
-                self.ask[3 * (at + a) + 2] = self.amount[at + c]
-                a += 1
-        self.asks[q] = a
-        for k in range(q * self.span, (q + 1) * self.span):
+            amount: cython.longlong = ledger.timelines.each[d * kinds + c] // unit[c] if c < kinds else 1
+            self.amount[q * self.columns + c] = amount
+        self.list_asks(q, table)
+        w: cython.Py_ssize_t = self.span
+        if q > 0 and self.set[q - 1] == s and not self.alone[q - 1] and not self.alone[q]:
+            move_words(words(self.serve), q * w, words(self.serve), (q - 1) * w, w)
+            return q
+        for k in range(q * w, (q + 1) * w):
             self.serve[k] = 0
         for k in range(ledger.n):
             if ledger.member[s * ledger.n + k] == 1 and (not self.alone[q] or ledger.timelines.large(k, d)):
-                put_node(words(self.serve), q * self.span, k)
+                put_node(words(self.serve), q * w, k)
         return q
+
+    def list_asks(self, q, table: NodeTable):
+        """What is asked of a node, bit by bit."""
+        c: cython.Py_ssize_t
+        a: cython.Py_ssize_t
+        low: cython.longlong
+        need: cython.longlong
+        at: cython.Py_ssize_t = q * self.columns
+        self.asks[q] = self.roughs[q] = 0
+        for c in range(self.columns):
+            need = self.amount[at + c]
+            if need == 0 or (c == self.ledger.timelines.kinds) != self.alone[q]:  # a node alone is a whole one
+                continue
+            if table.below:
+                need += cython.cast(cython.longlong, 1) << (table.bits[c] - 1)
+            a = 3 * (at + self.asks[q])
+            self.ask[a] = table.first[c]
+            self.ask[a + 1] = table.bits[c]
+            self.ask[a + 2] = need
+            self.asks[q] += 1
+            low = max(table.bits[c] - ROUGH - table.below, 0)
+            if need >> low > 0:
+                a = 3 * (at + self.roughs[q])
+                self.rough[a] = table.first[c] + low
+                self.rough[a + 1] = table.bits[c] - low
+                self.rough[a + 2] = need >> low
+                self.roughs[q] += 1
+        return 0
 
     def no_harder(self, p, q):
         """Whether nodes that serve one request serve the other too, and it wants no more of them."""
@@ -110,17 +143,18 @@ class Requests:
         ones the lowest numbers."""
         g: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        n: cython.Py_ssize_t = self.ledger.n
+        i: cython.Py_ssize_t
         at: cython.Py_ssize_t = self.pairs
         groups: cython.Py_ssize_t = self.sort_nodes(q)
         for g in range(groups):
             self.word[g] = -1
             self.filled[g] = 0
-        for k in range(n):
+        for k in range(self.runs):
             g = self.group[k]
-            if self.word[g] != k >> 6:
-                self.word[g] = k >> 6
-                self.filled[g] += 1
+            i = self.run[k] >> 6
+            self.filled[g] += 1 if self.word[g] != i else 0
+            self.word[g] = (self.run[k + 1] - 1) >> 6
+            self.filled[g] += self.word[g] - i
         self.first[q] = at
         for g in range(groups):
             at += self.filled[g]
@@ -129,19 +163,20 @@ class Requests:
         self.last[q] = self.pairs = at
         while len(self.pair) < 2 * at:
             self.pair = doubled(self.pair)
-        for k in range(n):
+        for k in range(self.runs):
             g = self.group[k]
-            if self.word[g] != k >> 6:
-                self.word[g] = k >> 6
-                self.filled[g] += 1
-                self.pair[2 * self.filled[g]] = k >> 6
-                self.pair[2 * self.filled[g] + 1] = 0
-            put_node(words(self.pair), 2 * self.filled[g] + 1, k & 63)
+            for i in range(self.run[k] >> 6, ((self.run[k + 1] - 1) >> 6) + 1):
+                if self.word[g] != i:
+                    self.word[g] = i
+                    self.filled[g] += 1
+                    self.pair[2 * self.filled[g]] = i
+                    self.pair[2 * self.filled[g] + 1] = 0
+                put_run(words(self.pair), 2 * self.filled[g] + 1, self.run[k] - 64 * i, self.run[k + 1] - 64 * i)
         return 0
 
     def sort_nodes(self, q):
-        """The group of each node, one for each time at which nodes have room by what runs, the last time first; how
-        many groups there are."""
+        """The runs of nodes that have room at the same time by what runs, and the group of each: one for each time, the
+        last time first; how many groups there are."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         g: cython.Py_ssize_t
@@ -149,20 +184,29 @@ class Requests:
         groups: cython.Py_ssize_t = 0
         ledger: ResourceLedger = self.ledger
         at: cython.Py_ssize_t = ledger.node_starts.times(ledger.demand_of[self.shape[q]])
-        later: cython.longlong = ledger.now + 1
+        time: cython.p_longlong = words(ledger.node_starts.time)
+        self.runs = 0
         for k in range(ledger.n):
-            t = ledger.node_starts.time[at + k]
-            t = ledger.now if t < 0 else t if t > later else later
+            if k > 0 and time[at + k] == time[at + k - 1]:
+                continue
+            self.run[self.runs] = k
+            self.runs += 1
+            t = self.time_of(time[at + k])
             g = self.group_of(t, groups)
             if g == groups or self.time[g] != t:
                 for j in range(groups, g, -1):
                     self.time[j] = self.time[j - 1]
                 self.time[g] = t
                 groups += 1
-        for k in range(ledger.n):
-            t = ledger.node_starts.time[at + k]
-            self.group[k] = self.group_of(ledger.now if t < 0 else t if t > later else later, groups)
+        self.run[self.runs] = ledger.n
+        for k in range(self.runs):
+            self.group[k] = self.group_of(self.time_of(time[at + self.run[k]]), groups)
         return groups
+
+    def time_of(self, time):
+        """When a node that has room at that time by what runs, -1 for now, has it to the ledger's mind."""
+        now: cython.longlong = self.ledger.now
+        return now if time < 0 else max(time, now + 1)
 
     def group_of(self, time, groups):
         """The place of a time among those of the groups, from the last on: of the first that is not later."""
@@ -176,3 +220,62 @@ class Requests:
             else:
                 high = middle
         return low
+
+
+@cython.final
+@cython.cclass
+class Easier:
+    """For each job others that ask for no more of anything, nor for longer: while jobs are only put in, it has no room
+    before one of these had.
+
+    Of those that ask for no more the hardest are listed: what they were told is what easier ones were told, or later.
+    """
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self.count, self.other, self.tried = (integers(0) for _ in range(3))
+
+    def begin(self, requests: Requests, request, length, jobs):
+        """So many jobs are going to be put in, none of which was asked; for each, what it asks for, and how long."""
+        i: cython.Py_ssize_t
+        if self.jobs != jobs:
+            self.jobs = jobs
+            self.count, self.other, self.tried = integers(jobs), integers(jobs * EASIER), integers(jobs)
+            self.list_jobs(requests, request, length)
+        for i in range(jobs):
+            self.tried[i] = -1
+        return 0
+
+    def list_jobs(self, requests: Requests, request, length):
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        order: cython.longlong[::1] = self.sort_jobs(requests, request, length)
+        for k in range(self.jobs):
+            i = order[k]
+            p = k + 1
+            while self.count[i] < EASIER and p < min(k + LOOKS, self.jobs):
+                j = order[p]
+                if length[j] <= length[i] and requests.no_harder(request[j], request[i]):
+                    self.other[i * EASIER + self.count[i]] = j
+                    self.count[i] += 1
+                p += 1
+        return 0
+
+    def sort_jobs(self, requests: Requests, request, length):
+        """The jobs, those that ask for much first: one that asks for no more than another is behind it or its equal."""
+        asked = np.asarray(request)[: self.jobs]
+        amounts = np.asarray(requests.amount).reshape(-1, requests.columns)[asked]
+        hardness = np.zeros(self.jobs)
+        for values in (np.asarray(length)[: self.jobs], np.asarray(requests.want)[asked], *amounts.T):
+            ranks = np.unique(values, return_inverse=True)[1]
+            hardness += ranks / (ranks.max() + 1)
+        return np.argsort(-hardness, kind="stable")
+
+    def not_before(self, i, after):
+        """A time before which the job has no room: a later one for `after`, or itself."""
+        k: cython.Py_ssize_t
+        for k in range(i * EASIER, i * EASIER + self.count[i]):
+            after = max(after, self.tried[self.other[k]])
+        return after

@@ -1,7 +1,7 @@
 from walltime.kernel.arrays cimport words
 from walltime.kernel.drafts.draft_base cimport DraftBase
 from walltime.kernel.drafts.draft_memory cimport Places
-from walltime.kernel.drafts.draft_requests cimport Requests
+from walltime.kernel.drafts.draft_requests cimport Easier, Requests
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.profiles.node_bits cimport has_node, meet_nodes, move_words, pick_nodes, put_node
 from walltime.kernel.profiles.node_table cimport NodeTable
@@ -29,20 +29,18 @@ cdef class DraftTable(DraftBase):
     cdef long long[::1] spare  # a set of nodes
     cdef bint starts_over  # whether jobs are only put in, one after the other
     cdef long long over_from
-    cdef long long[::1] tried  # the jobs that were, each at its earliest start, by start
-    cdef Py_ssize_t tries
+    cdef Easier easier
     cdef Py_ssize_t found_for
     cdef long long found_at
     cdef long long found_version
 
-    cdef int begin(self, long long[::1] slots, long long[::1] length, Py_ssize_t count) except -1
+    cdef bint begin(self, long long[::1] slots, long long[::1] length, Py_ssize_t count) except? -1
+    cdef bint take_over(self, long long[::1] slots, long long[::1] length, Py_ssize_t count, long long[::1] bits, bint below) except? -1
     cdef int find_sizes(self) except -1
     cdef int make_room(self, Py_ssize_t jobs) except -1
     cdef int add(self, Py_ssize_t i, Py_ssize_t slot, long long length) except -1
     cdef bint read(self, Py_ssize_t i, Py_ssize_t slot) except? -1
     cdef Py_ssize_t find(self, Py_ssize_t i, long long after) except? -1
-    cdef long long not_before(self, Py_ssize_t i, long long after) noexcept
-    cdef int note_tried(self, Py_ssize_t i, long long start) noexcept
     cdef int enter(self, Py_ssize_t i, long long start) except -1
     cdef int enter_at(self, Py_ssize_t i, long long start, Places places) except -1
     cdef int mark_listed(self, Py_ssize_t i) noexcept

@@ -10,12 +10,11 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.drafts.draft_base import DraftBase
 from walltime.kernel.drafts.draft_memory import Places
-from walltime.kernel.drafts.draft_requests import Requests
+from walltime.kernel.drafts.draft_requests import Easier, Requests
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.node_table import NodeTable
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-TRIED = cython.declare(cython.Py_ssize_t, 32)  # so many are asked: one in ten or twenty asks for no more
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -38,6 +37,7 @@ class DraftTable(DraftBase):
         DraftBase.__init__(self)
         self.table, self.aside = NodeTable(), NodeTable()
         self.requests = Requests()
+        self.easier = Easier()
         self.request, self.length, self.start, self.first, self.listed = (integers(65) for _ in range(5))
         self.listed_before = integers(65)
         self.node = integers(256)
@@ -45,8 +45,6 @@ class DraftTable(DraftBase):
         self.told = integers(16)
         self.spare, self.sizes, self.of_size = integers(0), integers(0), integers(0)
         self.size = self.used = 0
-        self.tried = integers(64)
-        self.tries = 0
         self.starts_over = False
         self.found_for = -1
         self.found_at = self.found_version = -1
@@ -54,22 +52,35 @@ class DraftTable(DraftBase):
     # ---- from the ledger
 
     def begin(self, slots, length, count):
-        """Take over what the ledger has now; False where a hold is of another kind."""
+        """Take over what the ledger has now; False where it cannot.
+
+        Something is below nought where a job is late, or a closing is where jobs are: then all bits are made again.
+        """
         i: cython.Py_ssize_t
         h: cython.Py_ssize_t
-        self.size = self.used = 0
-        self.found_for = -1
-        self.starts_over = False
         self.mine = integers(len(self.ledger.held_slot))
         for i in range(count):
             h = self.ledger.held_by(slots[i])
             if h >= 0:
                 self.mine[h] = 1
+        whole: cython.bint = not self.counts and self.take_over(slots, length, count, self.bits, False)
+        if self.counts or self.table.over:
+            whole = self.take_over(slots, length, count, self.bits_below, True) and not self.table.over
+        return whole
+
+    def take_over(self, slots, length, count, bits, below):
+        """The same with so many bits; False where a hold is of another kind."""
+        i: cython.Py_ssize_t
+        self.size = self.used = 0
+        self.found_for = -1
+        self.starts_over = False
+        self.base.form(self.ledger.n, bits, below)
         self.fill_base()
-        self.table.form(self.base.n, self.bits)
-        self.aside.form(self.base.n, self.bits)
+        self.table.form(self.base.n, bits, below)
+        self.aside.form(self.base.n, bits, below)
         self.table.join(self.base, self.base, self.base.begin[0])
         self.requests.clear(self.ledger, self.base)
+        self.easier.jobs = 0
         self.spare = integers(self.base.span)
         self.nodes = self.room = self.nodes_before = self.room_before = integers(0)
         self.make_room(count)
@@ -101,7 +112,6 @@ class DraftTable(DraftBase):
             self.request, self.length, self.listed = doubled(self.request), doubled(self.length), doubled(self.listed)
             self.start, self.first = doubled(self.start), doubled(self.first)
             self.listed_before = doubled(self.listed_before)
-            self.tried = integers(len(self.request))
         many: cython.Py_ssize_t = len(self.request) * self.base.span
         if len(self.nodes) < many:
             self.nodes, self.room = np.resize(self.nodes, many), np.resize(self.room, many)
@@ -166,6 +176,8 @@ class DraftTable(DraftBase):
         table: NodeTable = self.table
         table.asks = requests.asks[q]
         move_words(words(table.ask), 0, words(requests.ask), 3 * q * requests.columns, 3 * table.asks)
+        table.roughs = requests.roughs[q]
+        move_words(words(table.rough), 0, words(requests.rough), 3 * q * requests.columns, 3 * table.roughs)
         move_words(words(table.serve), 0, words(requests.serve), q * table.span, table.span)
         table.own_begin = table.own_end = NEVER
         if self.start[i] >= 0:
@@ -173,35 +185,11 @@ class DraftTable(DraftBase):
             table.own_end = self.start[i] + self.length[i]
             move_words(words(table.own), 0, words(self.nodes), i * table.span, table.span)
         if self.starts_over:
-            after = self.not_before(i, after)
+            after = self.easier.not_before(i, after)
         self.found_for = i
         self.found_at = table.earliest(requests.want[q], self.length[i], after, NEVER)
         self.found_version = table.version
         return self.found_at
-
-    def not_before(self, i, after):
-        """A time before which the job has no room, as one that asks for no more of anything had none, and since then
-        jobs were only put in: a later start for `after`, or itself."""
-        k: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        q: cython.Py_ssize_t = self.request[i]
-        for k in range(self.tries - 1, max(self.tries - TRIED, 0) - 1, -1):
-            j = self.tried[k]
-            if self.start[j] <= after:
-                break
-            if self.length[j] <= self.length[i] and self.requests.no_harder(self.request[j], q):
-                return self.start[j]
-        return after
-
-    def note_tried(self, i, start):
-        """The job has its earliest start then: one more that was tried, in the order of their starts."""
-        k: cython.Py_ssize_t = self.tries
-        while k > 0 and self.start[self.tried[k - 1]] > start:
-            self.tried[k] = self.tried[k - 1]
-            k -= 1
-        self.tried[k] = i
-        self.tries += 1
-        return 0
 
     # ---- changes
 
@@ -224,7 +212,7 @@ class DraftTable(DraftBase):
         move_words(words(self.room), i * w, found, 0, w)
         self.listed[i] = 0
         if self.starts_over:
-            self.note_tried(i, start)
+            self.easier.tried[i] = start
         return self.put(i, start)
 
     def enter_at(self, i, start, places: Places):
@@ -319,7 +307,7 @@ class DraftTable(DraftBase):
         self.found_for = -1
         self.starts_over = True
         self.over_from = time
-        self.tries = 0
+        self.easier.begin(self.requests, self.request, self.length, self.size)
         return 0
 
     def end_over(self):

@@ -1,7 +1,8 @@
 """Sets of nodes as bits, and numbers of many nodes bit by bit: what compiled modules have from node_bits.pxd.
 
-A number of a node is a column of bits: the lowest first, and at the end one that says that it is not below nought. A
-*plane* is the same bit of all nodes, so that a processor adds, or compares, hundreds of nodes at once.
+A number of a node is a column of bits, the lowest first. Where numbers may be below nought, half of what the bits can
+tell is added to each, so that the highest bit says that it is not. A *plane* is the same bit of all nodes, so that a
+processor adds, or compares, hundreds of nodes at once.
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ def fit_nodes(
     planes: int,
     ask: np.ndarray,
     asks: int,
-    serve: np.ndarray,
+    among: np.ndarray,
+    among_at: int,
     fit: np.ndarray,
     fit_at: int,
 ) -> int:
-    """The nodes of `serve` that have as much as is asked; how many."""
+    """The nodes of `among` that have as much as is asked; how many."""
     row = planes_of(cells, at, groups, planes)
-    good = np.array(serve[:groups])
+    good = np.array(among[among_at : among_at + groups])
     for k in range(asks):
         first, count, need = (int(word) for word in ask[3 * k : 3 * k + 3])
         enough = np.full(groups, -1)
-        for b in range(count - 1):
+        for b in range(count):
             enough = enough & row[:, first + b] if need >> b & 1 else enough | row[:, first + b]
-        good &= enough & row[:, first + count - 1]
+        good &= enough
     fit[fit_at : fit_at + groups] = good
     return count_nodes(good)
 
@@ -52,15 +54,17 @@ def fit_beside(
     planes: int,
     ask: np.ndarray,
     asks: int,
-    serve: np.ndarray,
+    among: np.ndarray,
+    among_at: int,
     own: np.ndarray,
+    below: int,
     fit: np.ndarray,
     fit_at: int,
 ) -> int:
-    """The same for a job that has just that on the nodes of `own`."""
-    fit_nodes(cells, at, groups, planes, ask, asks, serve, fit, fit_at)
-    good = np.asarray(serve)[:groups] & np.asarray(own)[:groups]
-    for k in range(asks):
+    """The same for a job that has just that on the nodes of `own`; whether numbers may be below nought."""
+    fit_nodes(cells, at, groups, planes, ask, asks, among, among_at, fit, fit_at)
+    good = np.asarray(among)[among_at : among_at + groups] & np.asarray(own)[:groups]
+    for k in range(asks if below else 0):
         good &= planes_of(cells, at, groups, planes)[:, int(ask[3 * k] + ask[3 * k + 1]) - 1]
     fit[fit_at : fit_at + groups] |= good
     return count_nodes(fit[fit_at : fit_at + groups])
@@ -68,7 +72,9 @@ def fit_beside(
 
 def add_to_nodes(
     cells: np.ndarray,
-    at: int,
+    row: np.ndarray,
+    since: int,
+    until: int,
     groups: int,
     planes: int,
     first: int,
@@ -77,23 +83,23 @@ def add_to_nodes(
     nodes: np.ndarray,
     nodes_at: int,
 ) -> int:
-    """The nodes have so much more, or less."""
-    for node in range(64 * groups):
-        if has_node(nodes, nodes_at, node):
-            add_to_node(cells, at, planes, first, count, amount, node)
-    return 0
+    """The nodes have so much more, or less, in the rows of some steps; whether that is beyond the bits."""
+    over = 0
+    for k in range(since, until):
+        for node in range(64 * groups):
+            if has_node(nodes, nodes_at, node):
+                over |= add_to_node(cells, int(row[k]) * groups * planes, planes, first, count, amount, node)
+    return over
 
 
 def add_to_node(cells: np.ndarray, at: int, planes: int, first: int, count: int, amount: int, node: int) -> int:
     """The same for one node."""
     at += node // 64 * planes + first
-    value = amount - (0 if has_node(cells, at + count - 1, node % 64) else 1 << (count - 1))
-    value += sum(has_node(cells, at + k, node % 64) << k for k in range(count - 1))
+    value = amount + sum(has_node(cells, at + k, node % 64) << k for k in range(count))
     for k in range(count):
-        bit = value >> k & 1 if k < count - 1 else value >= 0
-        word = int(cells[at + k]) & WORD & ~(1 << node % 64) | bit << node % 64
+        word = int(cells[at + k]) & WORD & ~(1 << node % 64) | (value >> k & 1) << node % 64
         cells[at + k] = word - (word >> 63 << 64)
-    return 0
+    return int(value >> count != 0)
 
 
 def meet_nodes(
@@ -125,6 +131,13 @@ def has_node(nodes: np.ndarray, at: int, node: int) -> int:
 def put_node(nodes: np.ndarray, at: int, node: int) -> int:
     word = int(nodes[at + node // 64]) & WORD | 1 << node % 64
     nodes[at + node // 64] = word - (word >> 63 << 64)
+    return 0
+
+
+def put_run(nodes: np.ndarray, at: int, first: int, last: int) -> int:
+    """All from one to before another, as far as they are of one word."""
+    for node in range(max(first, 0), min(last, 64)):
+        put_node(nodes, at, node)
     return 0
 
 

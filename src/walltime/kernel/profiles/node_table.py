@@ -11,7 +11,7 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import doubled, integers, lined
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -42,13 +42,15 @@ class NodeTable:
         self.version = 0
         self.begin, self.row, self.edges, self.freed, self.closed, self.spare = (integers(64) for _ in range(6))
         self.spares = 0
-        self.first, self.bits, self.cells, self.ask = (integers(0) for _ in range(4))
-        self.serve, self.own, self.since, self.found, self.fit = (integers(0) for _ in range(5))
-        self.asks = 0
+        self.first, self.bits, self.cells, self.ask, self.rough = (integers(0) for _ in range(5))
+        self.serve, self.own, self.found, self.fit = (integers(0) for _ in range(4))
+        self.asks = self.roughs = 0
+        self.below = self.over = False
         self.own_begin = self.own_end = NEVER
 
-    def form(self, nodes, bits):
-        """Be a table of so many nodes, with so many bits of a number, by column."""
+    def form(self, nodes, bits, below):
+        """Be a table of so many nodes, with so many bits of a number, by column; whether it may be below nought."""
+        self.below = below
         if nodes == self.n and np.array_equal(bits, self.bits):
             return 0
         self.n, self.columns = nodes, len(bits)
@@ -58,17 +60,11 @@ class NodeTable:
         self.first = np.cumsum(bits) - bits
         self.planes = int(np.sum(bits))
         self.width = self.span * self.planes
-        self.cells = self.new_cells(len(self.begin))
-        self.ask = integers(3 * self.columns)
-        self.serve, self.own, self.since, self.found = (integers(self.span) for _ in range(4))
-        self.fit = integers(64 * self.span)
+        self.cells = lined(len(self.begin) * self.width)
+        self.ask, self.rough = integers(3 * self.columns), integers(3 * self.columns)
+        self.serve, self.own, self.found = (lined(self.span) for _ in range(3))
+        self.fit = lined(64 * self.span)
         return 0
-
-    def new_cells(self, rows):
-        """They begin where a line of the cache does."""
-        cells = integers(rows * self.width + 8)
-        at = -cells.ctypes.data // 8 % 8
-        return cells[at : at + rows * self.width]
 
     def clear(self, begin):
         """One step, in which nodes have nothing."""
@@ -79,8 +75,9 @@ class NodeTable:
         self.edges[0] = 1  # it stays
         cells = np.asarray(self.cells)[: self.width].reshape(self.groups, self.planes, WALLTIME_LANES)
         cells[:] = 0
-        for c in range(self.columns):
-            cells[:, self.first[c] + self.bits[c] - 1] = -1  # nothing is below nought
+        for c in range(self.columns if self.below else 0):
+            cells[:, self.first[c] + self.bits[c] - 1] = -1
+        self.over = False
         return self.spare_rest()
 
     def spare_rest(self):
@@ -97,6 +94,7 @@ class NodeTable:
         not copied. Nothing has begun or ended at a step that they do not have: it has to be said by `cut`."""
         k: cython.Py_ssize_t
         self.count = 0
+        self.over = other.over or behind.over
         for k in range(other.count):
             if other.begin[k] >= time:
                 break
@@ -117,9 +115,9 @@ class NodeTable:
         if at == len(self.begin):
             self.make_room()
         self.begin[at] = other.begin[k]
-        self.edges[at] = other.edges[k]
         self.freed[at] = other.freed[k]
-        self.closed[at] = other.closed[k]
+        self.edges[at] = other.edges[other.row[k]]
+        self.closed[at] = other.closed[other.row[k]]
         self.row[at] = at
         self.count = at + 1
         return move_words(words(self.cells), at * w, words(other.cells), other.row[k] * w, w)
@@ -130,7 +128,7 @@ class NodeTable:
         old: cython.Py_ssize_t = len(self.begin)
         self.begin, self.row, self.edges = doubled(self.begin), doubled(self.row), doubled(self.edges)
         self.freed, self.closed, self.spare = doubled(self.freed), doubled(self.closed), doubled(self.spare)
-        cells = self.new_cells(2 * old)
+        cells = lined(2 * old * self.width)
         cells[: len(self.cells)] = np.asarray(self.cells)
         self.cells = cells
         for k in range(old):
@@ -142,16 +140,14 @@ class NodeTable:
 
     def find(self, time):
         """The step that the time lies in; the first for any time before."""
-        low: cython.Py_ssize_t = 1
-        high: cython.Py_ssize_t = self.count
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.begin[middle] <= time:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
+        k: cython.Py_ssize_t = 0
+        half: cython.Py_ssize_t
+        many: cython.Py_ssize_t = self.count
+        while many > 1:
+            half = many >> 1
+            k += half * (self.begin[k + half] <= time)  # no branch: a processor could not foresee it
+            many -= half
+        return k
 
     def cut(self, time):
         """Something begins or ends at that time: the step that begins there. What is before the first is cut off."""
@@ -159,28 +155,29 @@ class NodeTable:
         w: cython.Py_ssize_t = self.width
         self.version += 1
         if self.begin[k] >= time:
-            self.edges[k] += 1
+            self.edges[self.row[k]] += 1
             return k
         if self.spares == 0:
             self.make_room()
         self.spares -= 1
+        row: cython.Py_ssize_t = self.spare[self.spares]
         k += 1
         self.shift(k + 1, k)
         self.begin[k] = time
-        self.row[k] = self.spare[self.spares]
-        self.edges[k] = 1
+        self.row[k] = row
         self.freed[k] = 0
-        self.closed[k] = self.closed[k - 1]
+        self.edges[row] = 1
+        self.closed[row] = self.closed[self.row[k - 1]]
         self.count += 1
-        move_words(words(self.cells), self.row[k] * w, words(self.cells), self.row[k - 1] * w, w)
+        move_words(words(self.cells), row * w, words(self.cells), self.row[k - 1] * w, w)
         return k
 
     def leave(self, time):
         """What began or ended at that time is there no more; its amounts have been changed back."""
         k: cython.Py_ssize_t = self.find(time)
         self.version += 1
-        self.edges[k] -= 1
-        if self.edges[k] == 0:
+        self.edges[self.row[k]] -= 1
+        if self.edges[self.row[k]] == 0:
             self.spare[self.spares] = self.row[k]
             self.spares += 1
             self.shift(k, k + 1)
@@ -206,9 +203,7 @@ class NodeTable:
         many: cython.Py_ssize_t = self.count - k
         move_words(words(self.begin), into, words(self.begin), k, many)
         move_words(words(self.row), into, words(self.row), k, many)
-        move_words(words(self.edges), into, words(self.edges), k, many)
         move_words(words(self.freed), into, words(self.freed), k, many)
-        move_words(words(self.closed), into, words(self.closed), k, many)
         return 0
 
     def change(self, first, last, column, node, amount):
@@ -217,18 +212,18 @@ class NodeTable:
         p: cython.Py_ssize_t = self.first[column]
         cells: cython.p_longlong = words(self.cells)
         for k in range(first, last):
-            add_to_node(cells, self.row[k] * self.width, self.planes, p, self.bits[column], amount, node)
+            if add_to_node(cells, self.row[k] * self.width, self.planes, p, self.bits[column], amount, node):
+                self.over = True
         return 0
 
     def change_all(self, first, last, column, nodes, at, amount):
         """The same for each of a set of nodes."""
-        k: cython.Py_ssize_t
         p: cython.Py_ssize_t = self.first[column]
         bits: cython.Py_ssize_t = self.bits[column]
         cells: cython.p_longlong = words(self.cells)
         some: cython.p_longlong = words(nodes)
-        for k in range(first, last):
-            add_to_nodes(cells, self.row[k] * self.width, self.groups, self.planes, p, bits, amount, some, at)
+        if add_to_nodes(cells, words(self.row), first, last, self.groups, self.planes, p, bits, amount, some, at):
+            self.over = True
         return 0
 
     def shut(self, start, end):
@@ -237,7 +232,7 @@ class NodeTable:
         first: cython.Py_ssize_t = self.cut(start)
         last: cython.Py_ssize_t = self.cut(end)
         for k in range(first, last):
-            self.closed[k] += 1
+            self.closed[self.row[k]] += 1
         self.freed[last] += self.n
         return 0
 
@@ -259,24 +254,27 @@ class NodeTable:
         zero: cython.Py_ssize_t = a  # the step that is the first in `fit`
         w: cython.Py_ssize_t = self.span
         have: cython.longlong
-        since: cython.p_longlong = words(self.since)
         found: cython.p_longlong = words(self.found)
         while True:
             last = r
             while r < self.count and self.begin[r] < start + length:
                 r += 1
             while (r - zero) * w > len(self.fit):
-                self.fit = doubled(self.fit)
+                wider = lined(2 * len(self.fit))
+                wider[: len(self.fit)] = self.fit
+                self.fit = wider
             fit: cython.p_longlong = words(self.fit)
-            move_words(since, 0, words(self.serve), 0, w)
-            have = want
+            since: cython.p_longlong = words(self.serve)
+            at: cython.Py_ssize_t = 0
             k = r
+            have = self.glance(r - 1, (r - 1 - zero) * w) if last < r and self.roughs > 0 else want
+            if have < want:
+                k -= 1
             while have >= want and k > last:
                 k -= 1
-                have = self.look(k, (k - zero) * w)
-                if have >= want:
-                    have = meet_nodes(since, 0, fit, (k - zero) * w, since, 0, w)
-                    move_words(fit, (k - zero) * w, since, 0, w)
+                have = self.look(k, since, at, (k - zero) * w)
+                since = fit
+                at = (k - zero) * w
             if have < want:
                 a = k + 1
                 if a == r:
@@ -286,7 +284,7 @@ class NodeTable:
                 start = self.begin[a]
                 continue
             k = a
-            while k < last and meet_nodes(since, 0, fit, (k - zero) * w, found, 0, w) < want:
+            while k < last and meet_nodes(since, at, fit, (k - zero) * w, found, 0, w) < want:
                 k += 1
             if k == a:
                 break
@@ -295,10 +293,10 @@ class NodeTable:
             if start >= limit:
                 return NEVER
             while k < last:
-                meet_nodes(since, 0, fit, (k - zero) * w, fit, (k - zero) * w, w)
+                meet_nodes(since, at, fit, (k - zero) * w, fit, (k - zero) * w, w)
                 k += 1
         if a == last:
-            move_words(found, 0, since, 0, w)
+            move_words(found, 0, since, at, w)
         return start
 
     def pass_over(self, r, have, want):
@@ -310,18 +308,32 @@ class NodeTable:
             r += 1
         return r
 
-    def look(self, k, at):
-        """Put the nodes that have room at the step there in `fit`; how many."""
+    def glance(self, k, at):
+        """At most so many nodes have room at the step, by the highest bits of what is left on each. Most steps that are
+        looked at first have too few, by far; this reads a third of a row."""
+        row: cython.Py_ssize_t = self.row[k] * self.width
+        rough: cython.p_longlong = words(self.rough)
+        serve: cython.p_longlong = words(self.serve)
+        if self.own_begin <= self.begin[k] < self.own_end:
+            return cython.cast(cython.int, self.n)
+        return fit_nodes(
+            words(self.cells), row, self.groups, self.planes, rough, self.roughs, serve, 0, words(self.fit), at
+        )
+
+    def look(self, k, among, among_at, at):
+        """Put those of some nodes that have room at the step there in `fit`; how many."""
         row: cython.Py_ssize_t = self.row[k] * self.width
         cells: cython.p_longlong = words(self.cells)
         ask: cython.p_longlong = words(self.ask)
-        serve: cython.p_longlong = words(self.serve)
         fit: cython.p_longlong = words(self.fit)
-        if self.closed[k] > 0:
+        if self.closed[self.row[k]] > 0:
             return 0
         if self.own_begin <= self.begin[k] < self.own_end:
-            return fit_beside(cells, row, self.groups, self.planes, ask, self.asks, serve, words(self.own), fit, at)
-        return fit_nodes(cells, row, self.groups, self.planes, ask, self.asks, serve, fit, at)
+            own: cython.p_longlong = words(self.own)
+            return fit_beside(
+                cells, row, self.groups, self.planes, ask, self.asks, among, among_at, own, self.below, fit, at
+            )
+        return fit_nodes(cells, row, self.groups, self.planes, ask, self.asks, among, among_at, fit, at)
 
 
 def common(one, other):
@@ -332,8 +344,8 @@ def common(one, other):
 
 
 def bits_for(most):
-    """How many planes numbers up to that have, above nought and below."""
-    bits: cython.longlong = 1
+    """How many bits numbers up to that have."""
+    bits: cython.longlong = 0
     while most > 0:
         most >>= 1
         bits += 1

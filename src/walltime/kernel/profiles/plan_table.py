@@ -74,12 +74,13 @@ class PlanTable:
             largest = 0
             for i in range(self.n):
                 largest = max(largest, lines.full[i * self.kinds + r])
-            self.bits[r] = bits_for(2 * largest // self.unit[r])  # a node that fails may have more in use than it has
+            # a node that fails may have more in use than it has: there is a bit for numbers below nought
+            self.bits[r] = bits_for(2 * largest // self.unit[r]) + 1
         self.fits = np.sum(self.bits) * ((self.n + LINE - 1) // LINE) <= LINES
         if not self.fits:
             return False
-        self.base.form(self.n, self.bits)
-        self.table.form(self.n, self.bits)
+        self.base.form(self.n, self.bits, True)
+        self.table.form(self.n, self.bits, True)
         self.base.clear(lines.now)
         self.tasks = Blocks(self.n, 1 + self.kinds, 64)
         self.cap = integers(self.n * self.kinds)
@@ -288,13 +289,14 @@ class PlanTable:
         for r in range(self.kinds):
             need = self.timelines.each[d * self.kinds + r] // self.unit[r]
             if need > 0:
-                if bits_for(need) > self.bits[r]:
+                if bits_for(need) >= self.bits[r]:
                     return False
                 table.ask[3 * asks] = table.first[r]
                 table.ask[3 * asks + 1] = table.bits[r]
-                table.ask[3 * asks + 2] = need
+                table.ask[3 * asks + 2] = need + (cython.cast(cython.longlong, 1) << (table.bits[r] - 1))
                 asks += 1
         table.asks = asks
+        table.roughs = 0
         table.own_begin = table.own_end = NEVER
         while self.sets <= s:
             self.know_set(member)
