@@ -215,8 +215,8 @@ class Site:
         job.rank = job.order.rank(self.stand_in(job), self.now)
 
     def accrue(self) -> None:
-        """Who waits begins to grow older, in the order of entry, as far as limits let them."""
-        for job in in_turn(self.queue):
+        """Jobs that wait begin to grow older, in the order of entry, as far as limits let them."""
+        for job in in_turn(self.queue) if self.limits.ages else ():
             if job.accrued is None and self.limits.lets_accrue(job, self.queue):
                 job.accrued = self.now
 
