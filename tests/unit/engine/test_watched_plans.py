@@ -85,7 +85,7 @@ def test_a_cycle_that_ends_early_tells_the_watcher_all_the_same(window: int, res
     """Cycles end once no job can start and the watched one can get no place; in full they are the slow form of that."""
     ends, told = Ends(), 0
     for seed in range(3):
-        for job in range(40, 120, 8):
+        for job in range(40, 120, 16):
             brief, schedule = watch(seed, job, ends, bf_window=window, bf_resolution=resolution)
             full, again = watch(seed, job, thorough=True, bf_window=window, bf_resolution=resolution)
             told += len(full.promises)
