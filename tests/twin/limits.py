@@ -81,7 +81,7 @@ class Limits:
         if caps:
             self.rules.append(Rule(names, per, caps))
 
-    # ---- who grows older
+    # ---- which jobs grow older
 
     def ageing(self, job: Job) -> list[Counter]:
         """The counters that bound how many grow older, of which the first decides: that of the QOS, the user, the

@@ -25,7 +25,7 @@ class Accrual(Source):
         self.counters = counters
         self.bounds: dict[int, list[int]] = {}  # by kind of jobs: the counters that bound them, the deciding one first
         self.count: dict[int, int] = {}  # by counter: the jobs that accrue
-        self.idle: dict[int, int] = {}  # who waits and does not accrue: by slot, its order of entry
+        self.idle: dict[int, int] = {}  # jobs that wait and do not accrue: by slot, the order of entry
         self.lines: dict[int, list[tuple[int, int]]] = {}  # and by the counter that decides, in that order
         self.accruing: dict[int, tuple[int, list[int]]] = {}  # by slot: since when, and where it counts
         self.stirred: set[int] = set()  # counters that may let in a job
@@ -78,7 +78,7 @@ class Accrual(Source):
                 heappush(heads, (head, decides))
 
     def _first(self, counter: int) -> tuple[int, int] | None:
-        """Who has waited there longest without accruing; those that have left the line are dropped from it."""
+        """The job that has waited there longest without accruing; those that have left the line are dropped from it."""
         line = self.lines.get(counter, [])
         while line and self.idle.get(line[0][1]) != line[0][0]:
             heappop(line)
