@@ -164,6 +164,7 @@ COMPILED = [
     "engine.disruptions.victims",
     "engine.disruptions.preemption",
     "engine.workflow_order",
+    "engine.warm_start",
     "engine.domain",
     "engine.cluster",
     "engine.scheduling",

@@ -234,6 +234,8 @@ def _start_of(prepared: Any, row: int, moment: int) -> float | None:
     from walltime.kernel.jobs import State
     from walltime.kernel.source import Observer
 
+    looked_at = (int(State.RUNNING), int(State.REJECTED))
+
     class Watch(Observer):
         wait: float | None = None
 
@@ -241,11 +243,12 @@ def _start_of(prepared: Any, row: int, moment: int) -> float | None:
             self.deaf = True
 
         def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
-            if int(engine.jobs.row[slot]) == row and after == State.RUNNING:
+            if after not in looked_at or engine.jobs.row[slot] != row:
+                return
+            if after == State.RUNNING:
                 self.wait = (int(engine.now) - moment) / SECOND
                 raise _StartedError
-            if int(engine.jobs.row[slot]) == row and after == State.REJECTED:
-                raise InputError("the job would be rejected: it can never run on this cluster, or a rule refuses it")
+            raise InputError("the job would be rejected: it can never run on this cluster, or a rule refuses it")
 
     watch = Watch()
     with contextlib.suppress(_StartedError):
@@ -324,25 +327,19 @@ QUESTION = (1 << 62) - 1
 
 def _stack(parts: list[Any], moment: int) -> Any:
     """The present as it is; the others from the moment on; in order of submission."""
-    from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels, sort_by_submission
+    from walltime.core.workload import COLUMNS, MISSING, Workload, join_labels, sort_by_submission
 
     names = list(dict.fromkeys(name for part in parts for name in part.columns))
     columns: dict[str, Any] = {}
     labels: dict[str, list[str]] = {}
     for name in names:
-        kind, pieces = COLUMNS[name].kind, []
-        for number, part in enumerate(parts):
-            values = part.column(name)
-            if name in ("submit", "begin", "cancel", "deadline") and number:
-                values = np.where(values == MISSING, MISSING, values + moment)
-            if kind == "label":
-                people = part.label_names(name)
-                pieces += [people[code] if code >= 0 else None for code in values]
-            else:
-                pieces += list(values)
+        kind, pieces = COLUMNS[name].kind, [part.column(name) for part in parts]
+        if name in ("submit", "begin", "cancel", "deadline"):
+            pieces[1:] = [np.where(values == MISSING, MISSING, values + moment) for values in pieces[1:]]
         if kind == "label":
-            columns[name], labels[name] = encode_labels(pieces)
+            told = [part.label_names(name) for part in parts]
+            columns[name], labels[name] = join_labels(zip(pieces, told, strict=True))
         else:
-            columns[name] = pieces if kind == "text" else np.array(pieces, np.int64)
+            columns[name] = [text for piece in pieces for text in piece] if kind == "text" else np.concatenate(pieces)
     first = parts[0]
     return Workload(sort_by_submission(columns), labels, first.origin, notes=dict(first.notes), source=first.source)

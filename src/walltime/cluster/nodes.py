@@ -139,13 +139,23 @@ class Layout:
 
     def with_property(self, name: str) -> np.ndarray[Any, Any]:
         """Which nodes have the property: a feature, or a name of theirs or of their group (`c[001-004]`)."""
-        found = self.with_feature(name)
-        if found.any():
-            return found
+        if name in self._features:
+            return self.with_feature(name)
         try:
-            return self.select([name])
+            return self._find(name)
         except InputError:
-            return found
+            return np.zeros(self.count, bool)
+
+    @cached_property
+    def _features(self) -> frozenset[str]:
+        return frozenset(self.features())
+
+    @cached_property
+    def table(self) -> np.ndarray[Any, Any]:
+        """What each node has, by the order of `resources`; to be read only."""
+        made = np.stack([self.amounts(name) for name in self.resources()], axis=1)
+        made.flags.writeable = False
+        return made
 
     def switches(self) -> np.ndarray[Any, Any]:
         """The switch of each node; nodes of a group that tells none share one."""
@@ -164,18 +174,31 @@ class Layout:
 
     def select(self, patterns: Iterable[str]) -> np.ndarray[Any, Any]:
         """Which nodes the patterns name: a group, a node, or a range such as `n[0-3,8]`; raises InputError."""
-        place, prefix = self._places
         chosen = np.zeros(self.count, bool)
         for pattern in patterns:
-            found = prefix == pattern
-            for name in hostlist.expand(pattern) if "[" in pattern else [pattern]:
-                if name in place:
-                    found[place[name]] = True
-                elif not found.any() or "[" in pattern:
-                    choices = list(dict.fromkeys(group.name for group in self.groups))
-                    raise InputError("no node or group of nodes has the name", value=name, choices=choices)
-            chosen |= found
+            chosen |= self._find(pattern)
         return chosen
+
+    def _find(self, pattern: str) -> np.ndarray[Any, Any]:
+        """Which nodes the pattern names. It is looked up once: many simulations of the same nodes ask for the same."""
+        if pattern in self._found:
+            return self._found[pattern]
+        place, prefix = self._places
+        found = np.asarray(prefix == pattern)
+        for name in hostlist.expand(pattern) if "[" in pattern else [pattern]:
+            if name in place:
+                found[place[name]] = True
+            elif not found.any() or "[" in pattern:
+                choices = list(dict.fromkeys(group.name for group in self.groups))
+                raise InputError("no node or group of nodes has the name", value=name, choices=choices)
+        found.flags.writeable = False
+        self._found[pattern] = found
+        return found
+
+    @cached_property
+    def _found(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The nodes that each pattern names, of those that were asked for."""
+        return {}
 
     @cached_property
     def _places(self) -> tuple[dict[str, int], np.ndarray[Any, Any]]:

@@ -47,7 +47,7 @@ class Stock:
     these are. It is looked at for each kind of request, and there may be many."""
 
     kinds: list[str]
-    rows: list[list[int]]
+    rows: list[tuple[int, ...]]
     counts: list[int]
     whole: bool
     licences: Mapping[str, int]
@@ -55,10 +55,9 @@ class Stock:
     @classmethod
     def of(cls, layout: Layout, mask: Mask) -> Stock:
         """The nodes of the mask."""
-        kinds = layout.resources()
-        table = np.stack([layout.amounts(kind)[mask] for kind in kinds], axis=1)
-        rows, counts = np.unique(table, axis=0, return_counts=True)
-        return cls(kinds, rows.tolist(), counts.tolist(), layout.whole, layout.licences)
+        alike = sorted(Counter(map(tuple, layout.table[mask].tolist())).items())
+        rows, counts = [row for row, _ in alike], [count for _, count in alike]
+        return cls(layout.resources(), rows, counts, layout.whole, layout.licences)
 
     @property
     def nodes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -259,6 +259,24 @@ def encode_labels(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
         MISSING if value is None or value == "" else codes.setdefault(str(value), len(codes)) for value in values
     ]
     return np.array(encoded, np.int32), list(codes)
+
+
+def join_labels(parts: Iterable[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:
+    """The codes and names of several columns as those of one: as `encode_labels` of all names in a row.
+
+    >>> join_labels([(np.array([1, -1]), ["ann", "bo"]), (np.array([0, 1]), ["cy", "bo"])])
+    (array([ 0, -1,  1,  0], dtype=int32), ['bo', 'cy'])
+    """
+    known: dict[str, int] = {}
+    joined = []
+    for codes, names in parts:
+        met, first = np.unique(codes, return_index=True)
+        new = np.full(len(names) + 1, MISSING, np.int32)  # the last is for what is missing, whose code is -1
+        for code in met[np.argsort(first)].tolist():
+            if code >= 0 and names[code]:
+                new[code] = known.setdefault(names[code], len(known))
+        joined.append(new[codes])
+    return np.concatenate(joined), list(known)
 
 
 def _contiguous(name: str, values: Any) -> Any:

@@ -206,11 +206,10 @@ def add_pieces(
     accruals = _add_accrual(simulation, site)
     around = Surroundings(cluster, arrivals.codes, origin_of(first), accruals=accruals)
     estimate, flows = registry.build("estimate", cluster.scheduler.estimate), _flows(first)
+    named = [lane.order.model_dump_json() for lane in site.lanes]
     orders = {
-        lane.order.model_dump_json(): order_as_workflows(
-            build_order(with_usage(lane.order, scenario), around), estimate, flows
-        )
-        for lane in site.lanes
+        name: order_as_workflows(build_order(with_usage(part, scenario), around), estimate, flows)
+        for name, part in dict(zip(named, (lane.order for lane in site.lanes), strict=True)).items()
     }
     plans = plans_ahead(cluster)
     jobs = simulation.jobs
@@ -219,7 +218,7 @@ def add_pieces(
             cluster.name,
             len(simulation.clusters),
             ledger,
-            [orders[lane.order.model_dump_json()] for lane in site.lanes],
+            [orders[name] for name in named],
             estimate,
             quotas,
             bool(cluster.licences),

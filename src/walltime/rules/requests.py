@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import Stock, make_request, parse_constraint, refusal
+from walltime.cluster.requests import Request, Stock, make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
 
 Array = np.ndarray[Any, Any]
+Key = tuple[int, str]
+"""A queue (-1: none), and the properties that are asked for of its nodes."""
 NUMBERS = (
     "cores",
     "nodes",
@@ -38,9 +40,9 @@ class RequestBook:
         self.ledger = ledger
         self.masks = masks
         self.names = names
-        self._nodes: dict[tuple[int, str], Array] = {}
-        self._stocks: dict[tuple[int, str], Stock] = {}
-        self._sets: dict[tuple[int, str], int] = {}
+        self._nodes: dict[Key, Array] = {}
+        self._stocks: dict[Key, Stock] = {}
+        self._sets: dict[Key, int] = {}
 
     def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
@@ -57,18 +59,24 @@ class RequestBook:
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
         shape = self._simple(told, len(first), queue)
+        asked = {}
         for place in np.flatnonzero(shape < 0).tolist():
             try:
-                shape[place], reason = self.shape_of({name: told[name][place] for name in present}, queue)
+                key, request, reason = self._ask({name: told[name][place] for name in present}, queue)
             except InputError as error:
                 job = int(batch.column("job_id")[rows[first[place]]])
                 raise InputError(
                     f"job {job}: {error.what}", value=error.value, file=batch.source or None, choices=error.choices
                 ) from None
-            if reason is not None:
-                if reason not in reasons:
-                    reasons.append(reason)
-                why[place] = reasons.index(reason)
+            if reason is None:
+                asked[place] = key, request
+                continue
+            if reason not in reasons:
+                reasons.append(reason)
+            why[place] = reasons.index(reason)
+        sets = self._find_sets([key for key, _ in asked.values()])
+        for place, (key, request) in asked.items():
+            shape[place] = self.ledger.intern(request, sets[key])
         return shape[group], reasons, why[group]
 
     def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
@@ -100,8 +108,8 @@ class RequestBook:
         made[packed] = self.ledger.intern_packed(cores[packed], memory[packed], node_set)
         return made
 
-    def shape_of(self, told: dict[str, Any], queue: int) -> tuple[int, str | None]:
-        """The shape of one request, and why it can never run, where it cannot."""
+    def _ask(self, told: dict[str, Any], queue: int) -> tuple[Key, Request, str | None]:
+        """What is asked for of which nodes, and why it can never be had, where it cannot."""
         constraint = told.pop("constraint", "")
         key = (queue, constraint)
         stock = self._stock(key)
@@ -111,14 +119,15 @@ class RequestBook:
                 "nodes that differ cannot be asked for where it matters which they are", value=told["parts"]
             )
         named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
-        reason = refusal(stock, request, named, constraint or None)
-        if reason is not None:
-            return -1, reason
-        if key not in self._sets:
-            self._sets[key] = self.ledger.add_set(self._nodes[key])
-        return self.ledger.intern(request, self._sets[key]), None
+        return key, request, refusal(stock, request, named, constraint or None)
 
-    def _stock(self, key: tuple[int, str]) -> Stock:
+    def _find_sets(self, keys: list[Key]) -> dict[Key, int]:
+        """The ledger's numbers of the sets of nodes, the new ones in the order in which they are named."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._sets]
+        self._sets |= zip(new, self.ledger.add_sets([self._nodes[key] for key in new]), strict=True)
+        return self._sets
+
+    def _stock(self, key: Key) -> Stock:
         """What the nodes of a queue with some properties have."""
         if key not in self._stocks:
             self._nodes[key] = self._find_nodes(*key)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -254,11 +255,22 @@ class Cluster(Model):
         return given
 
     def layout(self) -> Layout | None:
-        """The nodes as plain data; None for one pool of cores."""
+        """The nodes as plain data; None for one pool of cores. It is made once, and remembers what it is asked."""
+        return self._layout
+
+    @cached_property
+    def _layout(self) -> Layout | None:
         if self.nodes is None:
             return None
         groups = tuple(NodeGroup(**group.model_dump(exclude={"disk"})) for group in self.nodes)
         return Layout(groups, self.sharing, self.licences)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, whose nodes may be others."""
+        copied = super().model_copy(update=update, deep=deep)
+        if update:
+            copied.__dict__.pop("_layout", None)
+        return copied
 
     def machine(self) -> Machine | None:
         """The nodes with their disks, the network and the components outside; None for one pool of cores.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from walltime.cluster.nodes import Layout, NodeGroup
+from walltime.cluster.requests import Stock, make_request, refusal
 from walltime.core.workload import Workload
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
@@ -54,12 +55,27 @@ def make_jobs(columns, seed):
 def test_together_as_one_by_one(columns, sharing):
     book, jobs = make_book(sharing=sharing), make_jobs(columns, len(columns))
     shapes, reasons, why = book.shapes(jobs, np.arange(len(jobs)), -1)
-    kinds = set()
+    kinds, stock = set(), Stock.of(book.layout, np.ones(book.layout.count, bool))
     for row in range(len(jobs)):
         told = {name: int(jobs.column(name)[row]) for name in NUMBERS if jobs.has(name)}
-        number, reason = book.shape_of(told, -1)
+        request = make_request(stock, **told)
+        reason = refusal(stock, request)
         assert (reasons[why[row]] if why[row] >= 0 else None) == reason
         if reason is None:
-            assert shapes[row] == number
+            assert shapes[row] == book.ledger.intern(request, 0)
         kinds.add(reason is None)
     assert True in kinds
+
+
+def test_jobs_that_name_their_nodes():
+    """Two of four nodes by name, the third, and a name that no node has; the last is refused and adds no set."""
+    book = make_book((NodeGroup(count=4, cores=2),))
+    wanted = ["n[0-1]", "n2", "x", "n[0-1]"]
+    jobs = Workload.from_columns(submit=[0] * 4, run_time=[1] * 4, cores=[2] * 4, constraint=wanted)
+    shapes, reasons, why = book.shapes(jobs, np.arange(4), -1)
+    assert shapes[0] == shapes[3] != shapes[1]
+    assert shapes[2] == -1
+    assert why.tolist() == [-1, -1, 0, -1]
+    assert reasons == ["no node has the property x"]
+    assert book.ledger.sets == 3
+    assert book.ledger.pools[1].total == 2 * book.ledger.pools[2].total

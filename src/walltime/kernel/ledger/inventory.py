@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import cython
 import numpy as np
 
@@ -145,54 +147,81 @@ class Inventory(Ledger):
 
     def add_set(self, mask):
         """The number of a node set, given as a mask of the nodes; the same for equal ones."""
+        return self.add_sets([mask])[0]
+
+    def add_sets(self, masks):
+        """The numbers of several node sets: `add_set` of each. They are listed once, which takes longer the more sets
+        there are."""
+        before: cython.Py_ssize_t = self.sets
+        numbers = []
+        for mask in masks:
+            nodes = np.ascontiguousarray(mask, bool)
+            key = nodes.tobytes()
+            if key not in self.set_numbers:
+                self.set_numbers[key] = self.sets
+                self.enter_set(nodes)
+            numbers.append(self.set_numbers[key])
+        if self.sets > before:
+            self.lengthen_sets(self.sets - before)
+            self.list_sets()
+            if self.sets > 1:
+                self.time_nodes()
+        return numbers
+
+    def enter_set(self, nodes):
+        """A new node set, which is not listed yet."""
         i: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.timelines.kinds
         left: cython.longlong
-        nodes = np.ascontiguousarray(mask, bool)
-        key = nodes.tobytes()
-        if key in self.set_numbers:
-            return self.set_numbers[key]
-        sizes = np.where(nodes, np.asarray(self.timelines.full)[: self.n * kinds : kinds], 0)
+        full = np.asarray(self.timelines.full).reshape(-1, kinds)
+        sizes = np.where(nodes, full[:, 0], 0)
         pool: NodePool = NodePool(sizes, True, self.place.treed)
-        for i in range(self.n):
-            if nodes[i]:
-                left = self.timelines.cap[i * kinds] - self.timelines.used[i * kinds]
-                pool.set(i, left if left > 0 else 0)
-        self.set_numbers[key] = self.sets
+        for i in np.flatnonzero(nodes).tolist():
+            left = self.timelines.cap[i * kinds] - self.timelines.used[i * kinds]
+            pool.set(i, left if left > 0 else 0)
         self.masks.append(nodes)
         self.pools.append(pool)
         self.profiles.append(None)
         self.ends.append(None)
         self.plans.append(None)
-        self.planned_free = np.append(self.planned_free, 0)
-        self.counted_in = np.append(self.counted_in, 0)
-        self.sets += 1
-        self.measured = np.append(self.measured, -1)
-        self.set_cores = np.append(self.set_cores, np.int64(sizes.sum()))
         self.set_sizes.append(np.sort(-sizes[nodes]))
-        rows, counts = np.unique(np.asarray(self.timelines.full).reshape(-1, kinds)[nodes], axis=0, return_counts=True)
-        self.models.append((rows.tolist(), counts.tolist()))
-        self.first_hold = np.append(self.first_hold, NEVER)
-        self.lone = np.append(self.lone, -1)
-        self.barred = np.append(self.barred, 0)
-        self.lost = np.append(self.lost, integers(self.levels))
-        self.spared = np.append(self.spared, -1)
-        self.spare = np.append(self.spare, 0)
-        self.list_sets()
-        if self.sets > 1:
-            self.time_nodes()
-        return self.sets - 1
+        models = sorted(Counter(map(tuple, full[nodes].tolist())).items())
+        self.models.append(([row for row, _ in models], [count for _, count in models]))
+        self.sets += 1
+
+    def lengthen_sets(self, count):
+        """Room for so many new sets in what is kept by set."""
+        none = integers(count)
+        unknown = integers(count, -1)
+        cores = [-sizes.sum() for sizes in self.set_sizes[self.sets - count :]]
+        self.set_cores = np.append(self.set_cores, np.array(cores, np.int64))
+        self.planned_free = np.append(self.planned_free, none)
+        self.counted_in = np.append(self.counted_in, none)
+        self.measured = np.append(self.measured, unknown)
+        self.first_hold = np.append(self.first_hold, integers(count, NEVER))
+        self.lone = np.append(self.lone, unknown)
+        self.barred = np.append(self.barred, none)
+        self.lost = np.append(self.lost, integers(count * self.levels))
+        self.spared = np.append(self.spared, unknown)
+        self.spare = np.append(self.spare, none)
 
     def list_sets(self):
         """Sets as ranges of nodes, and the sets of each node."""
+        i: cython.Py_ssize_t
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
         table = np.array(self.masks)
         self.member = table.reshape(-1).astype(np.int64)
-        self.crosses = (table.astype(np.int64) @ table.T.astype(np.int64) > 0).reshape(-1).astype(np.int64)
         sizes = np.asarray(self.timelines.full)[: self.n * self.timelines.kinds : self.timelines.kinds]
         self.alike = np.array([len(set(sizes[mask].tolist())) <= 1 for mask in self.masks], np.int64)
         self.largest = np.array([sizes[mask].max(initial=1) for mask in self.masks], np.int64)
         self.sets_from = np.append(0, np.cumsum(table.sum(axis=0))).astype(np.int64)
         self.sets_at = np.nonzero(table.T)[1].astype(np.int64)
+        self.crosses = integers(self.sets * self.sets)
+        for i in range(self.n):
+            for a in range(self.sets_from[i], self.sets_from[i + 1]):
+                for b in range(self.sets_from[i], self.sets_from[i + 1]):
+                    self.crosses[self.sets_at[a] * self.sets + self.sets_at[b]] = 1
         edges = np.diff(np.pad(table, ((0, 0), (1, 1))).astype(np.int8), axis=1)
         rows, self.range_first = (side.astype(np.int64) for side in np.nonzero(edges == 1))
         self.range_last = np.nonzero(edges == -1)[1].astype(np.int64)

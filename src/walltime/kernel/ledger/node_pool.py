@@ -109,8 +109,9 @@ class NodePool:
 
     def __init__(self, free, ranked=True, treed=True) -> None:
         i: cython.Py_ssize_t
-        self.size = len(free)
-        self.top = int(max(free))
+        values: cython.longlong[::1] = np.ascontiguousarray(free, np.int64)
+        self.size = len(values)
+        self.top = int(np.max(values))
         self.total = 0
         self.ranked = ranked
         self.treed = treed
@@ -141,7 +142,7 @@ class NodePool:
         for i in range(self.size):
             if ranked:
                 self.enter(i, 0)
-            self.set(i, free[i])
+            self.set(i, values[i])
 
     def set(self, i, free):
         """The node has so many free cores."""

@@ -161,6 +161,24 @@ def test_a_set_knows_its_own_nodes_also_when_it_is_made_late():
     assert not site.ledger.possible(site.add(5, 1, node_set=last))
 
 
+def test_sets_that_come_together_are_those_that_come_one_by_one():
+    """Jobs of overlapping sets, one of them named twice, are put on the same nodes, held and refused alike."""
+    masks = [np.array(nodes, bool) for nodes in ([1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 0, 1], [1, 1, 0, 0])]
+    told = []
+    for together in (False, True):
+        site = Site([[4], [4], [2], [2]])
+        site.start(site.add(3, 1, estimate=7))
+        sets = site.ledger.add_sets(masks) if together else [site.ledger.add_set(mask) for mask in masks]
+        assert sets == [1, 2, 3, 1]
+        placed = [site.start(site.add(2, 1, node_set=number, estimate=5)) for number in sets[:3]]
+        held = site.reserve(site.add(4, 2, node_set=sets[1]))
+        bounds = [site.ledger.bounds_of(number) for number in range(4)]
+        possible = [site.ledger.possible(site.add(3, 1, node_set=number)) for number in range(4)]
+        told.append((placed, held, bounds, possible))
+    assert told[0] == told[1]
+    assert told[0][3] == [True, True, True, False]
+
+
 def test_the_bounds_are_what_is_left_beside_the_only_hold():
     """Node 0 has 1 of 4 free, node 1 all; two nodes with 3 each are kept from 6 on: 0 and 1 are left then."""
     site = Site([[4], [4]])

@@ -1,0 +1,20 @@
+from walltime.kernel.jobs cimport WAITING, JobTable
+from walltime.kernel.source cimport Source
+from walltime.policy.api cimport Pass, Policy, Rhythm
+
+cdef class WarmStart(Rhythm):
+    cdef long long time
+    cdef Rhythm inner  # None: a pass whenever something has happened
+    cdef bint opened
+    cpdef bint due(self, long long now, int causes) except? -1
+    cpdef schedule(self, Pass p)
+    cpdef long long next(self, long long now, int causes) except *
+
+cdef class Placements(Source):
+    # by time
+    cdef long long[::1] times
+    cdef long long[::1] rows
+    cdef Py_ssize_t placed
+    cdef int look_ahead(self) except -1
+    cpdef fire(self, long long now)
+    cdef Py_ssize_t find(self, long long row) except? -1
