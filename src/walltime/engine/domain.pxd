@@ -40,6 +40,7 @@ cdef class Domain(LineKeys):
     cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
     cdef int prepare(self, long long now) except -1
     cdef bint stale(self, long long now) except? -1
+    cdef bint is_stale(self, Line line) except? -1
     cdef int renew(self, Line line) except -1
     cdef int rekey_lines(self, list lines, long long now) except -1
     cdef int rekey(self, Queue queue, Order order, long long now) except -1

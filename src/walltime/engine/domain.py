@@ -52,7 +52,7 @@ class Domain(LineKeys):
         self.renewed = integers(len(self.clocks), -1)  # by clock: which renewal the keys follow
         self.renewal = integers(len(self.clocks), -1)  # which one they should
         self.renewed_at = integers(len(self.clocks))  # and of when that is
-        # whether jobs in a closed line may have their keys once it opens, as long as nothing else looks at them
+        # whether jobs in a line may have their keys once its order is asked for, as long as nothing else looks at them
         self.late = all(order.remembers or not order.periodic for order in orders)
         self.causes = 0
         self.preemptor = None  # makes room for urgent jobs, and has the suspended ones
@@ -123,12 +123,13 @@ class Domain(LineKeys):
             self.queue.shuffled = True
             self.queue.moves += 1
         else:
-            if self.late and self.preemptor is None:
-                self.lines.keys = self
-                for lines in self.lines.tiers:
-                    self.rekey_lines(lines, now)
-            else:
+            if not self.late or self.preemptor is not None:
                 self.rekey_lines(self.lines.lines, now)
+            else:
+                self.lines.keys = self
+                if self.dynamic or self.plans or self.rhythm is not None:  # these look at all open lines
+                    for lines in self.lines.tiers:
+                        self.rekey_lines(lines, now)
             for order in dict.fromkeys(self.orders):
                 if order.joint:
                     self.rekey_jointly(order, now)
@@ -163,9 +164,13 @@ class Domain(LineKeys):
                 self.rekey(line.queue, order, now)
         return 0
 
+    def is_stale(self, line: Line):
+        clock: cython.Py_ssize_t = self.clock_of[line.lane]
+        return clock >= 0 and line.renewed < self.renewal[clock]
+
     def renew(self, line: Line):
         clock: cython.Py_ssize_t = self.clock_of[line.lane]
-        if clock >= 0 and line.renewed < self.renewal[clock]:
+        if self.is_stale(line):
             line.renewed = self.renewal[clock]
             if line.queue.size > 0:
                 self.rekey(line.queue, cython.cast(Order, self.clocks[clock]), self.renewed_at[clock])
@@ -230,6 +235,7 @@ class Domain(LineKeys):
         for lines in self.lines.tiers:
             entries = []
             for line in lines:
+                self.renew(line)
                 for slot in line.queue.slots():
                     entries.append((jobs.key[slot], jobs.seq[slot], slot))
             if len(lines) > 1:

@@ -584,6 +584,8 @@ class Pass:
         if kind == "reservation":
             when = f" in {self.raw_ledger.window / SECOND:g} s" if self.raw_ledger.window < NEVER else ""
             return f"reservation: it would delay a job that has been promised its start{when}"
+        if self.lines is not None:
+            self.lines.catch_up(self.lines.line_of(i))
         first = self.raw_queue.head()
         if first >= 0 and first != i and self.raw_queue.precedes(first, i):
             return f"priority: it fits, but stands behind job {self.jobs.at[first].job_id}"

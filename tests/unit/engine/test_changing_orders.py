@@ -94,8 +94,9 @@ def test_an_order_without_parts_has_none():
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_jobs_at_a_limit_may_get_their_keys_when_it_lets_them_in(order, seed):
-    """An observer wants the keys of all jobs at every renewal; without one, jobs at a limit have theirs later."""
+@pytest.mark.parametrize("backfill", ["easy", "none", "aggressive", {"name": "depth", "depth": 3}, "lookahead"])
+def test_jobs_may_get_their_keys_when_the_order_of_their_line_is_asked_for(order, backfill, seed):
+    """An observer wants the keys of all jobs at every renewal; without one, lines have theirs later."""
     random = np.random.default_rng(seed)
     size = 600
     length = random.integers(20, 900, size)
@@ -107,8 +108,11 @@ def test_jobs_at_a_limit_may_get_their_keys_when_it_lets_them_in(order, seed):
         user=[f"u{number}" for number in random.integers(0, 12, size)],
         queue=[("short", "long")[number] for number in random.integers(0, 2, size)],
     )
-    queues = {name: {"running_cores": cores, "per_user": {"running_cores": 6}} for name, cores in LIMITS.items()}
-    scheduler = {"order": order, "backfill": "easy"}
+    queues = {
+        name: {"running_cores": cores, "per_user": {"running_cores": 6}, "priority": seed % 2 * cores}
+        for name, cores in LIMITS.items()
+    }
+    scheduler = {"order": order, "backfill": backfill}
     cluster = {"nodes": "8x4", "queues": queues, "scheduler": scheduler, "limits": [{"user": "u0", "running_jobs": 1}]}
     prepared = prepare(parse({"workload": {"table": jobs}, "cluster": cluster}))
     late, eager = (prepared.run(observers=observers) for observers in ((), [Observer()]))

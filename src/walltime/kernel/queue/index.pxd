@@ -77,7 +77,7 @@ cdef class QueueIndex:
     cdef int leave(self, Py_ssize_t leaf, Py_ssize_t slot, long long cores, long long estimate) except -1
     cdef int sum_leaf(self, Py_ssize_t leaf) noexcept
     cdef int sum_node(self, Py_ssize_t node) noexcept
-    cdef int sum_all(self) noexcept
+    cdef int sum_first(self, Py_ssize_t many) noexcept
     cdef int meet_all(self) except -1
     cdef QueueIndex child(self, Py_ssize_t cls)
     cdef Py_ssize_t leftmost(self, Py_ssize_t cls, long long window, Py_ssize_t after) noexcept

@@ -279,7 +279,7 @@ class QueueIndex:
             self.count[leaf] = FILL if (leaf + 1) * FILL <= n else n - leaf * FILL
         self.separate()
         if self.indexed:
-            self.sum_all()
+            self.sum_first(self.used)
         return 0
 
     def refill(self, order, n, entries: Entries):
@@ -288,10 +288,12 @@ class QueueIndex:
         k: cython.Py_ssize_t
         leaf: cython.Py_ssize_t
         leaves: cython.Py_ssize_t = 8
+        stained: cython.Py_ssize_t  # leaves that have had jobs, or get some
         while leaves * FILL < n + LEAF:
             leaves *= 2
         if leaves > self.leaves or 4 * leaves < self.leaves:
             self.allot(leaves)
+        stained = max(self.used, n // FILL + 1)
         for leaf in range(n // FILL + 1, self.used):
             self.count[leaf] = 0
         self.used = n // FILL + 1
@@ -305,7 +307,7 @@ class QueueIndex:
         self.separate()
         if self.indexed:
             self.meet_all()  # some of them may never have been in this line
-            self.sum_all()
+            self.sum_first(stained)
             self.refill_children(order, n, entries)
         return 0
 
@@ -583,14 +585,17 @@ class QueueIndex:
             least[above + b] = least[left + b] if least[left + b] < least[right + b] else least[right + b]
         return 0
 
-    def sum_all(self):
+    def sum_first(self, many):
+        """Sum up the first so many leaves, and what is above them; behind them there never was a job."""
         i: cython.Py_ssize_t
-        for i in range(self.leaves):
+        first: cython.Py_ssize_t = self.leaves
+        for i in range(many):
             self.sum_leaf(i)
-        i = self.leaves - 1
-        while i > 0:
-            self.sum_node(i)
-            i -= 1
+        while first > 1:
+            first >>= 1
+            many = (many + 1) >> 1
+            for i in range(first, first + many):
+                self.sum_node(i)
         return 0
 
     def leftmost(self, cls, window, after):

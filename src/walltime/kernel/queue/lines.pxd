@@ -43,6 +43,7 @@ cdef class Line:
     cdef int set_barren(self, long long free, long long extra, long long window, long long longest) noexcept
 
 cdef class LineKeys:
+    cdef bint is_stale(self, Line line) except? -1
     cdef int renew(self, Line line) except -1
 
 cdef class LinesQueue(Queue):
@@ -87,10 +88,13 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cdef Py_ssize_t find_none(self, Line line, long long free, long long extra, long long window, long long longest) noexcept
     cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
     cdef int pass_over(self, Py_ssize_t lane) except -1
     cdef int pass_nobody(self) except -1
     cdef int bring_home(self, Py_ssize_t slot) except -1
+    cdef int change(self, Py_ssize_t slot, Line line, Line other) except -1
+    cdef int catch_up(self, Line line) except -1
     cdef bint shut(self, Line line) noexcept
     cdef int close(self, Line line) except -1
     cdef bint open(self, Line line) except? -1

@@ -119,10 +119,15 @@ class Line:
 
 @cython.cclass
 class LineKeys:
-    """Gives jobs new keys, where these change every so often."""
+    """Gives jobs new keys, where these change every so often: a line's when its order is asked for, as most lines are
+    put aside by what their jobs ask for, and by limits, many times before one of their jobs can start."""
+
+    def is_stale(self, line: Line):
+        """Whether the jobs of the line have older keys than those of the last renewal."""
+        raise NotImplementedError(f"{type(self).__name__}.is_stale")
 
     def renew(self, line: Line):
-        """The jobs of the line have the keys of the last renewal; those of a closed one may have older ones."""
+        """The jobs of the line have the keys of the last renewal."""
         raise NotImplementedError(f"{type(self).__name__}.renew")
 
 
@@ -145,7 +150,7 @@ class LinesQueue(Queue):
         self.ledger = ledger
         self.quotas = quotas
         self.choices = choices
-        self.keys = None
+        self.keys = None  # who renews them, where lines may have old ones
         self.parks = True
         self.parked = 0
         self.lines = []
@@ -188,7 +193,7 @@ class LinesQueue(Queue):
         # at a limit jobs are sought by cores alone, also those that wait; and where a single node has to do, the most
         # that one has tells as much as parts would
         bounds = self.ledger if counter < 0 and not local else None
-        size: cython.longlong = self.ledger.size
+        size: cython.longlong = self.ledger.parts - 1 if local else self.ledger.size  # the most cores of a job
         queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
         line = Line(queue, len(self.lines), tier, place, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
@@ -199,6 +204,8 @@ class LinesQueue(Queue):
     def push(self, slot):
         counter: cython.Py_ssize_t = self.refuser(slot) if self.parks and self.jobs.at[slot].choice < 0 else -1
         line: Line = self.home(self.jobs.at[slot].lane)
+        if line.local and self.jobs.at[slot].cores >= self.ledger.parts:
+            raise ValueError(f"{self.jobs.at[slot].cores} cores on a single node")
         if counter >= 0:
             line = self.limit_line(line.lane, counter)
         self.stand(slot, line)
@@ -304,15 +311,24 @@ class LinesQueue(Queue):
         line: Line = self.line_of(slot)
         if line.counter == counter or self.jobs.at[slot].choice >= 0 or not self.parks:
             return 0
-        self.remove(slot)
-        return self.stand(slot, self.limit_line(line.lane, counter))
+        return self.change(slot, line, self.limit_line(line.lane, counter))
 
     def bring_home(self, slot):
         """A job that is promised a start stands in its lane, whatever a limit says until then."""
         line: Line = self.line_of(slot)
-        if line.counter >= 0:
-            self.remove(slot)
-            self.stand(slot, self.home(line.lane))
+        return self.change(slot, line, self.home(line.lane)) if line.counter >= 0 else 0
+
+    def change(self, slot, line: Line, other: Line):
+        """The job goes from one line of its lane to another, with a key that is no older than those there."""
+        if line.renewed < other.renewed:
+            self.catch_up(line)
+        self.remove(slot)
+        return self.stand(slot, other)
+
+    def catch_up(self, line: Line):
+        """The order of the line is asked for."""
+        if self.keys is not None:
+            self.keys.renew(line)
         return 0
 
     def shut(self, line: Line):
@@ -335,15 +351,12 @@ class LinesQueue(Queue):
         slot: cython.Py_ssize_t
         counter: cython.Py_ssize_t
         opened: cython.bint = False
-        if self.keys is not None:
-            self.keys.renew(line)
         if line.queue.size <= FEW:
             for i in range(line.queue.leading(FEW, self.few)):
                 slot = self.few[i]
                 counter = self.refuser(slot)
                 if counter < 0:
-                    self.remove(slot)
-                    self.stand(slot, home)
+                    self.change(slot, line, home)
                     opened = True
                 else:
                     self.park(slot, counter)
@@ -472,6 +485,7 @@ class LinesQueue(Queue):
         counter: cython.Py_ssize_t
         if line.counter >= 0:
             return self.seek(line, self.ledger.size, self.ledger.size, NEVER, after, NEVER)
+        self.catch_up(line)
         if after < 0:
             slot = line.queue.head()
         elif self.jobs.at[after].line == line.number and self.jobs.at[after].place != OUTSIDE:
@@ -512,9 +526,13 @@ class LinesQueue(Queue):
                 extra = room
         if line.is_barren(free, extra, window, longest):
             return -1
+        if self.keys is not None and self.keys.is_stale(line):
+            if line.queue.find(free, extra, window, -1, longest) < 0:  # whatever its order
+                return self.find_none(line, free, extra, window, longest)
+            self.keys.renew(line)
         slot = line.queue.find(free, extra, window, after, longest)
-        if slot < 0 and after < 0 and (line.counter >= 0 or line.local or self.ledger.parts <= 1):
-            line.set_barren(free, extra, window, longest)  # nothing but these bounds has kept its jobs out
+        if slot < 0 and after < 0:
+            return self.find_none(line, free, extra, window, longest)
         while slot >= 0:
             counter = self.refuser(slot)
             if counter < 0:
@@ -523,6 +541,12 @@ class LinesQueue(Queue):
             if self.jobs.at[slot].promise < 0:
                 self.park(slot, counter)
             slot = next
+        return -1
+
+    def find_none(self, line: Line, free, extra, window, longest):
+        """No job of the line is within these bounds: it remembers that where nothing else has kept its jobs out; -1."""
+        if line.counter >= 0 or line.local or self.ledger.parts <= 1:
+            line.set_barren(free, extra, window, longest)
         return -1
 
     def first(self, after, fitting):
@@ -541,6 +565,8 @@ class LinesQueue(Queue):
         start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
         if self.size == 0:
             return -1
+        if after >= 0 and self.jobs.at[after].place != OUTSIDE:
+            self.catch_up(self.line_of(after))
         for i in range(len(self.tiers)):
             if self.crowd[i] == 0:
                 continue
@@ -633,6 +659,7 @@ class LinesQueue(Queue):
         for lines in self.tiers:
             admitted = []
             for line in list(lines):
+                self.catch_up(line)
                 for slot in line.queue.slots():
                     counter = self.refuser(slot)
                     if counter < 0:

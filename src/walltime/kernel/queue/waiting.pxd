@@ -78,6 +78,7 @@ cdef class OrderedQueue(Queue):
     cdef Py_ssize_t find_part(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cdef Py_ssize_t look(self, QueueIndex line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
     cdef bint sort(self) except -1
+    cdef bint fill_tail(self, Py_ssize_t n) except -1
     cdef int shift(self) noexcept
     cdef Py_ssize_t make_way(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t look_through(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) noexcept

@@ -580,6 +580,10 @@ class OrderedQueue(Queue):
             if self.parted:
                 self.reseparate_parts()
             return False
+        self.shuffled = True
+        self.moves += 1
+        if self.line.size == 0 and n <= MANY:
+            return self.fill_tail(n)
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
                 self.jobs.at[self.tail[i]].place = LINE
@@ -589,8 +593,19 @@ class OrderedQueue(Queue):
         self.line.refill(order.items, n, self.entries)
         if self.parted:
             self.refill_parts(n)
-        self.shuffled = True
-        self.moves += 1
+        return True
+
+    def fill_tail(self, n):
+        """All n jobs, in the order of `sorter.items`, are in the tail, where they were, as an index would cost more
+        than it saves; True."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        for i in range(n):
+            slot = self.entries.at[self.sorter.items[i] * ENTRY]
+            self.tail[i] = slot
+            self.jobs.at[slot].place = i
+        self.begin = 0
+        self.end = n
         return True
 
     def slots(self) -> list:
