@@ -16,7 +16,6 @@ from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
-from walltime.engine.recording.recorder import JOB
 from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import Source
 from walltime.policy import registry
@@ -52,8 +51,7 @@ def build_simulation(workload: Workload, policy: str | Policy, sources: Sequence
 
 def find_starts(simulation: Any) -> np.ndarray[Any, Any]:
     """When each job started, in microseconds, in order of entry; -1 for one that did not."""
-    rows = simulation.recorder.jobs
-    starts, entered = (rows.column(JOB.index(name)) for name in ("first_start", "seq"))
+    starts, entered = (simulation.recorder.job_column(name) for name in ("first_start", "seq"))
     return np.asarray(starts[np.argsort(entered, kind="stable")])
 
 

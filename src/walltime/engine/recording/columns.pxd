@@ -1,2 +1,2 @@
-from walltime.engine.recording.recorder cimport Rows
+from walltime.engine.recording.recorder cimport Recorder
 from walltime.kernel.arrays cimport words

@@ -10,8 +10,8 @@ from __future__ import annotations
 import cython
 import numpy as np
 
+from walltime.engine.recording.recorder import ALLOCATION, JOB, Recorder
 from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
-from walltime.engine.recording.recorder import Rows
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -21,33 +21,28 @@ SECOND = cython.declare(cython.double, 1e6)
 TIMES = ("eligible", "start", "end", "run_time", "held_time", "wait")
 
 
-def order_rows(rows: Rows) -> np.ndarray:
+def order_rows(recorder: Recorder) -> np.ndarray:
     """The row of the workload that each job has, by order of entry; every number of entry is recorded once."""
-    made = np.empty(rows.size, np.int64)
+    made = np.empty(recorder.count_jobs(), np.int64)
     to: cython.longlong[::1] = made
-    width: cython.Py_ssize_t = rows.width
+    width: cython.Py_ssize_t = len(JOB)
     piece: cython.longlong[::1]
     c: cython.p_longlong
     at: cython.Py_ssize_t
-    for piece in list_pieces(rows):
+    for piece in recorder.job_pieces():
         c = words(piece)
         for at in range(0, len(piece), width):
             to[c[at]] = c[at + 1]
     return made
 
 
-def list_pieces(rows: Rows) -> list:
-    """The pieces that hold rows, the last one as far as it is used."""
-    return [*rows.full, *([np.asarray(rows.chunk)[: rows.end]] if rows.end else [])]
-
-
-def job_columns(rows: Rows, submit, last, states) -> tuple:
+def job_columns(recorder: Recorder, submit, last, states) -> tuple:
     """The columns of the jobs by order of entry, and how many times of each column are missing.
 
     `submit` are the submissions in microseconds, `last` is when the simulation ended: until then those have waited that
     are still in it. `states` has the published number of each state. A job of no cluster has the number -1.
     """
-    size: cython.Py_ssize_t = rows.size
+    size: cython.Py_ssize_t = recorder.count_jobs()
     table = {name: np.empty(size) for name in (*TIMES, "lost")}
     table["state"] = np.empty(size, np.uint8)
     table["backfilled"] = np.empty(size, np.uint8)
@@ -67,7 +62,7 @@ def job_columns(rows: Rows, submit, last, states) -> tuple:
     submitted: cython.const[cython.longlong][::1] = submit
     published: cython.const[cython.uchar][::1] = states
     now: cython.longlong = last
-    width: cython.Py_ssize_t = rows.width
+    width: cython.Py_ssize_t = len(JOB)
     piece: cython.longlong[::1]
     c: cython.p_longlong
     at: cython.Py_ssize_t
@@ -80,7 +75,7 @@ def job_columns(rows: Rows, submit, last, states) -> tuple:
     unheld: cython.Py_ssize_t = 0
     unwaited: cython.Py_ssize_t = 0
     idle: cython.Py_ssize_t = 0
-    for piece in list_pieces(rows):
+    for piece in recorder.job_pieces():
         c = words(piece)
         for at in range(0, len(piece), width):
             to = c[at]
@@ -112,12 +107,12 @@ def job_columns(rows: Rows, submit, last, states) -> tuple:
     return table, dict(zip(TIMES, missing, strict=True))
 
 
-def allocation_columns(rows: Rows, places, job_id, outcomes) -> tuple:
+def allocation_columns(recorder: Recorder, places, job_id, outcomes) -> tuple:
     """The columns of the allocations, each row at its place, and how many of them have no end.
 
     `job_id` are the jobs' numbers by order of entry, `outcomes` has the published number of each outcome.
     """
-    size: cython.Py_ssize_t = rows.size
+    size: cython.Py_ssize_t = recorder.count_allocations()
     table = {name: np.empty(size, np.int64) for name in ("job_id", "attempt", "cores")}
     table["start"] = np.empty(size)
     table["end"] = np.empty(size)
@@ -133,14 +128,14 @@ def allocation_columns(rows: Rows, places, job_id, outcomes) -> tuple:
     where: cython.const[cython.longlong][::1] = places
     numbers: cython.const[cython.longlong][::1] = job_id
     published: cython.const[cython.uchar][::1] = outcomes
-    width: cython.Py_ssize_t = rows.width
+    width: cython.Py_ssize_t = len(ALLOCATION)
     piece: cython.longlong[::1]
     c: cython.p_longlong
     at: cython.Py_ssize_t
     to: cython.longlong
     row: cython.Py_ssize_t = 0
     unended: cython.Py_ssize_t = 0
-    for piece in list_pieces(rows):
+    for piece in recorder.allocation_pieces():
         c = words(piece)
         for at in range(0, len(piece), width):
             to = where[row]

@@ -81,8 +81,8 @@ class Pieces:
         if self.simulation is None:
             return
         self._take_batches()
-        jobs = self.simulation.recorder.jobs.take()
-        self._take_allocations(self.simulation.recorder)
+        jobs, *rest = self.simulation.recorder.take()
+        self._take_allocations(*rest)
         if not len(jobs):
             return
         jobs = jobs[np.argsort(jobs[:, _SEQ])]
@@ -101,9 +101,8 @@ class Pieces:
             self.arrived += len(batch)
         self.arrivals.batches.clear()
 
-    def _take_allocations(self, recorder: Recorder) -> None:
+    def _take_allocations(self, rows: np.ndarray, placed: np.ndarray, ranges: np.ndarray) -> None:
         """The allocations that were written, beside those that are still here, as their jobs have not left."""
-        rows, placed, ranges = (table.take() for table in (recorder.allocations, recorder.placed, recorder.ranges))
         counts = np.zeros(len(rows), np.int64)
         counts[placed[:, PLACED.index("row")]] = placed[:, PLACED.index("ranges")]
         self.allocations = np.concatenate([self.allocations, rows])

@@ -1,5 +1,5 @@
 from walltime.kernel.arrays cimport words
-from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.jobs cimport COMPLETED, JobTable
 from walltime.kernel.ledger.cores cimport Ledger
 
 cdef class Rows:
@@ -14,11 +14,17 @@ cdef class Rows:
 cdef class Recorder:
     cdef readonly Rows jobs
     cdef readonly Rows allocations
+    cdef readonly Rows plain
     cdef readonly Rows placed
     cdef readonly Rows ranges
+    cdef Py_ssize_t open
+    cdef long long until
     cdef int job(self, JobTable t, Py_ssize_t slot, long long end) except -1
     cdef int allocation(self, JobTable t, Py_ssize_t slot, long long end, int outcome, Ledger ledger) except -1
+    cdef bint is_plain(self, JobTable t, Py_ssize_t slot, long long end) noexcept
+    cdef int write_plain(self, JobTable t, Py_ssize_t slot, long long end) except -1
+    cdef int close(self, JobTable t) except -1
+    cdef int interval(self, JobTable t, Py_ssize_t slot, long long end, long long cores, int outcome) except -1
     cdef Py_ssize_t place(self, Py_ssize_t row, Ledger ledger, Py_ssize_t found) except -1
 
 cdef Py_ssize_t write(unsigned char[::1] text, Py_ssize_t at, long long number) noexcept
-cdef int copy_column(object piece, Py_ssize_t width, Py_ssize_t number, object made, Py_ssize_t first) except -1

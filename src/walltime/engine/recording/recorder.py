@@ -1,7 +1,8 @@
 """What the engine writes down: a row for each job that leaves, a row for each interval in which one held resources.
 
 The rows are narrow, because at a million jobs a second it is the memory that costs: what the workload tells is left
-out, and the four small numbers (state or outcome, backfilled, cluster, attempt) share a word.
+out, and the four small numbers (state or outcome, backfilled, cluster, attempt) share a word. A job that ran once, from
+its start to its completion, as most do, has one row for both, of 40 bytes instead of 112; readers get it as two.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import cython
 import numpy as np
 
 from walltime.kernel.arrays import mapped
-from walltime.kernel.jobs import JobTable
+from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.ledger.cores import Ledger
 
 LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
@@ -18,8 +19,11 @@ LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers
 # asks for huge pages (`kernel.arrays.untouched` tells why).
 SMALLEST = cython.declare(cython.Py_ssize_t, 1024)
 LARGEST = cython.declare(cython.Py_ssize_t, 32768)
+LOW = cython.declare(cython.longlong, (1 << 32) - 1)  # the lower half of a word
 JOB = ("seq", "row", "eligible", "first_start", "end", "work", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
+PLAIN = ("numbers", "eligible", "start", "end", "packed")
+"""Of a job that ran once: `numbers` are seq and, above 32 bits, row; above those of a job, `packed` has the cores."""
 NOWHERE = 0xFFFF
 """The cluster of a job that has none yet, in the sixteen bits that it has."""
 PLACED = ("row", "ranges")
@@ -27,6 +31,8 @@ PLACED = ("row", "ranges")
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
+
+    COMPLETED = State.COMPLETED
 
 
 @cython.final
@@ -79,26 +85,31 @@ class Rows:
             made.size = len(table)
         return made
 
+    def pieces(self) -> list:
+        """The pieces that hold rows, the last one as far as it is used."""
+        return [*self.full, *([np.asarray(self.chunk)[: self.end]] if self.end else [])]
+
     def column(self, number) -> np.ndarray:
         """One column of the table, in the order in which the rows were written."""
         made = np.empty(self.size, np.int64)
-        first: cython.Py_ssize_t = 0
-        for piece in [*self.full, self.chunk]:
-            copy_column(piece, self.width, number, made, first)
-            first += len(piece) // self.width
+        copy_columns(self.pieces(), self.width, number, made)
         return made
 
 
 @cython.final
 @cython.cclass
 class Recorder:
-    """The two tables of a run."""
+    """The two tables of a run. `open` is the job of which an interval has just ended that may be all there is to tell
+    of it: it leaves at `until`, and its row is written then."""
 
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
         self.allocations = Rows(len(ALLOCATION))
+        self.plain = Rows(len(PLAIN))
         self.placed = Rows(len(PLACED))
         self.ranges = Rows(1)
+        self.open = -1
+        self.until = 0
 
     @staticmethod
     def of(jobs, allocations, placed, ranges) -> Recorder:
@@ -110,6 +121,11 @@ class Recorder:
 
     def job(self, t: JobTable, slot, end):
         """The job has left (or the simulation has, `end` < 0)."""
+        if self.open >= 0:
+            if self.open == slot and self.until == end and self.is_plain(t, slot, end):
+                self.open = -1
+                return self.write_plain(t, slot, end)
+            self.close(t)
         at: cython.Py_ssize_t = self.jobs.next()
         c: cython.p_longlong = words(self.jobs.chunk)
         c[at] = t.at[slot].seq
@@ -123,12 +139,51 @@ class Recorder:
         c[at + 8] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
+    def is_plain(self, t: JobTable, slot, end):
+        """Whether a short row tells all of a job that has completed."""
+        start: cython.longlong = t.at[slot].start
+        large: cython.longlong = t.at[slot].seq | t.at[slot].row | t.at[slot].cores  # below zero where one of them is
+        return (
+            t.at[slot].first_start == start
+            and t.at[slot].held == end - start
+            and t.at[slot].progress == end - start
+            and t.at[slot].lost == 0
+            and t.at[slot].attempt == 0
+            and t.at[slot].state == COMPLETED
+            and large >> 31 == 0
+        )
+
+    def write_plain(self, t: JobTable, slot, end):
+        at: cython.Py_ssize_t = self.plain.next()
+        c: cython.p_longlong = words(self.plain.chunk)
+        c[at] = t.at[slot].seq | t.at[slot].row << 32
+        c[at + 1] = t.at[slot].eligible
+        c[at + 2] = t.at[slot].start
+        c[at + 3] = end
+        c[at + 4] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].cores << 32
+        return 0
+
     def allocation(self, t: JobTable, slot, end, outcome, ledger: Ledger):
         """The job is about to give its resources back; `end` < 0 where it keeps them at the end of the simulation."""
+        if self.open >= 0:
+            self.close(t)
+        if outcome == COMPLETED and not ledger.on_nodes:
+            self.open = slot
+            self.until = end
+            return 0
         found: cython.Py_ssize_t = ledger.describe(slot) if ledger.on_nodes else 0
         cores: cython.longlong = t.at[slot].cores
         if found > 0:
             cores = self.place(self.allocations.size, ledger, found)
+        return self.interval(t, slot, end, cores, outcome)
+
+    def close(self, t: JobTable):
+        """There is more to tell of the job whose interval has just ended: it has a row of its own."""
+        slot: cython.Py_ssize_t = self.open
+        self.open = -1
+        return self.interval(t, slot, self.until, t.at[slot].cores, COMPLETED)
+
+    def interval(self, t: JobTable, slot, end, cores, outcome):
         at: cython.Py_ssize_t = self.allocations.next()
         c: cython.p_longlong = words(self.allocations.chunk)
         c[at] = t.at[slot].seq
@@ -152,16 +207,113 @@ class Recorder:
             held += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
         return held
 
+    # ---- reading: short rows come last, and as those that they stand for
 
-def copy_column(piece, width, number, made, first):
-    """Column `number` of a piece to `made`, from row `first` on."""
+    def count_jobs(self) -> int:
+        return self.jobs.size + self.plain.size
+
+    def count_allocations(self) -> int:
+        return self.allocations.size + self.plain.size
+
+    def job_pieces(self):
+        """The rows of all jobs, piece by piece; one that is made of short rows is overwritten by the next."""
+        yield from self.jobs.pieces()
+        yield from lengthen(self.plain, len(JOB), as_jobs)
+
+    def allocation_pieces(self):
+        """The same of all allocations."""
+        yield from self.allocations.pieces()
+        yield from lengthen(self.plain, len(ALLOCATION), as_allocations)
+
+    def job_column(self, name) -> np.ndarray:
+        """One column of the jobs, in the order of the pieces."""
+        made = np.empty(self.count_jobs(), np.int64)
+        copy_columns(self.job_pieces(), len(JOB), JOB.index(name), made)
+        return made
+
+    def allocation_column(self, name) -> np.ndarray:
+        """The same of the allocations."""
+        made = np.empty(self.count_allocations(), np.int64)
+        copy_columns(self.allocation_pieces(), len(ALLOCATION), ALLOCATION.index(name), made)
+        return made
+
+    def take(self) -> tuple:
+        """The four tables so far: jobs, allocations, placed and ranges; they are not here any more."""
+        jobs = np.empty((self.count_jobs(), len(JOB)), np.int64)
+        allocations = np.empty((self.count_allocations(), len(ALLOCATION)), np.int64)
+        copy_rows(self.job_pieces(), jobs)
+        copy_rows(self.allocation_pieces(), allocations)
+        for rows in (self.jobs, self.allocations, self.plain):
+            rows.clear()
+        return jobs, allocations, self.placed.take(), self.ranges.take()
+
+
+def lengthen(plain: Rows, width, write):
+    """Pieces of longer rows, made from the short ones."""
+    room = np.empty(0, np.int64)
+    for piece in plain.pieces():
+        length = len(piece) // len(PLAIN) * width
+        if len(room) < length:
+            room = np.empty(length, np.int64)
+        write(piece, room)
+        yield room[:length]
+
+
+def as_jobs(piece, room) -> None:
+    """The rows of jobs, in the order of JOB, that these short rows stand for."""
     given: cython.longlong[::1] = piece
+    made: cython.longlong[::1] = room
+    c: cython.p_longlong = words(given)
+    to: cython.p_longlong = words(made)
+    at: cython.Py_ssize_t
+    k: cython.Py_ssize_t = 0
+    for at in range(0, len(given), 5):
+        to[k] = c[at] & LOW
+        to[k + 1] = c[at] >> 32
+        to[k + 2] = c[at + 1]
+        to[k + 3] = c[at + 2]
+        to[k + 4] = c[at + 3]
+        to[k + 5] = to[k + 6] = c[at + 3] - c[at + 2]
+        to[k + 7] = 0
+        to[k + 8] = c[at + 4] & LOW
+        k += 9
+
+
+def as_allocations(piece, room) -> None:
+    """The rows of allocations, in the order of ALLOCATION, that these short rows stand for."""
+    given: cython.longlong[::1] = piece
+    made: cython.longlong[::1] = room
+    c: cython.p_longlong = words(given)
+    to: cython.p_longlong = words(made)
+    at: cython.Py_ssize_t
+    for at in range(0, len(given), 5):
+        to[at] = c[at] & LOW
+        to[at + 1] = c[at + 2]
+        to[at + 2] = c[at + 3]
+        to[at + 3] = c[at + 4] >> 32
+        to[at + 4] = c[at + 4] & LOW & ~0xFF00
+
+
+def copy_columns(pieces, width, number, made) -> None:
+    """Column `number` of all pieces to `made`."""
     to: cython.longlong[::1] = made
-    rows: cython.Py_ssize_t = min(len(given) // width, len(to) - first)
-    r: cython.Py_ssize_t
-    for r in range(rows):
-        to[first + r] = given[r * width + number]
-    return 0
+    given: cython.longlong[::1]
+    at: cython.Py_ssize_t
+    step: cython.Py_ssize_t = width
+    k: cython.Py_ssize_t = 0
+    for given in pieces:
+        for at in range(number, len(given), step):
+            to[k] = given[at]
+            k += 1
+
+
+def copy_rows(pieces, made) -> None:
+    """All rows of the pieces to `made`."""
+    flat = made.reshape(-1)
+    first = 0
+    for piece in pieces:
+        flat[first : first + len(piece)] = piece
+        first += len(piece)
 
 
 def range_lines(counts, ranges) -> str:

@@ -25,7 +25,7 @@ from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.recording.columns import TIMES, allocation_columns, job_columns, order_rows
-from walltime.engine.recording.recorder import ALLOCATION, PLACED, Recorder, Rows, range_lines
+from walltime.engine.recording.recorder import PLACED, Recorder, range_lines
 from walltime.kernel.jobs import Outcome, State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
@@ -57,7 +57,7 @@ def tabulate(
     written: Written, simulation: Simulation, arrivals: Arrivals, clusters: list[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The two tables of what is written."""
-    row = order_rows(written.recorder.jobs)
+    row = order_rows(written.recorder)
     described = _descriptions(written.batches, written.live, row)
     if (moved := arrivals.submissions()) is not None:
         described["submit"] = pl.Series(
@@ -65,10 +65,10 @@ def tabulate(
         )
     del row
     where = _placements(written.recorder)
-    jobs = _jobs(written.recorder.jobs, described, clusters, simulation.now)
+    jobs = _jobs(written.recorder, described, clusters, simulation.now)
     written.recorder.jobs.clear()
     texts = None if where is None else where.texts
-    allocations = _allocations(written.recorder.allocations, described["job_id"], clusters, texts)
+    allocations = _allocations(written.recorder, described["job_id"], clusters, texts)
     if where is not None:
         jobs = jobs.with_columns(_nodes_held(where, jobs["nodes"]))
     if written.chosen:
@@ -78,10 +78,10 @@ def tabulate(
     return jobs, allocations
 
 
-def _jobs(rows: Rows, described: dict[str, pl.Series], clusters: list[str], last: int) -> pl.DataFrame:
+def _jobs(recorder: Recorder, described: dict[str, pl.Series], clusters: list[str], last: int) -> pl.DataFrame:
     """`last` is when the simulation ended: until then those have waited that are still in it."""
     submit = described["submit"].to_numpy()
-    recorded, missing = job_columns(rows, submit, last, STATE_CODES)
+    recorded, missing = job_columns(recorder, submit, last, STATE_CODES)
     cluster = recorded["cluster"]
     cluster[recorded["state"] == STATES.index("rejected")] = MISSING
     columns = {
@@ -171,9 +171,9 @@ def _placements(recorder: Recorder) -> _Placements | None:
     ranges = recorder.ranges.column(0)
     if not len(row):
         return None
-    seq = recorder.allocations.column(ALLOCATION.index("seq"))
+    seq = recorder.allocation_column("seq")
     lines = pl.Series([range_lines(length, ranges)]).str.split("\n").explode()
-    packed = recorder.allocations.column(ALLOCATION.index("packed"))
+    packed = recorder.allocation_column("packed")
     whole = find_whole(seq, packed >> 32, packed & 0xFF == Outcome.RESIZED)
     count = np.zeros(len(seq), np.int64)
     count[row] = np.add.reduceat(((ranges >> 24) & 0xFFFFF) + 1, np.cumsum(length) - length)
@@ -246,11 +246,11 @@ def order_by_start(start: np.ndarray, seq: np.ndarray) -> np.ndarray:
     return row[np.argsort(start[row], kind="stable")]
 
 
-def _allocations(rows: Rows, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
-    order = order_by_start(*(rows.column(ALLOCATION.index(name)) for name in ("start", "seq")))
+def _allocations(recorder: Recorder, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
+    order = order_by_start(recorder.allocation_column("start"), recorder.allocation_column("seq"))
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
-    recorded, unended = allocation_columns(rows, places, job_id.to_numpy(), OUTCOME_CODES)
+    recorded, unended = allocation_columns(recorder, places, job_id.to_numpy(), OUTCOME_CODES)
     columns = {
         "job_id": pl.Series("job_id", recorded["job_id"]),
         "attempt": _mostly_zero("attempt", recorded["attempt"]),

@@ -1,0 +1,75 @@
+"""What is written down of jobs in short rows, and in long ones."""
+
+from __future__ import annotations
+
+from walltime import Workload
+from walltime.core.time import NEVER, SECOND
+from walltime.engine.arrivals import Arrivals
+from walltime.engine.assemble import make_simulation
+from walltime.engine.recording.recorder import ALLOCATION, JOB
+from walltime.execution.trace import TraceExecution
+from walltime.kernel.jobs import State
+from walltime.kernel.ledger.cores import CoreLedger
+from walltime.policies.backfill.aggressive import Aggressive
+from walltime.policies.estimate.request import Request
+from walltime.policies.order.fcfs import Fcfs
+
+
+def record(until=NEVER):
+    """On four cores: jobs 0 and 2 complete at 10 and 5 s, 1 is killed at 20 s, 3 is too large, 4 wants all
+    cores, and has them when 5, which overtakes it, ends at 43 s."""
+    jobs = Workload.from_columns(
+        submit=[0, 0, 5, 6, 7, 8],
+        run_time=[10, 30, 0, 1, 5, 35],
+        requested_time=[10, 20, 1, 1, 5, 50],
+        cores=[2, 1, 1, 9, 4, 1],
+    )
+    simulation = make_simulation(Arrivals([jobs]), TraceExecution())
+    simulation.add_cluster("c", CoreLedger(simulation.jobs, 4, 0), Fcfs(), Request(), Aggressive())
+    simulation.run(until)
+    return simulation.recorder
+
+
+def by_entry(table, names):
+    """The rows as tuples, the packed word apart, by order of entry."""
+    rows = [dict(zip(names, row, strict=True)) for row in table.tolist()]
+    return sorted((*(row[name] for name in names[:-1]), row["packed"] & 0xFF, row["packed"] >> 8) for row in rows)
+
+
+S = SECOND
+DONE, KILLED, REJECTED, RUNNING, WAITING = (
+    int(State[name]) for name in ("COMPLETED", "TIMEOUT", "REJECTED", "RUNNING", "WAITING")
+)
+
+
+def test_a_job_that_ran_once_has_a_short_row_that_is_read_as_two():
+    recorder = record()
+    assert (recorder.plain.size, recorder.jobs.size, recorder.allocations.size) == (4, 2, 1)
+    jobs, allocations, _, _ = recorder.take()
+    assert recorder.count_jobs() == recorder.count_allocations() == 0
+    assert by_entry(jobs, JOB) == [
+        (0, 0, 0, 0, 10 * S, 10 * S, 10 * S, 0, DONE, 0),
+        (1, 1, 0, 0, 20 * S, 20 * S, 20 * S, 0, KILLED, 0),
+        (2, 2, 5 * S, 5 * S, 5 * S, 0, 0, 0, DONE, 0),
+        (3, 3, -1, -1, -1, 0, 0, 0, REJECTED, 0),
+        (4, 4, 7 * S, 43 * S, 48 * S, 5 * S, 5 * S, 0, DONE, 0),
+        (5, 5, 8 * S, 8 * S, 43 * S, 35 * S, 35 * S, 0, DONE, 1),
+    ]
+    assert by_entry(allocations, ALLOCATION) == [
+        (0, 0, 10 * S, 2, DONE, 0),
+        (1, 0, 20 * S, 1, KILLED, 0),
+        (2, 5 * S, 5 * S, 1, DONE, 0),
+        (4, 43 * S, 48 * S, 4, DONE, 0),
+        (5, 8 * S, 43 * S, 1, DONE, 0),
+    ]
+
+
+def test_columns_are_those_of_the_rows_and_a_cut_run_has_long_ones():
+    recorder = record(15 * S)
+    columns = {name: recorder.job_column(name).tolist() for name in JOB}
+    started = recorder.allocation_column("start").tolist()
+    jobs, allocations, _, _ = recorder.take()
+    assert jobs.tolist() == [list(row) for row in zip(*columns.values(), strict=True)]
+    assert allocations[:, 1].tolist() == started
+    states = {row[0]: row[-1] & 0xFF for row in jobs.tolist()}
+    assert states == {0: DONE, 1: RUNNING, 2: DONE, 3: REJECTED, 4: WAITING, 5: RUNNING}
