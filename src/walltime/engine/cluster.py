@@ -60,7 +60,7 @@ class Cluster(ClusterView):
         self.charged = [order for order in dict.fromkeys(orders) if order.charges]
         self.charges = bool(self.charged)
         self.minds = True  # whether it is to be told of jobs that leave
-        self.simple = False  # whether it is the only one, a number of cores without limits and reservations
+        self.plain = None  # its ledger, where it is the only one, a number of cores without limits and reservations
         self.by_entry = False  # whether a job's key is when it became eligible, and nobody need be asked
         self.as_asked = False  # whether its estimate is what its user asked for
         self.passes = 0
@@ -114,7 +114,8 @@ class Cluster(ClusterView):
             self.sole is None or self.estimate.learns or self.quotas is not None or self.assignments is not None
         )
         ruled: cython.bint = self.sole is None or self.quotas is not None or bool(self.reserved)
-        self.simple = type(self.ledger) is CoreLedger and not ruled and self.changes is None
+        if type(self.ledger) is CoreLedger and not ruled and self.changes is None:
+            self.plain = self.ledger
         self.by_entry = vars(type(self.order)).get("field") == "eligible"
         self.as_asked = vars(type(self.estimate)).get("field") == "requested"
         return 0
@@ -235,10 +236,10 @@ class Cluster(ClusterView):
         self.moved = True
         if self.several:
             self.ledger.domain = view.number
-        if not self.simple:
+        if self.plain is None:
             self.set_time(now)
-        elif self.ledger.now != now:
-            self.ledger.set_time(now)
+        else:
+            self.set_plain_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
             domain.prepare(now)
         causes = domain.causes
@@ -288,7 +289,7 @@ class Cluster(ClusterView):
 
     def admits(self, slot):
         """Whether the size of the cluster is all that could keep the job out, and does not; else `refuse` tells."""
-        return self.simple and self.ledger.possible(slot)
+        return self.plain is not None and self.plain.jobs.at[slot].cores <= self.plain.size
 
     def refuse(self, slot):
         """Why the job cannot be one of this cluster's, in words; None, and it counts as submitted, where it can."""
@@ -388,6 +389,15 @@ class Cluster(ClusterView):
             for ledger in self.reserved:
                 ledger.set_time(now)
         return self.ledger.set_time(now)
+
+    def set_plain_time(self, now):
+        """The same where there is nothing but cores, of which the time changes nothing while none are held."""
+        if self.plain.holds > 0:
+            if self.plain.now != now:
+                self.plain.set_time(now)
+        else:
+            self.plain.now = now
+        return 0
 
     def ledger_of(self, slot):
         """The resources from which the job has, or would get, its own."""

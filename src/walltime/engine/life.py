@@ -168,11 +168,12 @@ class Life(Engine):
                     cython.cast(Source, self.on_started[i]).started(slot)
         if self.only is None:
             cython.cast(Cluster, self.clusters[jobs.at[slot].cluster]).started(jobs, slot)
-        end = jobs.at[slot].known_end = self.execution.begin(slot)
+        end = self.execution.begin(slot)
         if self.heard & BEGUN:
             for i in range(len(self.on_begun)):
                 cython.cast(Source, self.on_begun[i]).begun(slot)
         if end > jobs.at[slot].expected_end or end > self.now + jobs.at[slot].limit - jobs.at[slot].used:
+            jobs.at[slot].known_end = end
             for i in range(len(self.on_outlives)):
                 cython.cast(Source, self.on_outlives[i]).outlives(slot)
         return 0
@@ -210,9 +211,8 @@ class Life(Engine):
         jobs.at[slot].stamp += 1
         if cluster.charges:
             cluster.charge(slot, self.now, False)
-        if cluster.simple:
-            if cluster.ledger.now != self.now:
-                cluster.ledger.set_time(self.now)
+        if cluster.plain is not None:
+            cluster.set_plain_time(self.now)
             self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
             cluster.ledger.give(slot)
             cluster.sole.causes |= RELEASE

@@ -20,7 +20,7 @@ cdef enum:
     LINE = -2
     OUTSIDE = -1
 
-# A job's fields lie side by side: a step of its life touches two or three cache lines, not twenty.
+# A job's fields lie side by side, eight to a cache line: its start and its end touch the first three lines alone.
 cdef packed struct JobFields:
     # what the queue and the ledger look at
     long long key
@@ -31,29 +31,34 @@ cdef packed struct JobFields:
     long long place
     long long state
     long long holding
-    long long promise
     # its course
+    long long promise
     long long stamp
     long long start
     long long first_start
     long long limit
     long long progress
     long long used
-    long long known_end
+    long long attempt
+    # its course, and what the record wants
     long long run_time
-    long long corrections
-    # what the record wants
+    long long speed
     long long row
     long long eligible
     long long held
     long long lost
     long long backfilled
     long long cluster
-    long long attempt
-    long long job_id
-    # what it was submitted with
+    # what it was submitted with, and what gets in its way
     long long submit
     long long requested
+    long long known_end
+    long long corrections
+    long long job_id
+    long long pinned
+    long long saved
+    long long choice
+    # what it asks for, and of whom
     long long user
     long long group
     long long account
@@ -62,20 +67,31 @@ cdef packed struct JobFields:
     long long nodes
     long long per_node
     long long deadline
-    long long speed
+    # what the rules make of that
     long long qos
     long long memory
     long long gpus
-    # what the rules make of it
     long long line
     long long shape
     long long lane
     long long domain
     long long rules
-    long long choice
-    # what gets in its way
-    long long pinned
-    long long saved
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define walltime_fetch(row, line) __builtin_prefetch((const char *)(row) + 64 * (line), 1)
+    #else
+    #define walltime_fetch(row, line)
+    #endif
+    """
+    void walltime_fetch(const void *row, int line) noexcept
+
+# The lines of a row that no start and no end has touched: the next job that comes is written over it.
+cdef inline void fetch_rest(JobFields *row) noexcept:
+    walltime_fetch(row, 3)
+    walltime_fetch(row, 4)
+    walltime_fetch(row, 5)
 
 cpdef long long time_for(long long work, long long speed) noexcept
 cpdef long long done_in(long long time, long long speed) noexcept

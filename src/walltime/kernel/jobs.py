@@ -26,19 +26,23 @@ FIELDS = (
     "limit",
     "progress",
     "used",
-    "known_end",
+    "attempt",
     "run_time",
-    "corrections",
+    "speed",
     "row",
     "eligible",
     "held",
     "lost",
     "backfilled",
     "cluster",
-    "attempt",
-    "job_id",
     "submit",
     "requested",
+    "known_end",
+    "corrections",
+    "job_id",
+    "pinned",
+    "saved",
+    "choice",
     "user",
     "group",
     "account",
@@ -47,7 +51,6 @@ FIELDS = (
     "nodes",
     "per_node",
     "deadline",
-    "speed",
     "qos",
     "memory",
     "gpus",
@@ -56,9 +59,6 @@ FIELDS = (
     "lane",
     "domain",
     "rules",
-    "choice",
-    "pinned",
-    "saved",
 )
 """As in JobFields of jobs.pxd, in its order."""
 
@@ -101,6 +101,10 @@ class Place(enum.IntEnum):
 
 
 if not cython.compiled:
+
+    def fetch_rest(row):
+        return None
+
     FUTURE = State.FUTURE
     OUTSIDE = Place.OUTSIDE
 
@@ -309,6 +313,7 @@ class JobTable:
         self.spares += 1
         self.at[slot].stamp += 1
         self.live -= 1
+        fetch_rest(cython.address(self.at[slot]))
         return 0
 
     def grow(self):

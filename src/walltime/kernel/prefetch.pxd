@@ -14,12 +14,9 @@ cdef extern from *:
 cdef inline void prefetch_line(const long long *at, int line) noexcept:
     walltime_prefetch(at, line)
 
-# All lines of the row: with thousands of jobs in the system none of them is in the nearest cache.
+# The lines of the row that a start and an end touch: with thousands of jobs in the system none is in the nearest cache.
 cdef inline void prefetch(JobTable jobs, Py_ssize_t slot) noexcept:
     cdef JobFields *row = &jobs.at[slot]
     walltime_prefetch(row, 0)
     walltime_prefetch(row, 1)
     walltime_prefetch(row, 2)
-    walltime_prefetch(row, 3)
-    walltime_prefetch(row, 4)
-    walltime_prefetch(row, 5)

@@ -433,7 +433,7 @@ class Pass:
             )
             if found < 0:
                 return found
-            if self.jobs.at[found].choice >= 0:
+            if self.lines is not None and self.jobs.at[found].choice >= 0:
                 if self.fits_by_rules(found):
                     return found
             elif self.raw_ledger.fits(found):  # the queue has asked the limits

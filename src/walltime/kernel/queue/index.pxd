@@ -25,6 +25,16 @@ cdef inline void copy_entry(long long *to, Py_ssize_t at, long long *a, Py_ssize
     to[at + 2] = a[i + 2]
     to[at + 3] = a[i + 3]
 
+# How many of n ascending keys are less than this one. Without a branch on what is found, which cannot be foretold.
+cdef inline Py_ssize_t count_below(long long *keys, Py_ssize_t n, long long key) noexcept:
+    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t later
+    while n > 1:
+        later = count + (n >> 1)
+        count = later if keys[later - 1] < key else count
+        n -= n >> 1
+    return count + (n == 1 and keys[count] < key)
+
 cdef class Entries:
     cdef Py_ssize_t size
     cdef long long[::1] at
@@ -33,29 +43,39 @@ cdef class Entries:
     cdef int add(self, long long slot, long long seq, long long cores, long long estimate) noexcept
 
 cdef class QueueIndex:
+    # what every search looks at comes first, side by side: there are dozens of these, and a view takes four cache lines
     cdef JobTable jobs
     cdef readonly Py_ssize_t size
-    # the line: leaves of up to LEAF entries, in order; leaf i holds keys up to (top_key[i], top_seq[i])
     cdef readonly Py_ssize_t leaves
     cdef Py_ssize_t used
     cdef Py_ssize_t first
+    cdef long long low
+    cdef Py_ssize_t width
+    cdef int shift
+    cdef readonly bint indexed
+    cdef Py_ssize_t found
+    cdef Py_ssize_t found_in
+    cdef long long *entries  # the addresses of the arrays below
+    cdef long long *counts
+    cdef long long *tops
+    cdef long long *minima
+    cdef long long *low_counts
+    cdef long long *high_counts
+    cdef list children
+    # the line: leaves of up to LEAF entries, in order; leaf i holds keys up to (top_key[i], top_seq[i])
     cdef long long[::1] at
     cdef long long[::1] count
     cdef long long[::1] top_key
     cdef long long[::1] top_seq
     # the classes of core counts
-    cdef readonly bint indexed
-    cdef long long low
-    cdef int shift
-    cdef Py_ssize_t width
     cdef long long[::1] least
     cdef long long[::1] narrowest
     cdef long long[::1] widest
-    cdef list children
     cdef long long[::1] parted  # room for the jobs by class
 
     cpdef int insert(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
+    cdef Py_ssize_t place_in(self, Py_ssize_t leaf, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t head(self) noexcept
     cpdef Py_ssize_t next(self, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except? -1
@@ -76,6 +96,7 @@ cdef class QueueIndex:
     cdef int enter(self, Py_ssize_t leaf, Py_ssize_t slot) except -1
     cdef int leave(self, Py_ssize_t leaf, Py_ssize_t slot, long long cores, long long estimate) except -1
     cdef int sum_leaf(self, Py_ssize_t leaf) noexcept
+    cdef int renew_leaf(self, Py_ssize_t leaf, Py_ssize_t cls, long long estimate) noexcept
     cdef int sum_node(self, Py_ssize_t node) noexcept
     cdef int sum_first(self, Py_ssize_t many) noexcept
     cdef int meet_all(self) except -1

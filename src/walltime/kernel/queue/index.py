@@ -17,6 +17,7 @@ short ones.
 from __future__ import annotations
 
 import cython
+from cython.cimports.walltime.kernel.prefetch import prefetch  # here, or all that know a queue would have it in them
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import integers
@@ -43,6 +44,9 @@ if not cython.compiled:
 
     def copy_entry(to, at, a, i):
         to[at : at + ENTRY] = a[i : i + ENTRY]
+
+    def count_below(keys, n, key):
+        return sum(1 for i in range(n) if keys[i] < key)
 
     def __builtin_clzll(word):
         return 64 - int(word).bit_length()
@@ -97,6 +101,10 @@ class QueueIndex:
         self.width = width
         self.narrowest = integers(width)
         self.widest = integers(width)
+        self.low_counts = words(self.narrowest)
+        self.high_counts = words(self.widest)
+        self.found = -1  # the job that was found last, and the leaf that it was in then
+        self.found_in = 0
         self.children = [None] * width
         self.parted = integers(1)
         self.allot(8)
@@ -110,11 +118,11 @@ class QueueIndex:
         leaf: cython.Py_ssize_t = self.locate(key, seq)
         k: cython.Py_ssize_t
         a: cython.p_longlong
-        if leaf < self.used and self.count[leaf] == LEAF:
+        if leaf < self.used and self.counts[leaf] == LEAF:
             self.spread(leaf)
             leaf = self.locate(key, seq)  # maybe the end: where all was rebuilt, separators are present jobs
         if leaf == self.used:  # beyond every separator: at the end
-            if self.used > 0 and self.count[self.used - 1] < LEAF:
+            if self.used > 0 and self.counts[self.used - 1] < LEAF:
                 leaf = self.used - 1
             elif self.used < self.leaves:
                 self.used += 1
@@ -123,18 +131,18 @@ class QueueIndex:
                 leaf = self.used - 1
             self.top_key[leaf] = key
             self.top_seq[leaf] = seq
-            k = self.count[leaf]
+            k = self.counts[leaf]
         else:
             k = self.position(leaf, key, seq)
-        a = words(self.at)
+        a = self.entries
         k = leaf * WORDS + k * ENTRY
-        if k < leaf * WORDS + self.count[leaf] * ENTRY:
-            move_up(a, k, leaf * WORDS + self.count[leaf] * ENTRY)
+        if k < leaf * WORDS + self.counts[leaf] * ENTRY:
+            move_up(a, k, leaf * WORDS + self.counts[leaf] * ENTRY)
         a[k] = slot
         a[k + 1] = seq
         a[k + 2] = self.jobs.at[slot].cores
         a[k + 3] = self.jobs.at[slot].estimate
-        self.count[leaf] += 1
+        self.counts[leaf] += 1
         self.size += 1
         if leaf < self.first:
             self.first = leaf
@@ -144,24 +152,26 @@ class QueueIndex:
 
     def remove(self, slot):
         """Take a job out; KeyError where it is not in."""
-        leaf: cython.Py_ssize_t = self.first
+        leaf: cython.Py_ssize_t
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t
         cores: cython.longlong
         estimate: cython.longlong
-        a: cython.p_longlong = words(self.at)
-        if self.used == 0 or self.count[leaf] == 0 or a[leaf * WORDS] != slot:
+        a: cython.p_longlong = self.entries
+        if slot == self.found and self.place_in(self.found_in, slot) >= 0:
+            leaf = self.found_in
+        elif self.head() == slot:
+            leaf = self.first
+        else:
             leaf = self.locate(self.jobs.at[slot].key, self.jobs.at[slot].seq)
-        k = leaf * WORDS
-        e = k + self.count[leaf] * ENTRY if leaf < self.used else k
-        while k < e and a[k] != slot:
-            k += ENTRY
-        if k == e:
+        k = self.place_in(leaf, slot)
+        if k < 0:
             raise KeyError(slot)
+        e = leaf * WORDS + self.counts[leaf] * ENTRY
         cores = a[k + 2]
         estimate = a[k + 3]
         move_down(a, k, e)
-        self.count[leaf] -= 1
+        self.counts[leaf] -= 1
         self.size -= 1
         if self.indexed:
             self.leave(leaf, slot, cores, estimate)
@@ -169,13 +179,23 @@ class QueueIndex:
             self.used = self.first = 0
         return 0
 
+    def place_in(self, leaf, slot):
+        """Where in the leaf the job's entry begins; -1 where it is not in it."""
+        a: cython.p_longlong = self.entries
+        k: cython.Py_ssize_t
+        if leaf < self.used:
+            for k in range(leaf * WORDS, leaf * WORDS + self.counts[leaf] * ENTRY, 4):
+                if a[k] == slot:
+                    return k
+        return -1
+
     def head(self):
         """The first job, or -1."""
         if self.size == 0:
             return -1
-        while self.count[self.first] == 0:
+        while self.counts[self.first] == 0:
             self.first += 1
-        return self.at[self.first * WORDS]
+        return self.entries[self.first * WORDS]
 
     def next(self, slot):
         """The job after this one (which need not be in the line any more), or -1."""
@@ -225,9 +245,15 @@ class QueueIndex:
 
     def locate(self, key, seq):
         """The leaf whose separators enclose the key; `used` where it is beyond all."""
-        lo: cython.Py_ssize_t = 0
+        lo: cython.Py_ssize_t
         hi: cython.Py_ssize_t = self.used
         mid: cython.Py_ssize_t
+        keys: cython.p_longlong = self.tops
+        if hi == 0 or keys[hi - 1] < key:  # new jobs, mostly
+            return hi
+        lo = count_below(keys, hi, key)
+        if keys[lo] != key:
+            return lo
         while lo < hi:
             mid = (lo + hi) >> 1
             if self.top_key[mid] < key or (self.top_key[mid] == key and self.top_seq[mid] < seq):
@@ -256,6 +282,10 @@ class QueueIndex:
         self.top_key = integers(leaves)
         self.top_seq = integers(leaves)
         self.least = integers(2 * leaves * self.width if self.indexed else 1, NOTHING)
+        self.entries = words(self.at)
+        self.counts = words(self.count)
+        self.tops = words(self.top_key)
+        self.minima = words(self.least)
         return 0
 
     def rebuild(self, room):
@@ -450,10 +480,10 @@ class QueueIndex:
         if cls >= self.width:
             cls = covered = self.width - 1
         else:
-            covered = cls if self.widest[cls] <= cores else cls - 1
+            covered = cls if self.high_counts[cls] <= cores else cls - 1
         if covered >= 0:
             found = self.leftmost(covered, window, after)
-        if covered < cls and self.narrowest[cls] <= cores:
+        if covered < cls and self.low_counts[cls] <= cores:
             finer = self.child(cls)
             other = finer.find(cores, window, after)
             if found < 0 or (other >= 0 and self.precedes(other, found)):
@@ -478,8 +508,9 @@ class QueueIndex:
 
     def child(self, cls):
         """The finer index of a class, made on first use from the jobs in the line."""
-        if self.children[cls] is not None:
-            return self.children[cls]
+        made: QueueIndex = cython.cast(QueueIndex, self.children[cls])
+        if made is not None:
+            return made
         low: cython.longlong
         span: cython.int
         if self.shift < 0:
@@ -518,20 +549,21 @@ class QueueIndex:
         x: cython.Py_ssize_t = self.leaves + leaf
         i: cython.Py_ssize_t
         end: cython.Py_ssize_t
-        if self.narrowest[cls] == 0 or cores < self.narrowest[cls]:
-            self.narrowest[cls] = cores
-        if cores > self.widest[cls]:
-            self.widest[cls] = cores
+        least: cython.p_longlong = self.minima
+        if self.low_counts[cls] == 0 or cores < self.low_counts[cls]:
+            self.low_counts[cls] = cores
+        if cores > self.high_counts[cls]:
+            self.high_counts[cls] = cores
         while x > 0:
             i = x * self.width + cls
             end = x * self.width + self.width
-            if self.least[i] <= estimate:
+            if least[i] <= estimate:
                 break
-            while i < end and self.least[i] > estimate:
-                self.least[i] = estimate
+            while i < end and least[i] > estimate:
+                least[i] = estimate
                 i += 1
             x >>= 1
-        finer: QueueIndex = self.children[cls]
+        finer: QueueIndex = cython.cast(QueueIndex, self.children[cls])
         if finer is not None:
             finer.insert(slot)
         return 0
@@ -543,13 +575,13 @@ class QueueIndex:
         b: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
         least: cython.p_longlong
-        finer: QueueIndex = self.children[cls]
+        finer: QueueIndex = cython.cast(QueueIndex, self.children[cls])
         if finer is not None:
             finer.remove(slot)
-        least = words(self.least)
+        least = self.minima
         if least[x * w + cls] != estimate:
             return 0
-        self.sum_leaf(leaf)
+        self.renew_leaf(leaf, cls, estimate)
         while least[x * w + cls] != estimate:  # equal: another job has the same estimate, nothing changes
             x >>= 1
             b = cls
@@ -570,9 +602,32 @@ class QueueIndex:
             b = base + self.classify(self.at[k + 2])
             if self.at[k + 3] < self.least[b]:
                 self.least[b] = self.at[k + 3]
-        for b in range(base + 1, base + self.width):
-            if self.least[b - 1] < self.least[b]:
-                self.least[b] = self.least[b - 1]
+        best: cython.longlong = NOTHING
+        for b in range(base, base + self.width):
+            best = min(best, self.least[b])
+            self.least[b] = best
+        return 0
+
+    def renew_leaf(self, leaf, cls, estimate):
+        """A job of the class with this estimate has left the leaf: renew the classes of which it was the least."""
+        a: cython.p_longlong = self.entries
+        least: cython.p_longlong = self.minima
+        base: cython.Py_ssize_t = (self.leaves + leaf) * self.width
+        first: cython.Py_ssize_t = base + cls
+        end: cython.Py_ssize_t = first
+        best: cython.longlong = least[first - 1] if cls > 0 else NOTHING
+        k: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        while end < base + self.width and least[end] == estimate:
+            least[end] = NOTHING
+            end += 1
+        for k in range(leaf * WORDS, leaf * WORDS + self.counts[leaf] * ENTRY, 4):
+            b = base + self.classify(a[k + 2])
+            if first <= b < end and a[k + 3] < least[b]:
+                least[b] = a[k + 3]
+        for b in range(first, end):
+            best = min(best, least[b])
+            least[b] = best
         return 0
 
     def sum_node(self, node):
@@ -600,7 +655,7 @@ class QueueIndex:
 
     def leftmost(self, cls, window, after):
         """The first job behind `after` in the classes up to `cls` with an estimate of at most `window`, or -1."""
-        least: cython.p_longlong = words(self.least)
+        least: cython.p_longlong = self.minima
         w: cython.Py_ssize_t = self.width
         x: cython.Py_ssize_t = 1
         leaf: cython.Py_ssize_t
@@ -613,7 +668,7 @@ class QueueIndex:
             if leaf == self.used:
                 return -1
             k = 0
-            while k < self.count[leaf] and not self.precedes(after, self.at[leaf * WORDS + k * ENTRY]):
+            while k < self.counts[leaf] and not self.precedes(after, self.entries[leaf * WORDS + k * ENTRY]):
                 k += 1
             k = self.scan(leaf, k, ceiling, window)
             if k >= 0:
@@ -634,8 +689,12 @@ class QueueIndex:
         return self.scan(x - self.leaves, 0, ceiling, window)
 
     def scan(self, leaf, k, ceiling, window):
+        a: cython.p_longlong = self.entries
         i: cython.Py_ssize_t
-        for i in range(leaf * WORDS + k * ENTRY, leaf * WORDS + self.count[leaf] * ENTRY, 4):
-            if self.at[i + 2] <= ceiling and self.at[i + 3] <= window:
-                return self.at[i]
+        for i in range(leaf * WORDS + k * ENTRY, leaf * WORDS + self.counts[leaf] * ENTRY, 4):
+            if a[i + 2] <= ceiling and a[i + 3] <= window:
+                self.found = a[i]
+                self.found_in = leaf
+                prefetch(self.jobs, a[i])  # it is compared with another, and mostly started
+                return a[i]
         return -1
