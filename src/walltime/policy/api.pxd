@@ -99,9 +99,9 @@ cdef class Pass:
     cdef long long[::1] promised_seq
     cdef Py_ssize_t promises
 
-    cpdef Py_ssize_t head(self) except? -1
-    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t candidate(self, Py_ssize_t after=*) except? -1
+    cpdef Py_ssize_t head(self) except -2
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
+    cpdef Py_ssize_t candidate(self, Py_ssize_t after=*) except -2
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef bint admits(self, Py_ssize_t slot) except? -1
     cdef bint fits_by_rules(self, Py_ssize_t slot) except? -1

@@ -1,6 +1,6 @@
 from libc.string cimport memmove
 
-from walltime.kernel.arrays cimport words
+from walltime.kernel.arrays cimport count_below, words
 from walltime.kernel.prefetch cimport prefetch_line
 from walltime.kernel.profiles.free_profile cimport FreeProfile
 
@@ -15,18 +15,6 @@ cdef enum:
     BLOCK = 32
     ENTRY = 2
     WORDS = 64
-
-# How many of n ascending numbers, from word `first` on and `step` words apart, are less than x. Without a branch on what
-# is found, which cannot be foretold.
-cdef inline Py_ssize_t count_below(long long *a, Py_ssize_t first, Py_ssize_t step, Py_ssize_t n, long long x) noexcept:
-    cdef long long *base = &a[first]
-    cdef Py_ssize_t count = 0
-    cdef Py_ssize_t later
-    while n > 1:
-        later = count + (n >> 1)
-        count = later if base[step * (later - 1)] < x else count
-        n -= n >> 1
-    return count + (n == 1 and base[step * count] < x)
 
 # All lines of a block, of which a search touches one after the other.
 cdef inline void fetch_block(const long long *at) noexcept:

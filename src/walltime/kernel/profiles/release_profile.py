@@ -12,7 +12,7 @@ from walltime.kernel.profiles.free_profile import FreeProfile
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    from walltime.kernel.arrays import words
+    from walltime.kernel.arrays import count_below, words
     from walltime.kernel.prefetch import prefetch_line  # noqa: F401 - as in release_profile.pxd
 
     BLOCK = 32
@@ -27,9 +27,6 @@ if not cython.compiled:
 
     def fetch_block(at):
         return None
-
-    def count_below(a, first, step, n, x):
-        return int(np.sum(a[first : first + step * n : step] < x))
 
 
 @cython.final
@@ -67,7 +64,7 @@ class ReleaseProfile:
         i: cython.Py_ssize_t = self.order[p] * WORDS
         e: cython.Py_ssize_t = i + self.count[p] * ENTRY
         fetch_block(cython.address(a[i]))
-        i += ENTRY * count_below(a, i, ENTRY, self.count[p], time)
+        i += ENTRY * count_below(cython.address(a[i]), ENTRY, self.count[p], time)
         self.asked = -1
         self.total[p] += cores
         if i < e and a[i] == time:
@@ -90,7 +87,7 @@ class ReleaseProfile:
         i: cython.Py_ssize_t = self.order[p] * WORDS
         e: cython.Py_ssize_t = i + self.count[p] * ENTRY
         fetch_block(cython.address(a[i]))
-        i += ENTRY * count_below(a, i, ENTRY, self.count[p], time)
+        i += ENTRY * count_below(cython.address(a[i]), ENTRY, self.count[p], time)
         if i >= e or a[i] != time or a[i + 1] < cores:
             raise KeyError((time, cores))
         self.asked = -1
@@ -150,7 +147,7 @@ class ReleaseProfile:
         """The first expected end after `time`, or NEVER."""
         p: cython.Py_ssize_t = self.block_of(time + 1)
         i: cython.Py_ssize_t = self.order[p] * WORDS
-        k: cython.Py_ssize_t = count_below(words(self.steps), i, ENTRY, self.count[p], time + 1)
+        k: cython.Py_ssize_t = count_below(cython.address(self.steps[i]), ENTRY, self.count[p], time + 1)
         return self.steps[i + k * ENTRY] if k < self.count[p] else NEVER
 
     def tell(self, free_profile: FreeProfile):
@@ -172,7 +169,7 @@ class ReleaseProfile:
 
     def block_of(self, time):
         """The first block whose last time is not before this one; the last one takes everything above."""
-        return count_below(words(self.last), 0, 1, self.blocks - 1, time)
+        return count_below(words(self.last), 1, self.blocks - 1, time)
 
     def drop_block(self, p):
         """The block is empty; only the last of all stays."""

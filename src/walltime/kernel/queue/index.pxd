@@ -1,6 +1,6 @@
 from libc.string cimport memmove
 
-from walltime.kernel.arrays cimport words
+from walltime.kernel.arrays cimport count_below, words
 from walltime.kernel.jobs cimport JobTable
 
 cdef extern from *:
@@ -24,16 +24,6 @@ cdef inline void copy_entry(long long *to, Py_ssize_t at, long long *a, Py_ssize
     to[at + 1] = a[i + 1]
     to[at + 2] = a[i + 2]
     to[at + 3] = a[i + 3]
-
-# How many of n ascending keys are less than this one. Without a branch on what is found, which cannot be foretold.
-cdef inline Py_ssize_t count_below(long long *keys, Py_ssize_t n, long long key) noexcept:
-    cdef Py_ssize_t count = 0
-    cdef Py_ssize_t later
-    while n > 1:
-        later = count + (n >> 1)
-        count = later if keys[later - 1] < key else count
-        n -= n >> 1
-    return count + (n == 1 and keys[count] < key)
 
 cdef class Entries:
     cdef Py_ssize_t size
@@ -78,7 +68,7 @@ cdef class QueueIndex:
     cdef Py_ssize_t place_in(self, Py_ssize_t leaf, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t head(self) noexcept
     cpdef Py_ssize_t next(self, Py_ssize_t slot) noexcept
-    cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except? -1
+    cpdef Py_ssize_t find(self, long long cores, long long window, Py_ssize_t after) except -2
     cdef Py_ssize_t write_slots(self, long long[::1] out, Py_ssize_t many) noexcept
     cdef int write_entries(self, Entries out) noexcept
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept

@@ -29,7 +29,7 @@ DIGIT = cython.declare(cython.int, 4)  # bits that a finer index resolves: 16 cl
 ROOT = cython.declare(cython.int, -1)  # the shift of the root, whose classes are powers of two
 
 if not cython.compiled:
-    from walltime.kernel.arrays import words
+    from walltime.kernel.arrays import count_below, words
 
     LEAF = 16
     FILL = 12  # jobs in a leaf after a rebuild: room for insertions
@@ -44,9 +44,6 @@ if not cython.compiled:
 
     def copy_entry(to, at, a, i):
         to[at : at + ENTRY] = a[i : i + ENTRY]
-
-    def count_below(keys, n, key):
-        return sum(1 for i in range(n) if keys[i] < key)
 
     def __builtin_clzll(word):
         return 64 - int(word).bit_length()
@@ -251,7 +248,7 @@ class QueueIndex:
         keys: cython.p_longlong = self.tops
         if hi == 0 or keys[hi - 1] < key:  # new jobs, mostly
             return hi
-        lo = count_below(keys, hi, key)
+        lo = count_below(keys, 1, hi, key)
         if keys[lo] != key:
             return lo
         while lo < hi:

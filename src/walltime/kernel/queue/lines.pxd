@@ -69,9 +69,9 @@ cdef class LinesQueue(Queue):
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
-    cpdef Py_ssize_t head(self) except? -1
-    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef Py_ssize_t head(self) except -2
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
@@ -87,7 +87,7 @@ cdef class LinesQueue(Queue):
     cdef int park(self, Py_ssize_t slot, Py_ssize_t counter) except -1
     cdef Py_ssize_t first_of(self, Line line, Py_ssize_t after) except? -1
     cdef Py_ssize_t first_fitting(self, Line line, Py_ssize_t after) except? -1
-    cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cdef Py_ssize_t seek(self, Line line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cdef Py_ssize_t find_none(self, Line line, long long free, long long extra, long long window, long long longest) noexcept
     cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
     cdef int pass_over(self, Py_ssize_t lane) except -1

@@ -10,9 +10,9 @@ cdef class ScanQueue(Queue):
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
-    cpdef Py_ssize_t head(self) except? -1
-    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef Py_ssize_t head(self) except -2
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
     cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1

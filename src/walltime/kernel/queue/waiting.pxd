@@ -3,6 +3,7 @@ from walltime.kernel.queue.index cimport Entries, QueueIndex
 from walltime.kernel.jobs cimport LINE, OUTSIDE, JobTable
 from walltime.kernel.queue.sorting cimport Sorter
 
+# A slot, or -1 for none: so -2 is what an error gives, and -1 need not be asked whether it is one.
 cdef class Queue:
     cdef readonly JobTable jobs
     cdef readonly Py_ssize_t size
@@ -17,9 +18,9 @@ cdef class Queue:
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
-    cpdef Py_ssize_t head(self) except? -1
-    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef Py_ssize_t head(self) except -2
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
     cdef long long[::1] room(self)
     cdef int rekey(self) except -1
@@ -58,9 +59,9 @@ cdef class OrderedQueue(Queue):
 
     cpdef int push(self, Py_ssize_t slot) except -1
     cpdef int remove(self, Py_ssize_t slot) except -1
-    cpdef Py_ssize_t head(self) except? -1
-    cpdef Py_ssize_t next(self, Py_ssize_t slot) except? -1
-    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cpdef Py_ssize_t head(self) except -2
+    cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
+    cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
     cdef long long[::1] room(self)
     cdef int rekey(self) except -1
@@ -75,8 +76,8 @@ cdef class OrderedQueue(Queue):
     cdef int enter_part(self, Py_ssize_t slot) except -1
     cdef int part_all(self) except -1
     cdef int refill_parts(self, Py_ssize_t n) except -1
-    cdef Py_ssize_t find_part(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
-    cdef Py_ssize_t look(self, QueueIndex line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except? -1
+    cdef Py_ssize_t find_part(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
+    cdef Py_ssize_t look(self, QueueIndex line, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cdef bint sort(self) except -1
     cdef bint fill_tail(self, Py_ssize_t n) except -1
     cdef int shift(self) noexcept
