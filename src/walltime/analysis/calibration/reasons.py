@@ -203,8 +203,11 @@ def _find_rejected(record: Record) -> Iterator[Reason]:
     jobs = record.jobs
     gone = jobs.filter((pl.col("state").cast(pl.String) == "rejected") & pl.col("recorded_wait").is_not_null())
     if gone.height:
-        reasons = "; ".join(f"{why}: {count:,}" for why, count in (record.facts.get("rejected_reasons") or {}).items())
-        text = f"{gone.height:,} jobs that ran in the log are rejected in the replay ({reasons})"
+        counts = record.facts.get("rejected_reasons") or {}
+        reasons = "; ".join(f"{why}: {count:,}" for why, count in counts.items())
+        rejected = sum(counts.values())
+        among = "" if rejected == gone.height else f"of {rejected:,} rejected in all, "
+        text = f"{gone.height:,} jobs that ran in the log are rejected in the replay ({among}{reasons})"
         yield Reason("rejected", text, gone.height)
 
 
