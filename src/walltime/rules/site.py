@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from walltime.cluster.requests import parse_parts
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, microseconds
 from walltime.core.workload import MISSING, Workload
@@ -485,7 +486,11 @@ def total_gpus(batch: Workload, nodes: Array) -> Array:
 
 
 def count_nodes(batch: Workload) -> Array:
-    """Nodes that each job asks for; one where it does not say."""
+    """Nodes that each job asks for, those of all its parts together; one where it does not say."""
     nodes, each = batch.column("nodes"), np.maximum(batch.column("cores_per_node"), 1)
     shaped = np.where(batch.column("cores_per_node") > 0, -(-batch.column("cores") // each), 1)
-    return np.asarray(np.where(nodes > 0, nodes, shaped), np.int64)
+    told = np.where(nodes > 0, nodes, shaped)
+    if batch.has("parts"):
+        sums = [max(sum(part.nodes for part in parse_parts(text)), 1) for text in batch.label_names("parts")]
+        told = np.where(batch.column("parts") >= 0, np.array([*sums, 1])[batch.column("parts")], told)
+    return np.asarray(told, np.int64)

@@ -70,3 +70,20 @@ def test_the_audit_counts_over_both():
 def test_limits_that_cannot_be_shared_are_refused(change, words):
     with pytest.raises(InputError, match=words):
         walltime.simulate(scenario(FULL) | change)
+
+
+def test_parts_have_their_nodes_where_there_are_none():
+    """Two jobs of two nodes with a GPU on each want four, also of a plain number of cores: they go one by one."""
+    jobs = walltime.Workload.from_columns(
+        submit=[0, 0],
+        run_time=[10, 10],
+        cores=[4, 2],
+        parts=["1x3+1x1", "1x1+1x1"],
+        gpus_per_node=[1, 1],
+        user=["a", "a"],
+    )
+    clusters = [{"name": name, "cores": 8, "limits": [{"user": "a", "running_gpus": 2}]} for name in ("a", "b")]
+    for system in ({"cluster": clusters[0]}, {"clusters": clusters, "broker": "first"}):
+        result = walltime.simulate({"workload": {"table": jobs}} | system)
+        assert result.jobs["start"].to_list() == [0, 10]
+        assert result.audit() == []
