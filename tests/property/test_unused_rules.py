@@ -95,8 +95,10 @@ def _queue(site: Site) -> None:
 
 
 def _limits(site: Site) -> None:
+    order = site["cluster"]["scheduler"].get("order")
+    ageing = isinstance(order, dict) and order["name"] == "multifactor"  # no other counts age
     site["cluster"]["limits"] = [
-        {"per": "user", "running_jobs": 1000, "submitted_jobs": 1000, "accruing_jobs": 1000},
+        {"per": "user", "running_jobs": 1000, "submitted_jobs": 1000} | ({"accruing_jobs": 1000} if ageing else {}),
         {"user": "u0", "running_cores": 100_000, "optional": True},
     ]
 

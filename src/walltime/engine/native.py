@@ -30,7 +30,7 @@ from walltime.engine.watching.plans import PlanRecorder
 from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
 from walltime.policy import registry
-from walltime.rules.limits import collect_rules
+from walltime.rules.limits import collect_rules, find_ageless
 from walltime.rules.users import plan_users
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
@@ -98,6 +98,8 @@ def _find_in_rules(scenario: Scenario, cluster: Cluster, prefix: str) -> Iterato
     for number, limit in enumerate(cluster.limits):
         if limit.accruing_jobs is not None and len(scenario.clusters) > 1:
             yield f"{prefix}.limits.{number}.accruing_jobs", "in one of several clusters"
+    for key, reason in find_ageless(cluster):
+        yield f"{prefix}.{key}", reason
     own = {name: queue.place for name, queue in cluster.queues.items() if queue.place is not None}
     for name, place in own.items():
         key = f"{prefix}.queues.{name}.place"

@@ -7,14 +7,28 @@ from dataclasses import dataclass, field, replace
 
 from walltime.core.time import SECOND
 from walltime.kernel.quotas import Quotas
+from walltime.policies import PARTS
 from walltime.rules.accounts import Accounts
 from walltime.scenario import Cluster
 from walltime.scenario.rules import ACCRUING, ENTITIES
 
 NEAR = {"qos": 0, "user": 1, "account": 2, "group": 2}
 """Whose limit on the number of jobs that grow older comes first."""
+AGEING = "multifactor"
+"""The order in which the age of jobs counts."""
 Identity = Mapping[str, str | None]
 """What a job belongs to, by kind of entity: user, group, account, qos, queue; None for none."""
+
+
+def find_ageless(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Limits on the jobs that grow older where no order counts age, as (key, reason); one's own order may."""
+    orders = [cluster.scheduler.order, *(queue.order for queue in cluster.queues.values() if queue.order is not None)]
+    built_in = {entry.name for entry in PARTS if entry.kind == "order"} - {AGEING}
+    if not all(order.instance is None and order.name in built_in for order in orders):
+        return
+    for number, limit in enumerate(cluster.limits):
+        if limit.accruing_jobs is not None:
+            yield f"limits.{number}.{ACCRUING}", f"age, which the order {orders[0].name} does not count; {AGEING} does"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import pytest
 
 import walltime
 from walltime.core.errors import InputError, UnsupportedError
+from walltime.pipeline import find_engine
 from walltime.scenario import parse
 
 ORDER = {"name": "multifactor", "weights": {"age": 100_000}, "max_age": "1d", "interval": 60}
@@ -60,3 +61,19 @@ def test_what_cannot_be_said():
     clusters = [{"name": "a", "cores": 1, "limits": [{"accruing_jobs": 1}]}, {"name": "b", "cores": 1}]
     with pytest.raises(UnsupportedError, match=r"limits\.0\.accruing_jobs: in one of several clusters"):
         walltime.simulate({"workload": {"table": jobs}, "clusters": clusters, "broker": "least-loaded"})
+
+
+@pytest.mark.parametrize("engine", ["native", "slurm"])
+def test_an_order_without_age_refuses_the_limit(engine):
+    """One of the site's own may know it, and so may that of a queue."""
+    cluster = {"nodes": "1x4", "limits": [{"running_jobs": 9}, {"accruing_jobs": 1}]}
+    scheduler = {"order": "fcfs", "backfill": "conservative", "rhythm": "slurm"}
+
+    def find(**changed):
+        made = parse({"workload": "x", "engine": engine, "cluster": cluster | {"scheduler": scheduler} | changed})
+        return [problem for problem in find_engine(engine).unsupported(made) if "accruing" in problem[0]]
+
+    assert find() == [("cluster.limits.1.accruing_jobs", "age, which the order fcfs does not count; multifactor does")]
+    assert find(scheduler=scheduler | {"order": ORDER}) == []
+    assert find(scheduler=scheduler | {"order": "mine:Order"}) == []
+    assert find(queues={"long": {"order": ORDER}}) == []

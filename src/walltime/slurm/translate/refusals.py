@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from walltime.rules.limits import find_ageless
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.honoured import find_refused
 from walltime.slurm.translate import outages, preemption
@@ -102,6 +103,7 @@ def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
     if scheduler.place is not None and scheduler.place not in (TOPOLOGY, LEAST_LOADED, CONSECUTIVE):
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
     yield from preemption.find_problems(cluster, told)
+    yield from ((f"cluster.{key}", reason) for key, reason in find_ageless(cluster))
     yield from _find_in_queues(cluster)
     yield from _find_in_nodes(cluster)
 
