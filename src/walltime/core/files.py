@@ -70,10 +70,36 @@ def write_whole(target: Path, data: bytes) -> Path:
 
 
 def write_parquet(table: pl.DataFrame, file: Path, **options: Any) -> None:
-    """Writes the table, made in memory first: polars forgets what the system says where a disk fills up in a footer."""
-    made = io.BytesIO()
-    table.write_parquet(made, **{"compression_level": 1} | options)  # zstd: faster than its default, and no larger
-    file.write_bytes(made.getbuffer())
+    """Writes the table; what the system says is raised, also where polars forgets it, as in a footer."""
+    with open(file, "wb", buffering=0) as opened:
+        made = _Remembering(opened)
+        try:
+            table.write_parquet(made, **{"compression_level": 1} | options)  # type: ignore[arg-type]
+        finally:  # zstd at this level is faster than at its default, and no larger
+            if made.error is not None:
+                raise made.error
+
+
+class _Remembering:
+    """A file as polars writes to one, with the first error that the system told."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self.file = file
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        """All of the bytes, or OSError."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self.file.write(rest) :]
+        except OSError as error:
+            self.error = self.error or error
+            raise
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
 
 
 @contextmanager

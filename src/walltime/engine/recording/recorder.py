@@ -19,6 +19,7 @@ LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers
 # asks for huge pages (`kernel.arrays.untouched` tells why).
 SMALLEST = cython.declare(cython.Py_ssize_t, 1024)
 LARGEST = cython.declare(cython.Py_ssize_t, 32768)
+AT_ONCE = 2048  # rows that are lengthened
 LOW = cython.declare(cython.longlong, (1 << 32) - 1)  # the lower half of a word
 JOB = ("seq", "row", "eligible", "first_start", "end", "work", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
@@ -215,6 +216,24 @@ class Recorder:
     def count_allocations(self) -> int:
         return self.allocations.size + self.plain.size
 
+    def is_in_order(self) -> bool:
+        """Whether each job has the row of the workload that it has by order of entry."""
+        given: cython.longlong[::1]
+        c: cython.p_longlong
+        at: cython.Py_ssize_t
+        width: cython.Py_ssize_t = len(JOB)
+        for given in self.jobs.pieces():
+            c = words(given)
+            for at in range(0, len(given), width):
+                if c[at] != c[at + 1]:
+                    return False
+        for given in self.plain.pieces():
+            c = words(given)
+            for at in range(0, len(given), 5):
+                if c[at] & LOW != c[at] >> 32:
+                    return False
+        return True
+
     def job_pieces(self):
         """The rows of all jobs, piece by piece; one that is made of short rows is overwritten by the next."""
         yield from self.jobs.pieces()
@@ -249,14 +268,13 @@ class Recorder:
 
 
 def lengthen(plain: Rows, width, write):
-    """Pieces of longer rows, made from the short ones."""
-    room = np.empty(0, np.int64)
+    """Pieces of longer rows, made from the short ones; few enough at a time to stay in the cache."""
+    room = np.empty(AT_ONCE * width, np.int64)
     for piece in plain.pieces():
-        length = len(piece) // len(PLAIN) * width
-        if len(room) < length:
-            room = np.empty(length, np.int64)
-        write(piece, room)
-        yield room[:length]
+        for first in range(0, len(piece), AT_ONCE * len(PLAIN)):
+            part = piece[first : first + AT_ONCE * len(PLAIN)]
+            write(part, room)
+            yield room[: len(part) // len(PLAIN) * width]
 
 
 def as_jobs(piece, room) -> None:

@@ -24,7 +24,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
-from walltime.engine.recording.columns import TIMES, allocation_columns, job_columns, order_rows
+from walltime.engine.recording.columns import TIMES, allocation_columns, job_columns, order_rows, place_by_start
 from walltime.engine.recording.recorder import PLACED, Recorder, range_lines
 from walltime.kernel.jobs import Outcome, State
 
@@ -58,11 +58,11 @@ def tabulate(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The two tables of what is written."""
     row = order_rows(written.recorder)
-    described = _descriptions(written.batches, written.live, row)
+    described = _descriptions(written.batches, written.live, row, written.recorder.count_jobs())
     if (moved := arrivals.submissions()) is not None:
-        described["submit"] = pl.Series(
-            "submit", np.where(row >= 0, moved[np.maximum(row, 0)], described["submit"].to_numpy())
-        )
+        known = described["submit"].to_numpy()
+        row = np.arange(len(known)) if row is None else row
+        described["submit"] = pl.Series("submit", np.where(row >= 0, moved[np.maximum(row, 0)], known))
     del row
     where = _placements(written.recorder)
     jobs = _jobs(written.recorder, described, clusters, simulation.now)
@@ -91,9 +91,9 @@ def _jobs(recorder: Recorder, described: dict[str, pl.Series], clusters: list[st
         "submit": time_series("submit", submit),
         "requested_time": time_series("requested_time", described["requested_time"].to_numpy()),
         "state": label_series("state", recorded["state"], list(STATES)),
-        "restarts": _mostly_zero("restarts", recorded["attempt"]),
+        "restarts": _mostly_zero("restarts", recorded.get("attempt"), len(submit)),
         "backfilled": pl.Series("backfilled", recorded["backfilled"].view(np.bool_)),
-        "lost_core_seconds": _mostly_zero("lost_core_seconds", recorded["lost"]),
+        "lost_core_seconds": _mostly_zero("lost_core_seconds", recorded.get("lost"), len(submit)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 
@@ -104,27 +104,31 @@ def _seconds(name: str, seconds: np.ndarray, missing: int) -> pl.Series:
     return series.set(pl.Series(seconds < 0), None) if missing else series
 
 
-def _mostly_zero(name: str, values: np.ndarray) -> pl.Series:
+def _mostly_zero(name: str, values: np.ndarray | None, size: int) -> pl.Series:
     """The column; one that holds nothing but zeros, as this one mostly does, takes no memory."""
-    return pl.Series(name, values) if values.any() else constant(name, 0, len(values), {**JOBS, **ALLOCATIONS})
+    return constant(name, 0, size, {**JOBS, **ALLOCATIONS}) if values is None else pl.Series(name, values)
 
 
-def _descriptions(arrived: list[Workload], live: list[dict[str, Any]], row: np.ndarray) -> dict[str, pl.Series]:
-    """The workload's own columns for the given rows; negative rows are the live jobs, counted from -1 down."""
+def _descriptions(
+    arrived: list[Workload], live: list[dict[str, Any]], row: np.ndarray | None, entered: int
+) -> dict[str, pl.Series]:
+    """The workload's own columns for the given rows; negative rows are the live jobs, counted from -1 down. None: for
+    the rows of all that has `entered`, in their order."""
     batches = list(arrived)
-    if live:
+    if live and row is not None:
         batches.append(_live_workload(live))
         row = np.where(row < 0, sum(len(batch) for batch in arrived) - 1 - row, row)
     if not batches:
         batches = [Workload({"submit": np.zeros(0, np.int64), "run_time": np.zeros(0, np.int64)})]
     parts = [_described(batch) for batch in batches]
     out = {}
-    whole = np.array_equal(row, np.arange(sum(len(batch) for batch in batches)))
+    size = sum(len(batch) for batch in batches)
+    whole = size == entered and (row is None or np.array_equal(row, np.arange(size)))
     for name in parts[0]:
         pieces = [part[name] for part in parts]
         same = all(piece.dtype == pieces[0].dtype for piece in pieces)
         series = pl.concat(pieces if same else [piece.cast(JOBS[name]) for piece in pieces])
-        out[name] = series if whole else series.gather(row)
+        out[name] = series if whole else series.head(entered) if row is None else series.gather(row)
     return out
 
 
@@ -236,29 +240,29 @@ def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list
     return label_series("queue", codes, list(numbers))
 
 
-def order_by_start(start: np.ndarray, seq: np.ndarray) -> np.ndarray:
-    """The rows by start, then by order of entry. Where each job has one, the second is no sorting but a counting."""
-    row = np.full(seq.max(initial=-1) + 1, -1)
-    row[seq] = np.arange(len(seq))
-    row = row[row >= 0]
-    if len(row) < len(seq):
-        return np.lexsort([seq, start])
-    return row[np.argsort(start[row], kind="stable")]
-
-
 def _allocations(recorder: Recorder, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
-    order = order_by_start(recorder.allocation_column("start"), recorder.allocation_column("seq"))
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    recorded, unended = allocation_columns(recorder, places, job_id.to_numpy(), OUTCOME_CODES)
+    size = recorder.count_allocations()
+    places = place_by_start(recorder, len(job_id))
+    if by_entry := places is not None:
+        order = _invert(places[recorder.allocation_column("seq")]) if nodes is not None else None
+    else:
+        order = np.lexsort([recorder.allocation_column("seq"), recorder.allocation_column("start")])
+        places = _invert(order)
+    recorded, unended = allocation_columns(recorder, places, by_entry, job_id.to_numpy(), OUTCOME_CODES)
     columns = {
         "job_id": pl.Series("job_id", recorded["job_id"]),
-        "attempt": _mostly_zero("attempt", recorded["attempt"]),
+        "attempt": _mostly_zero("attempt", recorded.get("attempt"), size),
         "cluster": label_series("cluster", recorded["cluster"], clusters),
         "start": pl.Series("start", recorded["start"]),
         "end": _seconds("end", recorded["end"], unended),
         "cores": pl.Series("cores", recorded["cores"]),
-        "nodes": constant("nodes", None, len(order), ALLOCATIONS) if nodes is None else nodes.gather(order),
+        "nodes": constant("nodes", None, size, ALLOCATIONS) if nodes is None else nodes.gather(order),
         "outcome": label_series("outcome", recorded["outcome"], list(OUTCOMES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])
+
+
+def _invert(order: np.ndarray) -> np.ndarray:
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places

@@ -15,6 +15,7 @@ requested time; any other job whose run time or cores are unknown or zero is lef
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -36,8 +37,9 @@ from walltime.workload.formats.swf_scan import REASONS, Scanner
 if TYPE_CHECKING:
     import polars as pl
 
-_BLOCK = 1 << 22  # bytes read at once
+_BLOCK = 1 << 18  # bytes read at once: few enough to stay in the cache, and to be read to the same place again
 _LONGEST_LINE = 1 << 20
+_SHORTEST_LINE = 36  # bytes: 18 digits, each with what ends it
 _ROWS = 1 << 16  # jobs a batch, where the whole file is wanted
 _KEY = re.compile(r"\s*;+\s*([A-Za-z][\w /.()-]{0,40}?)\s*:(?:\s+(.*)|\s*)$", re.DOTALL)
 _WHOLE = re.compile(r"\s*0*(\d{1,15})(?![\d.,]*\d)")
@@ -51,12 +53,15 @@ def read_swf(path: str | Path) -> Workload:
     """The whole trace, sorted by submission; raises InputError (with the line) for what is not SWF."""
     scanner = Scanner(str(path), _ROWS)
     extra = alea.Columns(str(path), read_names(path))
-    parts = []
     totals: dict[str, Any] = {}
-    for columns, notes in _scan(path, scanner, extra):
-        parts.append(columns)
-        totals = _add_notes(totals, notes)
-    columns = join_columns(parts)
+
+    def scan() -> Iterator[dict[str, Any]]:
+        nonlocal totals
+        for columns, notes in _scan(path, scanner, extra):
+            totals = _add_notes(totals, notes)
+            yield columns
+
+    columns = join_columns(scan(), os.path.getsize(path) // _SHORTEST_LINE + 1)
     totals["unsorted"] = not scanner.in_order
     totals["duplicate_ids"] = count_duplicates(columns["job_id"])
     return _workload(scanner, extra, sort_by_submission(columns), totals)
