@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from walltime.pipeline import Prepared, prepare
 
 SAMPLES = 200
 """How often the job's place and its foreseen start are noted over its wait."""
+OUTLINE = ("job_id", "cluster", "submit", "start", "end", "cores", "state", "restarts")
+"""What is compared of a schedule and the one that comes out again."""
 
 
 def explain(
@@ -85,20 +87,51 @@ def _find_job(done: api.Result, job: str | int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Watched:
-    """What the watcher saw, the jobs that there were, the schedule as it came out again, and when it was over."""
+    """What the watcher saw, the jobs that there were, the schedule as it came out again, and when it was over.
+
+    `schedule` is the whole of it: the result's own, where it came out again as it was, as far as it was simulated."""
 
     watcher: Any
     workload: Any
     again: api.Result
+    schedule: api.Result
     until: float
 
 
 def _watch(
     done: api.Result, row: dict[str, Any], times: tuple[int, ...], observe: Callable[[Prepared], Any] | None
 ) -> _Watched:
-    """Simulate again with a watcher of the job; once more with all places planned, where it wanted one that was not."""
+    """Simulate again with a watcher of the job, up to the moment at which it left: what comes then changes nothing.
+
+    All of it is simulated where the job is not gone by then, or the schedule is another one than the result's."""
     assert done.scenario is not None
-    prepared = prepare(done.scenario)
+    whole = prepare(done.scenario)
+    if row["end"] is not None and row["end"] >= 0:
+        part = whole.on(whole.workload, until=float(row["end"]))
+        watched = _look(done, row, times, part, observe)
+        if watched.watcher.gone and _agrees(done, watched.again, float(row["end"])):
+            return replace(watched, schedule=done)
+    return _look(done, row, times, whole, observe)
+
+
+def _agrees(done: api.Result, again: api.Result, until: float) -> bool:
+    """Whether the jobs that had left by then are those of the result, and did the same."""
+    import polars as pl
+
+    first, second = (
+        one.jobs.filter(pl.col("end") <= until).select(pl.col(OUTLINE).cast(pl.String)) for one in (done, again)
+    )
+    return bool(first.equals(second))
+
+
+def _look(
+    done: api.Result,
+    row: dict[str, Any],
+    times: tuple[int, ...],
+    prepared: Prepared,
+    observe: Callable[[Prepared], Any] | None,
+) -> _Watched:
+    """What the watcher sees; once more with all places planned, where it wanted one that was not."""
     watched = _simulate(done, row, times, prepared, observe, thorough=False)
     return _simulate(done, row, times, prepared, observe, thorough=True) if watched.watcher.unsure else watched
 
@@ -122,7 +155,8 @@ def _simulate(
     resolved = prepared.scenario
     until = clock.simulation.now if resolved.until is None else microseconds(resolved.until)
     watcher.finish(until)
-    return _Watched(watcher, prepared.workload, api.Result(resolved, record, done.label), until / SECOND)
+    again = api.Result(resolved, record, done.label)
+    return _Watched(watcher, prepared.workload, again, again, until / SECOND)
 
 
 class _Clock:
@@ -149,7 +183,7 @@ class _Clock:
 
 def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
     watcher, again = watched.watcher, watched.again
-    names = {int(number): str(name) for number, name in _names(again)}
+    names = {int(number): str(name) for number, name in _names(watched.schedule)}
     words = Words(names, _node_names(again, row), dict(done.record.facts.get("origin") or {}))
     seen = [(time, start, "promised") for time, start in watcher.promises]
     first = seen[0][0] if seen else None
@@ -187,7 +221,7 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
         tuple(Foreseen(time / SECOND, start / SECOND, how) for time, start, how in seen),
         tuple(_standing(one) for one in watcher.samples),
         tuple(_standing(one) for one in watcher.samples if one.time in times),
-        tuple(_notes(done, again, seen, watcher)),
+        tuple(_notes(done, watched.schedule, seen, watcher)),
         dict(done.record.facts.get("origin") or {}),
     )
 
@@ -227,7 +261,7 @@ def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tu
     """What the job waited for before it could wait for the scheduler."""
     submit = float(row["submit"])
     end = eligible if eligible is not None else row["end"] if row["end"] is not None else watched.until
-    workload, jobs, scenario = watched.workload, watched.again.jobs, watched.again.scenario
+    workload, jobs, scenario = watched.workload, watched.schedule.jobs, watched.again.scenario
     assert scenario is not None
     if end <= submit or row["state"] == "rejected":
         return ()
@@ -239,8 +273,8 @@ def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tu
     return tell_holds(workload, jobs, found[0], (submit, end), scenario.dependencies)
 
 
-def _names(again: api.Result) -> list[tuple[int, str]]:
-    jobs = again.jobs
+def _names(schedule: api.Result) -> list[tuple[int, str]]:
+    jobs = schedule.jobs
     if "name" not in jobs.columns:
         return []
     return [(number, name) for number, name in jobs.select("job_id", "name").iter_rows() if name]
@@ -266,7 +300,7 @@ def _facts(one: Any) -> dict[str, Any]:
 
 def _notes(done: api.Result, again: api.Result, seen: list[Any], watcher: Any) -> list[str]:
     notes = []
-    if again.digest != done.digest and not again.jobs.equals(done.jobs):
+    if again is not done and again.digest != done.digest and not again.jobs.equals(done.jobs):
         version = done.provenance.get("version")
         notes.append(
             f"simulated again, the schedule is another one than the result's (made by version {version}, digest "

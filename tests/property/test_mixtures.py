@@ -1,4 +1,5 @@
-"""Whatever a scenario mixes: it runs to an end without a fault, the audit finds nothing, and twice is the same."""
+"""Whatever a scenario mixes: it runs to an end without a fault, the audit finds nothing, twice is the same, and a job's
+account is that of the whole run though it is simulated only to the job's end."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ from typing import Any
 import pytest
 from mixtures import draw_mixture
 
-from walltime import api
+from walltime import api, explaining
+from walltime.analysis.explain.explanation import Explanation
 from walltime.core.errors import InputError, PolicyError
 from walltime.explaining import explain
+from walltime.pipeline import prepare
 
 TOGETHER = 20
 """Mixtures in one test."""
@@ -47,9 +50,19 @@ def check_mixture(seed: int, folder: Path) -> bool:
     there = result.summary["waiting"] + result.summary["running"]
     assert left == there or result.scenario is None or result.scenario.until is not None
     if result.jobs.height:
-        told = explain(result, result.jobs["job_id"][seed % result.jobs.height])
+        job = result.jobs["job_id"][seed % result.jobs.height]
+        told = explain(result, job)
         assert [cause.start for cause in told.causes] == sorted(cause.start for cause in told.causes)
+        assert told == explain_whole(result, job)
     return True
+
+
+def explain_whole(result: api.Result, job: int) -> Explanation:
+    """As `explain` does, but from a simulation that goes on to the end."""
+    assert result.scenario is not None
+    row = explaining._find_job(result, job)
+    watched = explaining._look(result, row, (), prepare(result.scenario), None)
+    return explaining._account(result, row, watched, ())
 
 
 @pytest.mark.parametrize("first", range(0, 200, TOGETHER))

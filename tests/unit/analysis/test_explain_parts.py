@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,38 @@ def test_a_part_of_a_heterogeneous_job_is_found_by_the_number_of_the_log():
     assert walltime.explain(result, "12+1").job == walltime.explain(result, 12).job == "12"
     with pytest.raises(InputError, match=r"no such job: '9\+1'"):
         walltime.explain(result, "9+1")
+
+
+class LastLook:
+    """Keeps hold of the simulations."""
+
+    def __init__(self) -> None:
+        self.runs: list[Any] = []
+
+    def attach(self, simulation: Any) -> None:
+        self.runs.append(simulation)
+
+    def progress(self, now: int, submitted: int, ended: int) -> None:
+        pass
+
+
+def test_nothing_is_simulated_beyond_the_end_of_the_job(result):
+    """b leaves at 1,000 s, when the others are still there."""
+    look = LastLook()
+    told = walltime.explain(result, "b", observe=lambda prepared: look)
+    assert [run.now for run in look.runs] == [told.runs[-1].end * 1_000_000] == [1_000_000_000]
+    assert told.runs[-1].end < result.jobs["end"].max()
+    assert told.notes == walltime.explain(result, "d").notes
+
+
+def test_where_the_schedule_is_another_one_all_of_it_is_simulated(result):
+    """In the result b has ended a second later: which one is told is said, with the digest of all of it."""
+    import polars as pl
+
+    record = replace(result.record, jobs=result.jobs.with_columns(end=pl.col("end") + (pl.col("name") == "b")))
+    other = walltime.Result(result.scenario, record, result.label)
+    look = LastLook()
+    told = walltime.explain(other, "a", observe=lambda prepared: look)
+    assert len(look.runs) == 2
+    assert look.runs[-1].now == result.jobs["end"].max() * 1_000_000
+    assert any(f"{result.digest[:12]} now" in note for note in told.notes)

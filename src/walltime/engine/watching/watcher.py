@@ -20,6 +20,9 @@ from walltime.policy.views import find_ledger, find_quotas, first_promised, judg
 INTERRUPTED = ("waiting", "failed", "cancelled")
 """What a running job may become that does not end by itself."""
 
+GONE = ("completed", "timeout", "failed", "cancelled", "rejected")
+"""What a job is that has left."""
+
 RUNNING = int(State.RUNNING)
 
 
@@ -121,6 +124,11 @@ class Watcher(Observer):
         self.calm = False  # whether what that look saw holds until then
         self.fitted = False  # whether it could have started when a backfill pass last took place
         self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the job has left for good: nothing that comes then is noted."""
+        return bool(self.moves) and self.moves[-1][1] in GONE
 
     # ---- what the engine tells
 
