@@ -97,6 +97,31 @@ def test_a_cycle_that_ends_early_tells_the_watcher_all_the_same(window: int, res
     assert ends.partial > 0
 
 
+class Notes(Observer):
+    """Notes every promise, and at how many of them so many jobs waited that a cycle might not try them all."""
+
+    def __init__(self, tests: int) -> None:
+        self.rows: list[tuple[int, int, int]] = []
+        self.tests, self.many = tests, 0
+
+    def promised(self, engine: Any, slot: int, time: int) -> None:
+        self.rows.append((engine.now, int(engine.jobs.seq[slot]), time))
+        self.many += engine.clusters[0].domains[0].queue.size >= self.tests
+
+
+@pytest.mark.parametrize(("window", "resolution"), [(20, 60), (60, 1), (60, 60), (60, 600), (240, 600), (600, 60)])
+def test_tries_that_can_find_no_place_are_left_out_unseen(window: int, resolution: int) -> None:
+    """A cycle that may end at its number of tries counts them, and leaves none out. No cycle here comes to 31: of each
+    of three users ten jobs are looked at; so the places are the same."""
+    for seed in range(4):
+        few, many = Notes(31), Notes(31)
+        given = {"bf_window": window, "bf_resolution": resolution, "bf_max_job_user": 10}
+        prepare(make_busy(seed, bf_max_job_test=31, **given)).run(observers=[few])
+        prepare(make_busy(seed, bf_max_job_test=1000, **given)).run(observers=[many])
+        assert few.rows == many.rows
+        assert few.many > 0
+
+
 def test_nothing_is_promised_to_the_deaf() -> None:
     deaf, listener = Deaf(), Listener()
     prepare(make_busy(0)).run(observers=[deaf])

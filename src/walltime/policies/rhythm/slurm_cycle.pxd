@@ -73,6 +73,7 @@ cdef class Cycle:
     cdef long long[::1] waiting
     cdef long long[::1] hope
     cdef Py_ssize_t hopes
+    cdef bint keen
     cdef bint brief
     cdef readonly bint partial
     cdef Py_ssize_t awaited

@@ -170,6 +170,7 @@ class Cycle:
         self.hope = integers(64)  # where in `line` those are that may start
         self.hopes = 0
         self.length = 0
+        self.keen = False  # whether no try counts but those that may find a place
         self.brief = False  # whether it ended when no job could start any more
         self.partial = False  # whether jobs were left without a look, which might have got a place
         self.waiting = integers(1)  # how many are in the line of each queue
@@ -210,7 +211,7 @@ class Cycle:
         self.until = NEVER
         self.sighted = self.awaited = -1
         self.sought = self.watched
-        self.brief = self.partial = False
+        self.brief = self.partial = self.keen = False
         self.chance.begin(p.now)
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
         if p.lines is not None and len(p.lines.choosers) > 0:
@@ -221,6 +222,7 @@ class Cycle:
         else:
             self.list_jobs(p)
             self.find_watched()
+            self.keen = self.ageing and not self.plans_limited and self.length < self.tests
             self.brief = not p.heard and self.ageing and not self.plans_limited and not self.tells_all(p)
             last = self.length
             while i < last and not self.is_done():
@@ -376,13 +378,15 @@ class Cycle:
         be looked at and get no place is not waited for."""
         slot: cython.Py_ssize_t = self.watched
         queue: cython.Py_ssize_t
+        bound: cython.longlong
         if self.awaited < first:
             return False
         if self.arrays is not None or self.starts > 0 or self.tested + self.awaited - first >= self.tests:
             return True
         if p.quotas is None or p.quotas.refuser(slot) < 0:
             queue = self.parts.partition(p.jobs.at[slot].queue)
-            if self.chance.is_left(slot, queue, max(p.jobs.at[slot].estimate, 1), p.now):
+            bound = self.bound(slot, p.jobs.at[slot].shape, queue)
+            if self.chance.first(slot, queue, max(p.jobs.at[slot].estimate, 1), bound) < NEVER:
                 return True
             self.until = min(self.until, self.chance.until)
         self.awaited = -1
@@ -494,7 +498,8 @@ class Cycle:
         return self.place(p, slot, now_only, refused)
 
     def place(self, p: Pass, slot, now_only, refused):
-        """Time after time: from `start` on the nodes that are kept for no job, and when they have room."""
+        """Time after time: from `start` on the nodes that are kept for no job, and when they have room. A `keen` cycle
+        leaves out tries that can find no place before the next one."""
         space: NodeSpace = self.parts.space
         look: WillRun = self.willrun
         length: cython.longlong = max(p.jobs.at[slot].estimate, 1)
@@ -502,11 +507,16 @@ class Cycle:
         least: cython.Py_ssize_t = max(self.parts.ledger.nodes_of[x], 1)
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         bound: cython.longlong = self.bound(slot, x, queue)
-        counted: cython.bint = False
+        counted: cython.bint = self.keen
         start: cython.longlong = p.now
         later: cython.longlong
         time: cython.longlong
         next: cython.Py_ssize_t
+        if self.keen and not now_only:
+            bound = max(bound, self.chance.first(slot, queue, length, bound))
+            if bound >= NEVER:
+                self.until = min(self.until, self.chance.until)
+                return False
         look.aim(slot)
         space.open(queue, start)
         while True:
@@ -547,7 +557,7 @@ class Cycle:
             if time > p.now + self.window:
                 self.until = min(self.until, time - self.window - 1)
                 return False
-            if self.keep(p, slot, time):
+            if time >= bound and self.keep(p, slot, time):
                 return False
             start = time
             space.open(queue, start)
