@@ -158,6 +158,7 @@ COMPILED = [
     "analysis.charts.lanes",
     "engine.recording.recorder",
     "engine.recording.columns",
+    "engine.watching.watcher",
     "engine.sources",
     "engine.dependencies",
     "engine.brokering.assignments",

@@ -145,7 +145,8 @@ def _simulate(
     *,
     thorough: bool,
 ) -> _Watched:
-    from walltime.engine.watching.watcher import Alarm, Watcher
+    from walltime.engine.watching.alarm import Alarm
+    from walltime.engine.watching.watcher import Watcher
 
     wait = row["wait"] if row["wait"] is not None else 86_400.0
     watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times, thorough)

@@ -7,14 +7,17 @@ are made of it in `walltime.analysis.explain.explanation`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from walltime.core.time import NEVER
+import cython
+
+from walltime.core.time import NEVER as _NEVER
+from walltime.engine.domain import Domain
 from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee
+from walltime.engine.watching.notes import Passed, Reason, Sample, Stay
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
-from walltime.kernel.jobs import State
-from walltime.kernel.source import Engine, Observer, Source
+from walltime.kernel.jobs import JobTable, State
+from walltime.kernel.source import Engine, Observer
 from walltime.policy.views import find_ledger, find_quotas, first_promised, judge, see_start
 
 INTERRUPTED = ("waiting", "failed", "cancelled")
@@ -23,51 +26,10 @@ INTERRUPTED = ("waiting", "failed", "cancelled")
 GONE = ("completed", "timeout", "failed", "cancelled", "rejected")
 """What a job is that has left."""
 
-RUNNING = int(State.RUNNING)
+NEVER = cython.declare(cython.longlong, _NEVER)
 
-
-@dataclass
-class Reason:
-    """What kept the job back from `start` to `end`: a kind, and what there is to say about it."""
-
-    kind: str
-    start: int
-    end: int
-    detail: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Stay:
-    """The job had its resources from `start` to `end`, on these nodes (none where the machine has none), and became
-    `state` then; `cause` says what made it leave, where it did not end by itself."""
-
-    start: int
-    nodes: set[int]
-    end: int = -1
-    state: str = "running"
-    cause: dict[str, Any] = field(default_factory=dict)
-
-
-class Passed(NamedTuple):
-    """A job that started while the watched one waited, though it was behind it in the order, or submitted later."""
-
-    job_id: int
-    time: int
-    cores: int
-    submit: int
-    estimate: int
-    behind: bool
-    later: bool
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The job's place in the order, and what its place is made of."""
-
-    time: int
-    ahead: int
-    waiting: int
-    parts: dict[str, float]
+if not cython.compiled:
+    HELD, WAITING, RUNNING, SUSPENDED = State.HELD, State.WAITING, State.RUNNING, State.SUSPENDED
 
 
 def _sameness(kind: str, detail: dict[str, Any]) -> tuple[Any, ...]:
@@ -79,24 +41,14 @@ LACKING = _sameness("resources", {})
 """Of the reason that tells how much is free."""
 
 
-class Alarm(Source):
-    """Nothing happens at these times, but there is an instant, at which observers look."""
-
-    def __init__(self, times: list[int]) -> None:
-        super().__init__()
-        self.times = sorted(times, reverse=True)
-        self.next = self.times[-1] if self.times else NEVER
-
-    def fire(self, now: int) -> None:
-        while self.times and self.times[-1] <= now:
-            self.times.pop()
-        self.next = self.times[-1] if self.times else NEVER
-
-
+@cython.final
+@cython.cclass
 class Watcher(Observer):
     """Watches the job with this number, the first of them; `step` are the microseconds between two samples, `times`
     moments at which one is wanted whatever happens then. `thorough` has every planning cycle give all jobs a place
     while the job waits; without it some are left out, and where one of these is asked for the account is `unsure`."""
+
+    deaf = True
 
     def __init__(self, job_id: int, step: int, times: tuple[int, ...] = (), thorough: bool = False) -> None:
         self.job_id = job_id
@@ -107,113 +59,123 @@ class Watcher(Observer):
         self.slot = -1
         self.seq = -1
         self.cores = 0
-        self.moves: list[tuple[int, str]] = []
-        self.reasons: list[Reason] = []
-        self.stays: list[Stay] = []
-        self.passed: list[Passed] = []
-        self.promises: list[tuple[int, int]] = []
-        self.plans: list[tuple[int, int]] = []
-        self.samples: list[Sample] = []
+        self.moves = []
+        self.reasons = []
+        self.stays = []
+        self.passed = []
+        self.promises = []
+        self.plans = []
+        self.samples = []
         self.waiting = False
-        self.deaf = True
-        self.open: Reason | None = None
-        self.same: tuple[Any, ...] = ()  # what makes a reason the one that is open
-        self.where: Any = None  # the domain in which it waits, once that is known and cannot change
+        self.open = None
+        self.same = ()  # what makes a reason the one that is open
+        self.where = None  # the domain in which it waits, once that is known and cannot change
         self.due = -NEVER
         self.stirred = True  # whether any job has become something else since the last look
         self.calm = False  # whether what that look saw holds until then
         self.fitted = False  # whether it could have started when a backfill pass last took place
-        self.others: dict[int, tuple[int, int, int]] = {}  # promised starts of others: slot -> (seq, start, when told)
+        self.others = {}  # promised starts of others: slot -> (seq, start, when told)
 
     @property
     def gone(self) -> bool:
         """Whether the job has left for good: nothing that comes then is noted."""
-        return bool(self.moves) and self.moves[-1][1] in GONE
+        return bool(self.moves) and self.moves[len(self.moves) - 1][1] in GONE
 
     # ---- what the engine tells
 
-    def moved(self, engine: Engine, slot: int, before: int, after: int) -> None:
-        jobs = engine.jobs
+    def moved(self, engine: Engine, slot, before, after):
+        jobs: JobTable = engine.jobs
         self.stirred = True
-        if slot == self.slot and int(jobs.seq[slot]) == self.seq:
-            self._follow(engine, before, after)
-        elif self.seq < 0 and int(jobs.job_id[slot]) == self.job_id:
-            self.slot, self.seq = slot, int(jobs.seq[slot])
-            self._follow(engine, before, after)
+        if slot == self.slot and jobs.at[slot].seq == self.seq:
+            self.follow(engine, before, after)
+        elif self.seq < 0 and jobs.at[slot].job_id == self.job_id:
+            self.slot, self.seq = slot, jobs.at[slot].seq
+            self.follow(engine, before, after)
         elif after == RUNNING and self.waiting:
-            self._see_start(engine, slot)
+            self.see_start(engine, slot)
+        return 0
 
-    def _follow(self, engine: Engine, before: int, after: int) -> None:
-        now = int(engine.now)
+    def follow(self, engine: Engine, before, after):
+        """The job itself has become something else."""
+        now: cython.longlong = engine.now
         self.where = None
         self.moves.append((now, State(after).name.lower()))
-        self._close(now)
-        self.waiting = after == State.WAITING
-        self.cores = int(engine.jobs.cores[self.slot])
+        self.close(now)
+        self.waiting = after == WAITING
+        self.cores = engine.jobs.at[self.slot].cores
         for cluster in engine.clusters:
             for rhythm in (domain.rhythm for domain in cluster.domains if hasattr(domain.rhythm, "watched")):
                 rhythm.watched = self.slot if self.waiting else -1
                 if hasattr(rhythm, "thorough"):
                     rhythm.thorough = self.thorough
         self.due = -NEVER if self.waiting else self.due
-        if before == State.RUNNING:
-            self._leave(engine, now, after)
-        if after == State.SUSPENDED:
-            self.open = Reason("suspended", now, now, dict(self.stays[-1].cause))
-        elif after == State.HELD and self.stays:
+        if before == RUNNING:
+            self.leave(engine, now, after)
+        if after == SUSPENDED:
+            self.open = Reason("suspended", now, now, dict(self.stays[len(self.stays) - 1].cause))
+        elif after == HELD and self.stays:
             self.open = Reason("paused", now, now)
-        elif after == State.RUNNING:
-            where = find_ledger(self._home(engine).view).where(self.slot)
+        elif after == RUNNING:
+            where = find_ledger(self.home(engine).view).where(self.slot)
             self.stays.append(Stay(now, {int(node) for node, _ in where}))
+        return 0
 
-    def _leave(self, engine: Engine, now: int, after: int) -> None:
-        stay = self.stays[-1]
-        stay.end, stay.state = now, State(State.WAITING if after == State.HELD else after).name.lower()
-        preemptor = self._home(engine).preemptor
+    def leave(self, engine: Engine, now, after):
+        stay = self.stays[len(self.stays) - 1]
+        stay.end, stay.state = now, State(State.WAITING if after == HELD else after).name.lower()
+        preemptor = self.home(engine).preemptor
         if preemptor is not None and preemptor.going == self.slot:
             stay.cause = {"how": "displaced", "who": preemptor.made_way.get(self.slot)}
+        return 0
 
-    def _see_start(self, engine: Engine, slot: int) -> None:
-        jobs, mine, clusters = engine.jobs, self.slot, engine.clusters
-        domain = self._domain(engine)
-        if domain is None or (len(clusters) > 1 and jobs.cluster[slot] != jobs.cluster[mine]):
-            return
-        home = clusters[0] if len(clusters) == 1 else clusters[jobs.cluster[slot]]
-        if len(home.domains) > 1 and jobs.domain[slot] != jobs.domain[mine]:
-            return
-        seen = see_start(domain.view, mine, slot)
+    def see_start(self, engine: Engine, slot):
+        """Another job starts while this one waits."""
+        jobs: JobTable = engine.jobs
+        domain: Domain = self.find_domain(engine)
+        clusters: list = engine.clusters
+        if domain is None or jobs.at[slot].cluster != jobs.at[self.slot].cluster:
+            return 0
+        if len(clusters[jobs.at[slot].cluster].domains) > 1 and jobs.at[slot].domain != jobs.at[self.slot].domain:
+            return 0
+        seen = see_start(domain.view, self.slot, slot)
         if seen is not None:
-            self.passed.append(Passed(seen[0], int(engine.now), *seen[1:]))
+            self.passed.append(Passed(seen[0], engine.now, *seen[1:]))
+        return 0
 
-    def promised(self, engine: Engine, slot: int, time: int) -> None:
-        if slot == self.slot and int(engine.jobs.seq[slot]) == self.seq:
-            if self.waiting and (not self.promises or self.promises[-1][1] != time):
-                self.promises.append((int(engine.now), int(time)))
+    def promised(self, engine: Engine, slot, time):
+        jobs: JobTable = engine.jobs
+        if slot == self.slot and jobs.at[slot].seq == self.seq:
+            if self.waiting and (not self.promises or self.promises[len(self.promises) - 1][1] != time):
+                self.promises.append((engine.now, time))
         elif self.waiting:
-            self.others[slot] = (int(engine.jobs.seq[slot]), int(time), int(engine.now))
+            self.others[slot] = (jobs.at[slot].seq, time, engine.now)
+        return 0
 
-    def settled(self, engine: Engine) -> None:
-        now = int(engine.now)
-        for stay in self.stays[-2:] if self.stays else ():  # it may have begun again at the same instant
+    def settled(self, engine: Engine):
+        now: cython.longlong = engine.now
+        domain: Domain
+        for stay in self.stays[max(len(self.stays) - 2, 0) :]:  # it may have begun again at the same instant
             if stay.end == now and stay.state in INTERRUPTED and not stay.cause:
-                stay.cause = self._name_interruption(engine, stay)
+                stay.cause = self.name_interruption(engine, stay)
         if not self.waiting:
-            return
+            return 0
         if self.stirred or not self.calm:
-            self._look(engine, now)
+            self.look(engine, now)
         elif self.fitted:
-            self.fitted = self._domain(engine).rhythm.planned != now
+            domain = self.find_domain(engine)
+            self.fitted = domain.rhythm.planned != now
         if now >= self.due or now in self.times:
-            self._sample(engine)
+            self.sample(engine)
             self.due = now + self.step
+        return 0
 
-    def _look(self, engine: Engine, now: int) -> None:
+    def look(self, engine: Engine, now):
         """What keeps the job waiting now?"""
         self.stirred = self.calm = False
-        kind, detail = self._ask(engine)
+        kind, detail = self.ask(engine)
         same = LACKING if "free" in detail else _sameness(kind, detail)
         if self.open is not None and self.same != same:
-            self._close(now)
+            self.close(now)
         if self.open is None:
             self.open, self.same = Reason(kind, now, now, detail), same
         elif same is LACKING:
@@ -222,130 +184,146 @@ class Watcher(Observer):
                 noted["most_free"] = free
             elif free < noted["free"]:
                 noted["free"] = free
+        return 0
 
-    def finish(self, now: int) -> None:
+    def finish(self, now) -> None:
         """The simulation is over."""
-        self._close(now)
+        self.close(now)
 
-    def _close(self, now: int) -> None:
+    def close(self, now):
         """The reason that is open ends now; one of no length was none."""
         if self.open is not None and now > self.open.start:
             self.open.end = now
             self.reasons.append(self.open)
         self.open = None
+        return 0
 
     # ---- asking
 
-    def _domain(self, engine: Engine) -> Any:
+    def find_domain(self, engine: Engine):
         """Where the job waits; None before a broker has sent it anywhere."""
-        if self.where is not None:
-            return self.where
-        found = find_domain(engine, self.slot)
-        if self.waiting and len(engine.clusters) == 1:
+        if self.where is None:
+            found: Domain = find_domain(engine, self.slot)
+            if not self.waiting or len(engine.clusters) > 1:
+                return found
             self.where = found
-        return found
+        return self.where
 
-    def _home(self, engine: Engine) -> Any:
+    def home(self, engine: Engine):
         """The domain of the job, whether it waits there or runs."""
-        cluster = engine.clusters[int(engine.jobs.cluster[self.slot])]
-        return cluster.domains[int(engine.jobs.domain[self.slot]) if len(cluster.domains) > 1 else 0]
+        jobs: JobTable = engine.jobs
+        domains: list = engine.clusters[jobs.at[self.slot].cluster].domains
+        return domains[jobs.at[self.slot].domain if len(domains) > 1 else 0]
 
-    def _machine(self, engine: Engine) -> Any:
+    def machine(self, engine: Engine):
         """What is shut now and then of the job's cluster; None where nothing is."""
-        if not engine.machines:
-            return None
-        cluster = int(engine.jobs.cluster[self.slot])
-        return next((machine for machine in engine.machines if machine.index == cluster), None)
+        for machine in engine.machines:
+            if machine.index == engine.jobs.at[self.slot].cluster:
+                return machine
+        return None
 
-    def _name_interruption(self, engine: Engine, stay: Stay) -> dict[str, Any]:
-        domain = int(engine.jobs.domain[self.slot])
-        found = name_interruption(self._machine(engine), domain, stay.nodes, stay.end)
+    def name_interruption(self, engine: Engine, stay):
+        domain: cython.longlong = engine.jobs.at[self.slot].domain
+        found = name_interruption(self.machine(engine), domain, stay.nodes, stay.end)
         if found is None:
             return {"how": "policy"} if stay.state == "waiting" else {}
         return found
 
-    def _ask(self, engine: Engine) -> tuple[str, dict[str, Any]]:
-        domain = self._domain(engine)
+    def ask(self, engine: Engine):
+        """What keeps the job waiting: a kind, and what there is to say about it."""
+        domain: Domain = self.find_domain(engine)
         if domain is None:
             return "cluster", {}
-        now, view = int(engine.now), domain.view
-        kind, counter = judge(view, self.slot, now)
+        kind, counter = judge(domain.view, self.slot, engine.now)
         rhythm = domain.rhythm
-        if hasattr(rhythm, "watched") and rhythm.planned == now:
+        periodic: cython.bint = rhythm is not None and hasattr(rhythm, "watched")
+        if periodic and rhythm.planned == engine.now:
             self.fitted = kind == ""
-        self.calm = kind != "" and self._lasts(engine, domain)
+        self.calm = kind != "" and self.lasts(engine, domain)
         if kind == "limit":
-            return kind, {"who": find_quotas(view).titles[counter], "text": find_quotas(view).why(counter, self.slot)}
-        if kind in ("resources", "reservation"):
-            return self._find_obstacle(engine, domain, kind)
-        if hasattr(rhythm, "watched") and rhythm.depth > -2:
-            return self._ask_rhythm(engine, rhythm)
+            quotas = find_quotas(domain.view)
+            return kind, {"who": quotas.titles[counter], "text": quotas.why(counter, self.slot)}
+        if kind == "resources" or kind == "reservation":
+            return self.find_obstacle(engine, domain, kind)
+        if periodic and rhythm.depth > -2:
+            return self.ask_rhythm(engine, rhythm)
         ahead = find_ahead(engine, domain, self.slot)
         if len(ahead):
             return "priority", {"who": int(engine.jobs.job_id[ahead[0]]), "ahead": len(ahead)}
         return ("rhythm" if rhythm is not None else "policy"), {}
 
-    def _lasts(self, engine: Engine, domain: Any) -> bool:
+    def lasts(self, engine: Engine, domain: Domain):
         """Whether what keeps the job back stays the same while no job becomes something else: passes keep nothing
         beyond their end, nothing is shut now and then, and no limit counts time."""
-        if not hasattr(domain.rhythm, "first_planned") or engine.machines:
+        if domain.rhythm is None or not hasattr(domain.rhythm, "first_planned") or engine.machines:
             return False
         quotas = find_quotas(domain.view)
         return find_ledger(domain.view).holds == 0 and (quotas is None or not quotas.timed)
 
-    def _find_obstacle(self, engine: Engine, domain: Any, kind: str) -> tuple[str, dict[str, Any]]:
+    def find_obstacle(self, engine: Engine, domain: Domain, kind):
         """It does not fit, now or for as long as it takes: what has its place?"""
-        machine = self._machine(engine)
+        free: cython.longlong
+        machine = self.machine(engine)
         if machine is not None:
-            found = find_obstacle(machine, int(engine.jobs.domain[self.slot]), domain.view, self.slot, kind)
+            found = find_obstacle(machine, engine.jobs.at[self.slot].domain, domain.view, self.slot, kind)
             if found is not None:
                 return found
         if kind == "reservation":
-            return kind, self._holder(engine)
-        free = int(find_ledger(domain.view).free)
+            return kind, self.holder(engine)
+        free = find_ledger(domain.view).free
         detail = {"needs": self.cores, "free": free, "most_free": free}
         if domain.preemptor is not None and self.slot in domain.preemptor.claims:
             detail["room_by"] = int(domain.preemptor.claims[self.slot])
         return kind, detail
 
-    def _ask_rhythm(self, engine: Engine, rhythm: Any) -> tuple[str, dict[str, Any]]:
+    def ask_rhythm(self, engine: Engine, rhythm):
         """It could start: what did the last backfill pass say?"""
-        if rhythm.planned < 0 or rhythm.planned < self.moves[-1][0]:
+        planned: cython.longlong = rhythm.planned
+        if planned < 0 or planned < self.moves[len(self.moves) - 1][0]:
             return "rhythm", {}
-        if rhythm.seen != rhythm.planned:
+        if rhythm.seen != planned:
             return "depth", {}
-        return ("reservation", self._holder(engine)) if self.fitted else ("rhythm", {})
+        return ("reservation", self.holder(engine)) if self.fitted else ("rhythm", {})
 
-    def _holder(self, engine: Engine) -> dict[str, Any]:
+    def holder(self, engine: Engine):
         """The job with the first reservation."""
-        found = first_promised(engine.jobs, self.slot) or self._first_planned(engine)
+        found = first_promised(engine.jobs, self.slot) or self.first_planned(engine)
         if found is None:
             return {}
         start, slot = found
-        return {"who": int(engine.jobs.job_id[slot]), "promised": start}
+        jobs: JobTable = engine.jobs
+        at: cython.Py_ssize_t = slot
+        return {"who": jobs.at[at].job_id, "promised": start}
 
-    def _first_planned(self, engine: Engine) -> tuple[int, int] | None:
+    def first_planned(self, engine: Engine):
         """The first of the planned starts of other jobs when some were last told: (start, slot)."""
-        jobs, rhythm = engine.jobs, self._home(engine).rhythm
-        if hasattr(rhythm, "first_planned"):
+        jobs: JobTable = engine.jobs
+        at: cython.Py_ssize_t
+        rhythm = self.home(engine).rhythm
+        if rhythm is not None and hasattr(rhythm, "first_planned"):
             self.unsure = self.unsure or rhythm.partial
-            found: tuple[int, int] | None = rhythm.first_planned(self.slot)
-            return found
-        told = max((when for _, _, when in self.others.values()), default=-1)
-        planned = [
-            (start, slot)
-            for slot, (seq, start, when) in self.others.items()
-            if when == told and slot != self.slot and jobs.seq[slot] == seq and jobs.state[slot] == State.WAITING
-        ]
-        return min(planned, default=None)
+            return rhythm.first_planned(self.slot)
+        told: cython.longlong = -1
+        for _, _, when in self.others.values():
+            told = max(told, when)
+        first: tuple = None
+        for slot, (seq, start, when) in self.others.items():
+            at = slot
+            if when != told or at == self.slot or jobs.at[at].seq != seq or jobs.at[at].state != WAITING:
+                continue
+            if first is None or (start, slot) < first:
+                first = (start, slot)
+        return first
 
     # ---- the order
 
-    def _sample(self, engine: Engine) -> None:
-        domain = self._domain(engine)
+    def sample(self, engine: Engine):
+        """Note its place in the order, and when it would start."""
+        now: cython.longlong = engine.now
+        domain: Domain = self.find_domain(engine)
         if domain is None:
-            return
-        jobs, now = engine.jobs, int(engine.now)
+            return 0
+        jobs = engine.jobs
         ahead = find_ahead(engine, domain, self.slot)
         cluster = engine.clusters[int(jobs.cluster[self.slot])]
         order = cluster.orders[int(jobs.lane[self.slot]) if domain.lines is not None else 0]
@@ -355,5 +333,6 @@ class Watcher(Observer):
         parked = 0 if domain.lines is None else int(domain.lines.parked)
         self.samples.append(Sample(now, len(ahead), int(domain.queue.size) + parked, parts))
         start = foresee(engine, domain, self.slot, ahead)
-        if start is not None and (not self.plans or self.plans[-1][1] != start):
+        if start is not None and (not self.plans or self.plans[len(self.plans) - 1][1] != start):
             self.plans.append((now, start))
+        return 0
