@@ -201,6 +201,12 @@ class Layout:
         return {}
 
     @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """What others have worked out of these nodes alone, by what they asked; to be read only. As many runs on the
+        same nodes ask the same."""
+        return {}
+
+    @cached_property
     def _places(self) -> tuple[dict[str, int], np.ndarray[Any, Any]]:
         """The number of each node by its name, and the name of each node's group."""
         return {name: number for number, name in enumerate(self._names)}, self._by_node([g.name for g in self.groups])

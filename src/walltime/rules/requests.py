@@ -28,6 +28,8 @@ NUMBERS = (
 )
 TEXTS = ("resources", "licences", "constraint", "parts")
 SHAPE = ("cores", "nodes", "cores_per_node")
+MANY = 10_000
+"""Requests that a layout remembers at the most."""
 SPAN = 16
 """Columns whose numbers lie closer than so many times the rows are grouped without sorting."""
 
@@ -43,6 +45,7 @@ class RequestBook:
         self._nodes: dict[Key, Array] = {}
         self._stocks: dict[Key, Stock] = {}
         self._sets: dict[Key, int] = {}
+        self._outlines: dict[int, bytes | None] = {}
 
     def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
@@ -112,14 +115,22 @@ class RequestBook:
         """What is asked for of which nodes, and why it can never be had, where it cannot."""
         constraint = told.pop("constraint", "")
         key = (queue, constraint)
-        stock = self._stock(key)
-        request = make_request(stock, **told)
+        stock, answers = self._stock(key), self.layout.answers
+        named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
+        asked = (self._about(key), named, *told.items())
+        if asked not in answers:
+            request = make_request(stock, **told)
+            answer = request, refusal(stock, request, named, constraint or None)
+            if len(answers) < MANY:
+                answers[asked] = answer
+        else:
+            answer = answers[asked]
+        request, reason = answer
         if request.parts and not self.ledger.place.plain:
             raise InputError(
                 "nodes that differ cannot be asked for where it matters which they are", value=told["parts"]
             )
-        named = self.names[queue] if queue >= 0 and self.masks[queue] is not None else None
-        return key, request, refusal(stock, request, named, constraint or None)
+        return key, request, reason
 
     def _find_sets(self, keys: list[Key]) -> dict[Key, int]:
         """The ledger's numbers of the sets of nodes, the new ones in the order in which they are named."""
@@ -130,9 +141,20 @@ class RequestBook:
     def _stock(self, key: Key) -> Stock:
         """What the nodes of a queue with some properties have."""
         if key not in self._stocks:
-            self._nodes[key] = self._find_nodes(*key)
-            self._stocks[key] = Stock.of(self.layout, self._nodes[key])
+            answers, asked = self.layout.answers, self._about(key)
+            if asked not in answers:
+                nodes = self._find_nodes(*key)
+                answers[asked] = nodes, Stock.of(self.layout, nodes)
+            self._nodes[key], self._stocks[key] = answers[asked]
         return self._stocks[key]
+
+    def _about(self, key: Key) -> tuple[bytes | None, str]:
+        """The same for all queues of the same nodes."""
+        queue, constraint = key
+        if queue not in self._outlines:
+            mask = self.masks[queue] if queue >= 0 else None
+            self._outlines[queue] = None if mask is None else mask.tobytes()
+        return self._outlines[queue], constraint
 
     def _find_nodes(self, queue: int, constraint: str) -> Array:
         """The nodes of a queue with these properties."""

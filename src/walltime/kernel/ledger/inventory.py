@@ -185,8 +185,7 @@ class Inventory(Ledger):
         self.ends.append(None)
         self.plans.append(None)
         self.set_sizes.append(np.sort(-sizes[nodes]))
-        models = sorted(Counter(map(tuple, full[nodes].tolist())).items())
-        self.models.append(([row for row, _ in models], [count for _, count in models]))
+        self.models.append(None)
         self.sets += 1
 
     def lengthen_sets(self, count):
@@ -421,16 +420,24 @@ class Inventory(Ledger):
             wanted += nodes
             if self.count_fitting(each, node_set) < wanted:
                 return False
-        rows, counts = self.models[node_set]
+        rows, counts = self.models_of(node_set)
         have: cython.longlong = 0
         for row, count in zip(rows, counts, strict=True):
             times = min(amount // need for amount, need in zip(row, request.each, strict=True) if need > 0)
             have += count * (times if request.nodes == 0 else times > 0)
         return have >= (request.nodes or request.cores)
 
+    def models_of(self, node_set) -> tuple:
+        """What nodes of the set that are alike have, empty, and how many they are; found when it is first asked for."""
+        if self.models[node_set] is None:
+            full = np.asarray(self.timelines.full).reshape(-1, self.timelines.kinds)
+            found = sorted(Counter(map(tuple, full[self.masks[node_set]].tolist())).items())
+            self.models[node_set] = [row for row, _ in found], [count for _, count in found]
+        return self.models[node_set]
+
     def count_fitting(self, each, node_set) -> int:
         """How many nodes of the set have so much, empty."""
-        rows, counts = self.models[node_set]
+        rows, counts = self.models_of(node_set)
         fitting = [all(has >= need for has, need in zip(row, each, strict=True)) for row in rows]
         return sum(count for count, fits in zip(counts, fitting, strict=True) if fits)
 
