@@ -23,9 +23,10 @@ REPORT = (
 OBJECTS = 250_000
 """New objects between two looks for garbage. Start-up makes half as many, which stay, and Python would look every 700:
 a fifth of the time until the work begins."""
-LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
-"""What NumPy reads when it is imported, unless the user says otherwise: threads that we have no work for would turn in
-circles, and huge pages are sought for and cleared whole, which takes longer than the small ones."""
+LIBRARIES = {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0", "PYDANTIC_DISABLE_PLUGINS": "__all__"}
+"""What NumPy and Pydantic read when they are imported, unless the user says otherwise: threads that we have no work for
+would turn in circles, huge pages are sought for and cleared whole, which takes longer than the small ones, and plug-ins
+that look on while models are checked are sought for among all that is installed."""
 COLUMN, KEPT = 32 << 20, 256 << 20
 """Bytes: arrays up to the first the C library takes from what was freed before, of which it keeps up to the second. The
 system clears each page that it gives anew. Longer arrays go back to it at once, as their holes would add up."""

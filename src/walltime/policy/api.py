@@ -620,7 +620,8 @@ class Pass:
 
     def start(self, slot):
         """Start the job now."""
-        if not self.fits(slot):
+        self.check(slot)
+        if not self.would_fit(slot):
             raise self.refusal(slot)
         return self.start_here(slot)
 
@@ -916,10 +917,10 @@ class Pass:
 
     def check(self, slot):
         """Raise unless the pass is open and the job waits in this cluster."""
+        if self.open and 0 <= slot < self.jobs.size and self.waits_here(slot):
+            return 0
         self.look(slot)
-        if not self.waits_here(slot):
-            raise self.violation(slot, "is not waiting in this cluster's queue")
-        return 0
+        raise self.violation(slot, "is not waiting in this cluster's queue")
 
     def waits_here(self, slot):
         return (

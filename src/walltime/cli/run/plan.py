@@ -274,11 +274,11 @@ def _as_programs(path: Path, kind: str, options: Options) -> dict[str, Any]:
 
 def _is_site(path: Path) -> bool:
     """Whether a file alone is a site's configuration, to which a log has to come."""
+    if not path.is_file() or path.suffix.lower() in (".swf", ".csv", ".parquet", ".gz", ".sacct"):
+        return False
     from walltime.site.files import is_site
 
-    return (
-        path.is_file() and path.suffix.lower() not in (".swf", ".csv", ".parquet", ".gz", ".sacct") and is_site([path])
-    )
+    return is_site([path])
 
 
 def _read_site(options: Options) -> tuple[Any, tuple[str, ...]]:
