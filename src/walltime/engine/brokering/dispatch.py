@@ -48,6 +48,7 @@ class GlobalQueue:
         self.number = number
         self.changing = self.order is not None and (self.order.dynamic or self.order.periodic)
         self.queue = ScanQueue(jobs) if self.changing else OrderedQueue(jobs, cores)
+        self.queue.notes = False  # brokers look at all of it
         return 0
 
     def push(self, jobs: JobTable, slot, now):

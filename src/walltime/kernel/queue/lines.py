@@ -194,7 +194,8 @@ class LinesQueue(Queue):
         # that one has tells as much as parts would
         bounds = self.ledger if counter < 0 and not local else None
         size: cython.longlong = self.ledger.parts - 1 if local else self.ledger.size  # the most cores of a job
-        queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
+        queue: Queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
+        queue.notes = False  # this one has them for all lines
         line = Line(queue, len(self.lines), tier, place, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
         return line

@@ -13,6 +13,7 @@ cdef class Queue:
     cdef long long[::1] recent
     cdef long long[::1] recent_seq
     cdef Py_ssize_t recents
+    cdef bint notes  # whether the jobs that join are noted; where nothing asks for them they would pile up
     cdef long long[::1] buffer
     cdef long long[::1] spare
 

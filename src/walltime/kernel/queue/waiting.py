@@ -27,7 +27,8 @@ if not cython.compiled:
 class Queue:
     """Waiting jobs by (key, seq), lower first: what a pass and a policy's shortcuts may ask.
 
-    `shuffled` tells that keys have been renewed since the last pass; the jobs that joined since then are noted.
+    `shuffled` tells that keys have been renewed since the last pass; the jobs that joined since then are noted, but for
+    a queue that is part of another one, which has its own notes.
     `moves` grows whenever a job may stand elsewhere than before.
     """
 
@@ -40,6 +41,7 @@ class Queue:
         self.recent = integers(FEW)
         self.recent_seq = integers(FEW)
         self.recents = 0
+        self.notes = True
         self.buffer = integers(64)
         self.spare = integers(64)
 
@@ -240,7 +242,9 @@ class OrderedQueue(Queue):
         key: cython.longlong = self.jobs.at[slot].key
         seq: cython.longlong = self.jobs.at[slot].seq
         self.moves += 1
-        if self.recents < len(self.recent):  # as `note` does, for every job
+        if not self.notes:
+            pass
+        elif self.recents < len(self.recent):  # as `note` does, for every job
             self.recent[self.recents] = slot
             self.recent_seq[self.recents] = seq
             self.recents += 1
