@@ -27,6 +27,7 @@ cdef class Quotas:
     cdef readonly long long now
     cdef readonly Py_ssize_t size
     cdef readonly bint timed
+    cdef bint bounded  # whether a counter bounds how many jobs are in the system
     cdef readonly list titles
     cdef readonly list kind_titles
     cdef CounterFields[::1] at

@@ -6,7 +6,7 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import aligned, doubled, integers
 from walltime.kernel.jobs import JobTable
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -48,9 +48,10 @@ class Quotas:
         self.now = 0
         self.size = 0
         self.timed = False
+        self.bounded = False
         self.titles = []
         self.kind_titles = []
-        self.set_table(np.zeros(64, [(name, np.int64) for name in FIELDS]))
+        self.set_table(self.make_table(64))
         self.kinds = 0
         self.first = integers(64)
         self.member = integers(64)
@@ -64,7 +65,7 @@ class Quotas:
         `a group`."""
         c: cython.Py_ssize_t = self.size
         if c == len(self.at):
-            larger = np.zeros(2 * len(self.table), self.table.dtype)
+            larger = self.make_table(2 * len(self.table))
             larger[: len(self.table)] = self.table
             self.set_table(larger)
         self.titles.append(title)
@@ -78,8 +79,13 @@ class Quotas:
         if "running_core_minutes" in caps:
             self.at[c].most_work *= MINUTE
             self.timed = True
+        self.bounded = self.bounded or "submitted_jobs" in caps
         self.size += 1
         return c
+
+    def make_table(self, size):
+        """So many rows of zeros; what is mostly asked of a counter is one line of the cache."""
+        return aligned(size * len(FIELDS), 0).view([(name, np.int64) for name in FIELDS])
 
     def set_table(self, table):
         self.table = table if cython.compiled else table.view(np.recarray)
@@ -301,7 +307,7 @@ class Quotas:
     def submit(self, kind):
         """A job enters the system: the first counter that has too many already, or -1 and it is counted."""
         k: cython.Py_ssize_t
-        if kind < 0:
+        if kind < 0 or not self.bounded:
             return -1
         for k in range(self.first[kind], self.first[kind + 1]):
             if self.at[self.member[k]].submitted >= self.at[self.member[k]].most_submitted:
@@ -311,9 +317,10 @@ class Quotas:
         return -1
 
     def leave(self, kind):
-        """A job, which was counted, leaves the system."""
+        """A job, which was counted, leaves the system. Where no counter bounds how many there are, none is counted; a
+        counter that is made later with a bound has had none of those before it."""
         k: cython.Py_ssize_t
-        if kind < 0:
+        if kind < 0 or not self.bounded:
             return 0
         for k in range(self.first[kind], self.first[kind + 1]):
             self.at[self.member[k]].submitted -= 1
