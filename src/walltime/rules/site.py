@@ -447,10 +447,10 @@ class Site:
         for column, labels in zip(columns, names, strict=True):
             most *= len(labels) + 1
             if most >= LARGEST:  # else they need not be numbered in between
-                _, packed = np.unique(packed, return_inverse=True)
+                packed = number_densely(packed, LARGEST)
                 most = (len(rows) + 1) * (len(labels) + 1)
             packed = packed * (len(labels) + 1) + column + 1
-        _, packed = np.unique(packed, return_inverse=True)
+        packed = number_densely(packed, most)
         first = np.zeros(int(packed.max()) + 1 if len(rows) else 0, np.int64)
         first[packed] = np.arange(len(rows))
         found = np.empty(len(first), np.int64)
@@ -461,6 +461,16 @@ class Site:
                 job[kind] = labels[int(column[row])] if column[row] >= 0 else None
             found[place] = self.counters.kind(job)
         return found[packed]
+
+
+def number_densely(values: Array, most: int) -> Array:
+    """The values, all from 0 and below `most`, numbered from 0 on in their order: by a look-up where that is not
+    much longer than the values themselves, which need not be sorted then."""
+    if most > 4 * len(values) + 65_536:
+        return np.asarray(np.unique(values, return_inverse=True)[1])
+    there = np.zeros(most, np.int64)
+    there[values] = 1
+    return np.asarray((np.cumsum(there) - 1)[values])
 
 
 def asks_for_more(batch: Workload) -> bool:
