@@ -211,12 +211,16 @@ class Domain(LineKeys):
 
     def take_back(self, quotas: Quotas):
         """Before a policy that keeps promises looks: a job that others' starts brought to a limit has none any more."""
+        i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
         counter: cython.Py_ssize_t
+        slots: cython.longlong[::1]
         line: Line
         jobs: JobTable = self.queue.jobs
         for line in list(self.lines.lines):
-            for slot in line.queue.slots():
+            slots = np.array(line.queue.ordered()[: line.queue.size])
+            for i in range(len(slots)):
+                slot = slots[i]
                 if jobs.at[slot].promise < 0 or jobs.at[slot].pinned:
                     continue
                 counter = quotas.refuser(slot)

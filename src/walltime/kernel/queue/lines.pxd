@@ -1,5 +1,6 @@
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
 from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.queue.sorting cimport Sorter
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.queue.scan cimport ScanQueue
@@ -73,6 +74,9 @@ cdef class LinesQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
+    cdef long long[::1] ordered(self)
+    cdef Py_ssize_t write_admitted(self, Line line, Py_ssize_t n) except -1
+    cdef int sort_slots(self, Py_ssize_t begin, Py_ssize_t end) except -1
     cdef bint quiet(self, Py_ssize_t last) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef bint ahead(self, Py_ssize_t slot) except? -1

@@ -9,6 +9,7 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.queue.scan import ScanQueue
+from walltime.kernel.queue.sorting import Sorter
 from walltime.kernel.queue.waiting import OrderedQueue, Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in lines.pxd
 
@@ -651,23 +652,53 @@ class LinesQueue(Queue):
         self.moves += 1
         return 0
 
-    def slots(self) -> list:
+    def ordered(self):
         """Everything that waits here and that the limits admit, in order."""
-        out = []
-        slot: cython.Py_ssize_t
-        counter: cython.Py_ssize_t
+        begin: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
         line: Line
         for lines in self.tiers:
-            admitted = []
+            begin = n
             for line in list(lines):
                 self.catch_up(line)
-                for slot in line.queue.slots():
-                    counter = self.refuser(slot)
-                    if counter < 0:
-                        admitted.append((self.jobs.at[slot].key, self.jobs.at[slot].seq, slot))
-                    elif self.jobs.at[slot].promise < 0:
-                        self.park(slot, counter)
+                n = self.write_admitted(line, n)
             if len(lines) > 1:
-                admitted.sort()
-            out += [entry[2] for entry in admitted]
-        return out
+                self.sort_slots(begin, n)
+        self.buffer[n] = -1
+        return self.buffer
+
+    def write_admitted(self, line: Line, n):
+        """Put those of the line that the limits admit behind the first n of the buffer; how many there are then."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        counter: cython.Py_ssize_t
+        last: cython.Py_ssize_t = n
+        slots: cython.longlong[::1] = line.queue.ordered()
+        while slots[last - n] >= 0:
+            if last + 1 == len(self.buffer):
+                self.buffer = doubled(self.buffer)
+            self.buffer[last] = slots[last - n]
+            last += 1
+        for i in range(n, last):
+            slot = self.buffer[i]
+            counter = self.refuser(slot)
+            if counter < 0:
+                self.buffer[n] = slot
+                n += 1
+            elif self.jobs.at[slot].promise < 0:
+                self.park(slot, counter)
+        return n
+
+    def sort_slots(self, begin, end):
+        """Put this part of the buffer in order: stretches of several lines."""
+        i: cython.Py_ssize_t
+        order: Sorter = self.sorter
+        order.make_room(end - begin)
+        for i in range(begin, end):
+            order.keys[i - begin] = self.jobs.at[self.buffer[i]].key
+            order.ties[i - begin] = self.jobs.at[self.buffer[i]].seq
+            order.items[i - begin] = self.buffer[i]
+        order.sort(end - begin)
+        for i in range(begin, end):
+            self.buffer[i] = order.items[i - begin]
+        return 0

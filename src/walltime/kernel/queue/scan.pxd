@@ -1,4 +1,5 @@
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
+from walltime.kernel.queue.sorting cimport Sorter
 from walltime.kernel.queue.waiting cimport Queue
 
 cdef class ScanQueue(Queue):
@@ -14,6 +15,7 @@ cdef class ScanQueue(Queue):
     cpdef Py_ssize_t next(self, Py_ssize_t slot) except -2
     cpdef Py_ssize_t find(self, long long free, long long extra, long long window, Py_ssize_t after, long long longest) except -2
     cpdef int reorder(self) except -1
+    cdef long long[::1] ordered(self)
     cdef Py_ssize_t leading(self, Py_ssize_t many, long long[::1] slots) except? -1
     cdef Py_ssize_t behind(self, Py_ssize_t slot) except? -1
     cdef bint quiet(self, Py_ssize_t last) except? -1

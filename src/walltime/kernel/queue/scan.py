@@ -7,6 +7,7 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.queue.sorting import Sorter
 from walltime.kernel.queue.waiting import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -141,8 +142,18 @@ class ScanQueue(Queue):
     def quiet(self, last):
         return False  # the keys are always new
 
-    def slots(self) -> list:
-        entries = []
+    def ordered(self):
+        i: cython.Py_ssize_t
+        order: Sorter = self.sorter
+        order.make_room(self.size)
         for i in range(self.size):
-            entries.append((self.key[i], self.seq[i], self.slot[i]))
-        return [slot for _, _, slot in sorted(entries)]
+            order.keys[i] = self.key[i]
+            order.ties[i] = self.seq[i]
+            order.items[i] = self.slot[i]
+        order.sort(self.size)
+        while len(self.buffer) <= self.size:
+            self.buffer = doubled(self.buffer)
+        for i in range(self.size):
+            self.buffer[i] = order.items[i]
+        self.buffer[self.size] = -1
+        return self.buffer

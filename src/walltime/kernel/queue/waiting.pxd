@@ -15,6 +15,7 @@ cdef class Queue:
     cdef Py_ssize_t recents
     cdef bint notes  # whether the jobs that join are noted; where nothing asks for them they would pile up
     cdef long long[::1] buffer
+    cdef readonly Sorter sorter
     cdef long long[::1] spare
 
     cpdef int push(self, Py_ssize_t slot) except -1
@@ -55,7 +56,6 @@ cdef class OrderedQueue(Queue):
     cdef long long last_key
     cdef long long last_seq
     # for re-sorting
-    cdef readonly Sorter sorter
     cdef Entries entries
 
     cpdef int push(self, Py_ssize_t slot) except -1

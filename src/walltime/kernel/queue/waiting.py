@@ -44,6 +44,7 @@ class Queue:
         self.notes = True
         self.buffer = integers(64)
         self.spare = integers(64)
+        self.sorter = Sorter()
 
     def push(self, slot):
         """Put a waiting job in."""
@@ -81,20 +82,19 @@ class Queue:
         raise NotImplementedError(f"{type(self).__name__}.rekey")
 
     def slots(self) -> list:
-        """Everything that waits here, in order."""
-        raise NotImplementedError(f"{type(self).__name__}.slots")
+        """Everything that waits here, in order; what `ordered` told last stays as it is."""
+        told: cython.longlong[::1] = self.buffer
+        out: list = []
+        self.buffer = integers(len(told))
+        order: cython.longlong[::1] = self.ordered()
+        self.buffer = told
+        while order[len(out)] >= 0:
+            out.append(order[len(out)])
+        return out
 
     def ordered(self):
         """The slots in order, and -1 behind them, in an array that the next call may overwrite."""
-        n: cython.Py_ssize_t = 0
-        slots = self.slots()
-        while len(self.buffer) <= len(slots):
-            self.buffer = doubled(self.buffer)
-        for slot in slots:
-            self.buffer[n] = slot
-            n += 1
-        self.buffer[n] = -1
-        return self.buffer
+        raise NotImplementedError(f"{type(self).__name__}.ordered")
 
     def leading(self, many, slots):
         """Write the first so many jobs, in order, to `slots`, which has room for them; how many there are."""
@@ -234,7 +234,6 @@ class OrderedQueue(Queue):
         self.begin = self.end = 0
         self.last_key = -NEVER
         self.last_seq = -1
-        self.sorter = Sorter()
         self.entries = Entries()
 
     def push(self, slot):
@@ -611,7 +610,3 @@ class OrderedQueue(Queue):
         self.begin = 0
         self.end = n
         return True
-
-    def slots(self) -> list:
-        """Everything that waits here, in order."""
-        return self.line.slots() + [slot for slot in self.tail[self.begin : self.end] if slot >= 0]
