@@ -388,11 +388,7 @@ class Future(CountedHolds):
                     told = self.sweep.tell(i - at, start)
                 if told < 0:
                     continue
-                if (
-                    told > 0
-                    or self.timelines.kept.count[i - at] == 0
-                    or self.timelines.clear(i - at, d, slot, start, end)
-                ):
+                if told > 0 or self.timelines.kept_on[i - at] < 0 or self.timelines.clear(i - at, d, slot, start, end):
                     self.smallest.put(cython.cast(cython.double, -t), i - at)
         return 0
 

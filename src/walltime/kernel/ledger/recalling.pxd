@@ -48,10 +48,10 @@ cdef class Recalling(Future):
     cdef long long recall(self, Py_ssize_t slot) except? -2
     cdef bint is_recallable(self, Py_ssize_t x) noexcept
     cdef bint nodes_decide(self, Py_ssize_t x) noexcept
-    cdef bint has_again(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint in_order) noexcept
+    cdef bint has_again(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint in_order, bint tabled) noexcept
     cdef long long sooner(self, Py_ssize_t slot, long long start) except? -1
-    cdef bint is_eased(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1
-    cdef bint is_preferred(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m) except? -1
+    cdef bint is_eased(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint tabled) except? -1
+    cdef bint is_preferred(self, Py_ssize_t slot, Py_ssize_t x, Py_ssize_t m, bint tabled) except? -1
     cdef bint ranks_by_end(self, Py_ssize_t x) noexcept
     cdef bint is_late(self, Py_ssize_t s) except? -1
     cdef int compare(self, Py_ssize_t h) except -1

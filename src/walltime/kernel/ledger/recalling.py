@@ -285,13 +285,16 @@ class Recalling(Future):
         in_order: cython.bint = m >= memory.next
         memory.pass_over(m)
         self.looks += 1
-        if self.is_late(self.set_of[x]) or not self.has_again(slot, x, m, in_order):
+        if self.is_late(self.set_of[x]):
             return -1
-        if self.is_eased(slot, x, m):
+        tabled: cython.bint = self.is_tabled(slot, x)
+        if not self.has_again(slot, x, m, in_order, tabled):
+            return -1
+        if self.is_eased(slot, x, m, tabled):
             time = self.sooner(slot, memory.start[m])
             if time < memory.start[m]:
                 return time
-        if not self.is_preferred(slot, x, m):
+        if not self.is_preferred(slot, x, m, tabled):
             self.recalls += 1
             self.recalled = m
         return memory.start[m]
@@ -319,9 +322,10 @@ class Recalling(Future):
             and self.parts_in[x] == 0
         )
 
-    def has_again(self, slot, x, m, in_order):
+    def has_again(self, slot, x, m, in_order, tabled):
         """Whether the job can have its nodes as it had them; they are marked. Where all before it were before it then,
-        too, it can on nodes on which the same jobs run, and that no hold has but those that had them."""
+        too, it can on nodes on which the same jobs run, and that no hold has but those that had them. A table tells it
+        of all nodes at once."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         memory: RememberedPlan = self.memory
@@ -333,11 +337,15 @@ class Recalling(Future):
             self.glanced[i] = self.glance
             if in_order and memory.crowded[i] != memory.plan and memory.eased.how[i] != OTHERS_RUN:
                 continue
-            if not self.timelines.clear(i, d, slot, start, start + memory.length[m]):
+            if tabled:
+                self.find_room(slot, start, memory.length[m])
+                if not has_node(words(self.board.table.found), 0, i):
+                    return False
+            elif not self.timelines.clear(i, d, slot, start, start + memory.length[m]):
                 return False
         return True
 
-    def is_eased(self, slot, x, m):
+    def is_eased(self, slot, x, m, tabled):
         """Whether a node that was eased may have room for it before its promise: a table tells that with the rest. What
         is found out is noted: in this plan it stays true, as nothing is eased any more."""
         k: cython.Py_ssize_t
@@ -348,7 +356,6 @@ class Recalling(Future):
         at: cython.Py_ssize_t = self.node_starts.times(d)
         start: cython.longlong = self.memory.start[m]
         length: cython.longlong = self.memory.length[m]
-        tabled: cython.bint = self.is_tabled(slot, x)
         known: cython.Py_ssize_t = self.rooms.times(d, length) if self.place.plain and not tabled else -1
         after: cython.longlong
         found: cython.longlong
@@ -370,7 +377,7 @@ class Recalling(Future):
                 return True
         return False
 
-    def is_preferred(self, slot, x, m):
+    def is_preferred(self, slot, x, m, tabled):
         """Whether a node that was eased may be preferred to one that it had, or one of these no longer to others."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -383,7 +390,6 @@ class Recalling(Future):
         start: cython.longlong = memory.start[m]
         length: cython.longlong = memory.length[m]
         worst: cython.longlong = NEVER if by_end else -1
-        tabled: cython.bint = self.is_tabled(slot, x)
         first: cython.longlong
         for k in range(memory.first[m], memory.first[m + 1]):
             i = memory.node[k]

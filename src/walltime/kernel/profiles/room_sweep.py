@@ -64,7 +64,7 @@ class RoomSweep:
             if self.known >= 0 and self.rooms.time[self.known + i] > time and lines.aside_mark[i] != lines.asides:
                 time = self.rooms.time[self.known + i]
             self.time[i] = time
-            self.sure[i] = lines.kept.count[i] == 0  # then for good
+            self.sure[i] = lines.kept_on[i] < 0  # then for good
             self.last[i] = NEVER
             if time < self.limit:
                 self.heap[n] = i

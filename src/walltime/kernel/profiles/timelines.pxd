@@ -29,7 +29,9 @@ cdef class Timelines(Blocks):
     cdef long long[::1] kept_amounts
     cdef long long kept_spare
     cdef long long[::1] kept_first  # by slot: the first entry of its hold
-    cdef KeptSteps kept
+    cdef KeptSteps kept  # what is kept on a node, as steps:
+    cdef long long[::1] kept_laid  # the entries of its list from this one on are in them
+    cdef long long[::1] laying
     # the last nodes of which something has become free, or on which other jobs run now; how many there were so far
     cdef long long[::1] eased
     cdef long long eases
@@ -58,6 +60,8 @@ cdef class Timelines(Blocks):
     cdef int move(self, Py_ssize_t i, Py_ssize_t slot, long long end, long long until) except -1
     cdef Py_ssize_t find(self, Py_ssize_t i, Py_ssize_t slot, long long end) except -1
     cdef Py_ssize_t keep(self, long long beyond, Py_ssize_t i, Py_ssize_t slot, long long start, long long end, long long cores, Py_ssize_t d, long long times) except -1
+    cdef int lay_steps(self, Py_ssize_t i) noexcept
+    cdef int take_off(self, Py_ssize_t i, long long e) noexcept
     cdef int shift(self, long long e, long long start, long long end) except -1
     cdef int forget(self, long long e, long long stop=*) noexcept
     cdef int forget_all(self) noexcept

@@ -34,6 +34,9 @@ class Timelines(Blocks):
     A running job counts until its expected end, and `now` as long as it is there: one that is to end at this very
     instant, or should have ended before, is taken to be gone a microsecond later. A question names a slot whose own
     hold does not count; while `blind` no hold does.
+
+    What is kept on a node becomes steps when something is asked about the node: many plans are made, and taken back,
+    without a question about most nodes.
     """
 
     def __init__(self, capacity) -> None:
@@ -63,6 +66,8 @@ class Timelines(Blocks):
         self.kept_spare = 0
         self.kept_first = integers(64, -1)
         self.kept = KeptSteps(self.n, self.kinds)
+        self.kept_laid = integers(self.n, -1)
+        self.laying = integers(64)
         self.eased = integers(EASED)
         self.eases = 0
         self.quiet = False
@@ -219,6 +224,7 @@ class Timelines(Blocks):
             self.kept_barred = doubled(self.kept_barred)
             self.kept_beside = doubled(self.kept_beside)
             self.kept_amounts = doubled(self.kept_amounts)
+            self.laying = doubled(self.laying)
             self.kept_next = np.concatenate([self.kept_next, np.arange(e + 1, 2 * e), [-1]])
         self.kept_spare = self.kept_next[e]
         self.kept_by[e] = slot
@@ -237,13 +243,28 @@ class Timelines(Blocks):
         self.kept_first[slot] = e
         if slot == self.aside:
             self.aside = NO_SLOT
-        self.kept.add(i, start, end, self.kept_amounts, e * self.kinds)
         return e
+
+    def lay_steps(self, i):
+        """Put what is kept on the node into its steps, if it is not there yet: in the order in which it came."""
+        k: cython.Py_ssize_t = 0
+        e: cython.longlong = self.kept_on[i]
+        while e != self.kept_laid[i]:
+            self.laying[k] = e
+            k += 1
+            e = self.kept_beside[e]
+        while k > 0:
+            k -= 1
+            e = self.laying[k]
+            self.kept.add(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
+        self.kept_laid[i] = self.kept_on[i]
+        return 0
 
     def shift(self, e, start, end):
         """The entry is kept at another time."""
         i: cython.Py_ssize_t = self.kept_node[e]
         self.ease(i)
+        self.lay_steps(i)
         self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
         self.kept_start[e] = start
         self.kept_end[e] = end
@@ -253,7 +274,6 @@ class Timelines(Blocks):
     def forget(self, e, stop=-1):
         """Drop the entries of a hold from this one on, up to but without `stop`."""
         next: cython.longlong
-        f: cython.longlong
         i: cython.Py_ssize_t
         if e != stop and e >= 0:
             self.kept_first[self.kept_by[e]] = stop
@@ -264,17 +284,28 @@ class Timelines(Blocks):
             i = self.kept_node[e]
             if not self.quiet:
                 self.ease(i)
-            self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
-            if self.kept_on[i] == e:
+            if self.kept_on[i] == e and self.kept_laid[i] != e:  # the last to come, and not in the steps yet
                 self.kept_on[i] = self.kept_beside[e]
             else:
-                f = self.kept_on[i]
-                while self.kept_beside[f] != e:
-                    f = self.kept_beside[f]
-                self.kept_beside[f] = self.kept_beside[e]
+                self.take_off(i, e)
             self.kept_next[e] = self.kept_spare
             self.kept_spare = e
             e = next
+        return 0
+
+    def take_off(self, i, e):
+        """The entry is not among those of the node any more, nor in its steps."""
+        f: cython.longlong
+        self.lay_steps(i)
+        self.kept.remove(i, self.kept_start[e], self.kept_end[e], self.kept_amounts, e * self.kinds)
+        if self.kept_on[i] == e:
+            self.kept_on[i] = self.kept_beside[e]
+        else:
+            f = self.kept_on[i]
+            while self.kept_beside[f] != e:
+                f = self.kept_beside[f]
+            self.kept_beside[f] = self.kept_beside[e]
+        self.kept_laid[i] = self.kept_on[i]
         return 0
 
     def forget_all(self):
@@ -288,7 +319,7 @@ class Timelines(Blocks):
         self.kept_next[last] = -1
         self.kept_spare = 0
         for i in range(self.n):
-            self.kept_on[i] = -1
+            self.kept_on[i] = self.kept_laid[i] = -1
             self.kept.count[i] = 0
         self.aside = NO_SLOT
         self.eases += EASED + 1  # more than are remembered
@@ -340,7 +371,9 @@ class Timelines(Blocks):
         self.release(time)
         self.own = self.step = -1
         self.following = self.last_step = 0
-        if self.kept.count[i] > 0 and not self.blind:
+        if self.kept_on[i] >= 0 and not self.blind:
+            if self.kept_on[i] != self.kept_laid[i]:
+                self.lay_steps(i)
             self.leave_aside(slot)
             if self.aside_mark[i] == self.asides:
                 self.own = self.aside_entry[i]
@@ -453,7 +486,7 @@ class Timelines(Blocks):
     def clear(self, i, d, slot, start, end):
         """Whether the node has room for the demand from `start` to `end`: room shrinks only where a hold begins."""
         time: cython.longlong
-        if start <= self.now and (self.kept.count[i] == 0 or self.blind):
+        if start <= self.now and (self.kept_on[i] < 0 or self.blind):
             return self.has_now(i, d)
         self.stand(i, slot, start)
         if not self.has_room(i, d, start):
@@ -527,8 +560,9 @@ class Timelines(Blocks):
         w: cython.Py_ssize_t = self.kept.width
         own: cython.longlong = -1
         there: cython.longlong
-        if self.kept.count[i] == 0:
+        if self.kept_on[i] < 0:
             return False
+        self.lay_steps(i)
         self.leave_aside(slot)
         if self.aside_mark[i] == self.asides:
             own = self.aside_entry[i]
@@ -604,7 +638,7 @@ class Timelines(Blocks):
             time = after
         if time >= limit:
             return NEVER
-        if self.kept.count[i] == 0 or self.blind:
+        if self.kept_on[i] < 0 or self.blind:
             self.until = NEVER
             return time
         self.stand(i, slot, time)
