@@ -70,6 +70,45 @@ def fit_beside(
     return count_nodes(fit[fit_at : fit_at + groups])
 
 
+def fit_steps(
+    cells: np.ndarray,
+    row: np.ndarray,
+    closed: np.ndarray,
+    since: int,
+    until: int,
+    groups: int,
+    planes: int,
+    ask: np.ndarray,
+    asks: int,
+    among: np.ndarray,
+    own: np.ndarray,
+    own_since: int,
+    own_until: int,
+    below: int,
+    fit: np.ndarray,
+    zero: int,
+    want: int,
+    have: np.ndarray,
+) -> int:
+    """The nodes that have room from each of some steps to the last of them, from the last step back, as long as they
+    are enough; the step at which that ends, and in `have` how many have room from there on."""
+    among_at = 0
+    k = until
+    while k > since:
+        k -= 1
+        at, fit_at = int(row[k]) * groups * planes, (k - zero) * groups
+        if closed[row[k]] > 0:
+            have[0] = 0
+        elif own_since <= k < own_until:
+            have[0] = fit_beside(cells, at, groups, planes, ask, asks, among, among_at, own, below, fit, fit_at)
+        else:
+            have[0] = fit_nodes(cells, at, groups, planes, ask, asks, among, among_at, fit, fit_at)
+        if have[0] < want:
+            break
+        among, among_at = fit, fit_at
+    return k
+
+
 def add_to_nodes(
     cells: np.ndarray,
     row: np.ndarray,
@@ -100,6 +139,13 @@ def add_to_node(cells: np.ndarray, at: int, planes: int, first: int, count: int,
         word = int(cells[at + k]) & WORD & ~(1 << node % 64) | (value >> k & 1) << node % 64
         cells[at + k] = word - (word >> 63 << 64)
     return int(value >> count != 0)
+
+
+def pass_times(times: np.ndarray, at: int, count: int, until: int) -> int:
+    """The first of the times from one on, which ascend, that is not before another."""
+    while at < count and times[at] < until:
+        at += 1
+    return at
 
 
 def meet_nodes(

@@ -1,5 +1,5 @@
 from walltime.kernel.arrays cimport words
-from walltime.kernel.profiles.node_bits cimport WALLTIME_LANES, add_to_node, add_to_nodes, fit_beside, fit_nodes, meet_nodes, move_words
+from walltime.kernel.profiles.node_bits cimport WALLTIME_LANES, add_to_node, add_to_nodes, fit_nodes, fit_steps, meet_nodes, move_words, pass_times
 
 cdef class NodeTable:
     cdef readonly Py_ssize_t n
@@ -33,6 +33,7 @@ cdef class NodeTable:
     cdef long long[::1] own  # the nodes that the job itself has
     cdef long long[::1] fit  # by step of a search: the nodes that have room from then to a later one
     cdef long long[::1] found  # those that have room as long as it takes
+    cdef long long[::1] have  # how many `look` has found
 
     cdef int form(self, Py_ssize_t nodes, long long[::1] bits, bint below) except -1
     cdef int clear(self, long long begin) except -1
@@ -50,7 +51,7 @@ cdef class NodeTable:
     cdef int shut(self, long long start, long long end) except -1
     cdef Py_ssize_t earliest(self, long long want, long long length, long long after, long long limit) except? -1
     cdef int glance(self, Py_ssize_t k, Py_ssize_t at) noexcept
-    cdef int look(self, Py_ssize_t k, const long long *among, Py_ssize_t among_at, Py_ssize_t at) noexcept
+    cdef Py_ssize_t look(self, Py_ssize_t since, Py_ssize_t until, Py_ssize_t zero, long long want) noexcept
     cdef Py_ssize_t pass_over(self, Py_ssize_t r, long long have, long long want) noexcept
 
 cpdef long long common(long long one, long long other) noexcept

@@ -21,10 +21,11 @@ if not cython.compiled:
         WALLTIME_LANES,
         add_to_node,
         add_to_nodes,
-        fit_beside,
         fit_nodes,
+        fit_steps,
         meet_nodes,
         move_words,
+        pass_times,
     )
 
 
@@ -44,6 +45,7 @@ class NodeTable:
         self.spares = 0
         self.first, self.bits, self.cells, self.ask, self.rough = (integers(0) for _ in range(5))
         self.serve, self.own, self.found, self.fit = (integers(0) for _ in range(4))
+        self.have = integers(1)
         self.asks = self.roughs = 0
         self.below = self.over = False
         self.own_begin = self.own_end = NEVER
@@ -257,8 +259,7 @@ class NodeTable:
         found: cython.p_longlong = words(self.found)
         while True:
             last = r
-            while r < self.count and self.begin[r] < start + length:
-                r += 1
+            r = pass_times(words(self.begin), r, self.count, start + length)
             while (r - zero) * w > len(self.fit):
                 wider = lined(2 * len(self.fit))
                 wider[: len(self.fit)] = self.fit
@@ -270,9 +271,9 @@ class NodeTable:
             have = self.glance(r - 1, (r - 1 - zero) * w) if last < r and self.roughs > 0 else want
             if have < want:
                 k -= 1
-            while have >= want and k > last:
-                k -= 1
-                have = self.look(k, since, at, (k - zero) * w)
+            elif last < r:
+                k = self.look(last, r, zero, want)
+                have = self.have[0]
                 since = fit
                 at = (k - zero) * w
             if have < want:
@@ -320,20 +321,34 @@ class NodeTable:
             words(self.cells), row, self.groups, self.planes, rough, self.roughs, serve, 0, words(self.fit), at
         )
 
-    def look(self, k, among, among_at, at):
-        """Put those of some nodes that have room at the step there in `fit`; how many."""
-        row: cython.Py_ssize_t = self.row[k] * self.width
-        cells: cython.p_longlong = words(self.cells)
-        ask: cython.p_longlong = words(self.ask)
-        fit: cython.p_longlong = words(self.fit)
-        if self.closed[self.row[k]] > 0:
-            return 0
-        if self.own_begin <= self.begin[k] < self.own_end:
-            own: cython.p_longlong = words(self.own)
-            return fit_beside(
-                cells, row, self.groups, self.planes, ask, self.asks, among, among_at, own, self.below, fit, at
-            )
-        return fit_nodes(cells, row, self.groups, self.planes, ask, self.asks, among, among_at, fit, at)
+    def look(self, since, until, zero, want):
+        """Put the nodes that have room from each of some steps to the last of them in `fit`, from the last step back,
+        as long as they are enough: the first such step, or the one at which they are not; `have` is how many."""
+        own_since: cython.Py_ssize_t = 0
+        own_until: cython.Py_ssize_t = 0
+        if self.own_begin < NEVER:
+            own_since = pass_times(words(self.begin), since, until, self.own_begin)
+            own_until = pass_times(words(self.begin), own_since, until, self.own_end)
+        return fit_steps(
+            words(self.cells),
+            words(self.row),
+            words(self.closed),
+            since,
+            until,
+            self.groups,
+            self.planes,
+            words(self.ask),
+            self.asks,
+            words(self.serve),
+            words(self.own),
+            own_since,
+            own_until,
+            self.below,
+            words(self.fit),
+            zero,
+            want,
+            words(self.have),
+        )
 
 
 def common(one, other):
