@@ -243,11 +243,11 @@ def _queues_chosen(queue: pl.Series, chosen: dict[int, int], clusters: list[list
 def _allocations(recorder: Recorder, job_id: pl.Series, clusters: list[str], nodes: pl.Series | None) -> pl.DataFrame:
     size = recorder.count_allocations()
     places = place_by_start(recorder, len(job_id))
-    if by_entry := places is not None:
-        order = _invert(places[recorder.allocation_column("seq")]) if nodes is not None else None
-    else:
-        order = np.lexsort([recorder.allocation_column("seq"), recorder.allocation_column("start")])
-        places = _invert(order)
+    by_entry = places is not None
+    if not by_entry:
+        places = _invert(np.lexsort([recorder.allocation_column("seq"), recorder.allocation_column("start")]))
+    if nodes is not None:
+        nodes = nodes.gather(_invert(places[recorder.allocation_column("seq")] if by_entry else places))
     recorded, unended = allocation_columns(recorder, places, by_entry, job_id.to_numpy(), OUTCOME_CODES)
     columns = {
         "job_id": pl.Series("job_id", recorded["job_id"]),
@@ -256,7 +256,7 @@ def _allocations(recorder: Recorder, job_id: pl.Series, clusters: list[str], nod
         "start": pl.Series("start", recorded["start"]),
         "end": _seconds("end", recorded["end"], unended),
         "cores": pl.Series("cores", recorded["cores"]),
-        "nodes": constant("nodes", None, size, ALLOCATIONS) if nodes is None else nodes.gather(order),
+        "nodes": constant("nodes", None, size, ALLOCATIONS) if nodes is None else nodes,
         "outcome": label_series("outcome", recorded["outcome"], list(OUTCOMES)),
     }
     return pl.DataFrame([columns[name].alias(name) for name in ALLOCATIONS])
