@@ -2,7 +2,8 @@ from walltime.kernel.profiles.availability cimport Availability
 from walltime.kernel.ledger.counted cimport CountedHolds
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.node_pool cimport NodePool
-from walltime.kernel.profiles.node_starts cimport RoomTimes
+from walltime.kernel.arrays cimport words
+from walltime.kernel.profiles.node_starts cimport RoomTimes, Soonest
 from walltime.kernel.profiles.room_sweep cimport RoomSweep
 from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.running_profile cimport RunningProfile
@@ -36,6 +37,7 @@ cdef class Future(CountedHolds):
     cdef long long[::1] given
     cdef long long giving
     cdef long long changes(self) noexcept
+    cdef long long when_one_freed(self, Py_ssize_t slot, Py_ssize_t x) except? -1
     cdef long long when_freed(self, Py_ssize_t slot, Py_ssize_t x) except? -1
     cpdef long long best_gap(self, Py_ssize_t slot) except? -1
     cdef long long gap_end(self, Py_ssize_t slot, long long start) except? -1

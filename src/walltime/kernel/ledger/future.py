@@ -11,7 +11,7 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.counted import CountedHolds
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.profiles.availability import Availability
-from walltime.kernel.profiles.node_starts import RoomTimes
+from walltime.kernel.profiles.node_starts import RoomTimes, Soonest
 from walltime.kernel.profiles.release_profile import ReleaseProfile
 from walltime.kernel.profiles.room_sweep import RoomSweep
 from walltime.kernel.profiles.running_profile import RunningProfile
@@ -19,6 +19,9 @@ from walltime.kernel.profiles.running_profile import RunningProfile
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
+
+if not cython.compiled:
+    from walltime.kernel.arrays import words
 
 
 @cython.cclass
@@ -275,7 +278,7 @@ class Future(CountedHolds):
                 and not self.licensed_of[x]
                 and self.timelines.simple[self.demand_of[x]]
             ):
-                return self.when_freed(slot, x)
+                return self.when_one_freed(slot, x) if self.nodes_of[x] == 1 else self.when_freed(slot, x)
             return self.when_enough(slot, x, after)
         alone: cython.bint = self.holds == 0 or self.holds_only(slot)
         if self.place.by_room and alone and after <= self.now and not self.licensed_of[x]:
@@ -286,8 +289,36 @@ class Future(CountedHolds):
         """A number that is another one when something has started, ended or moved, or a hold has."""
         return self.node_starts.written + self.version
 
+    def when_one_freed(self, slot, x):
+        """The same without holds, for cores of a single node; of those that have room then, the first is noted."""
+        k: cython.Py_ssize_t
+        s: cython.Py_ssize_t = self.set_of[x]
+        d: cython.Py_ssize_t = self.demand_of[x]
+        pool: NodePool = self.pools[s]
+        tree: Soonest
+        time: cython.longlong = NEVER
+        self.planned_for = slot
+        self.planned = self.changes()
+        self.frees = 0
+        if pool.at_least(self.timelines.each[d * self.timelines.kinds]) > 0:
+            self.planned_at = self.now
+            return self.now
+        tree = self.node_starts.soonest(d)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            time = min(time, tree.least_of(self.range_first[k], self.range_last[k]))
+        if time <= self.now:
+            time = self.now + 1
+        self.planned_at = time
+        for k in range(self.range_of[s], self.range_of[s + 1] if time < NEVER else 0):
+            if tree.least_of(self.range_first[k], self.range_last[k]) <= time:
+                self.freed[0] = tree.leftmost(self.range_first[k], time)
+                self.freed_at[0] = time
+                self.frees = 1
+                break
+        return time
+
     def when_freed(self, slot, x):
-        """The same without holds, for cores: a walk through the expected ends, until enough nodes have room.
+        """The same for several nodes: a walk through the expected ends, until enough nodes have room.
 
         The nodes that get it on the way are noted, in that order, with the time.
         """
@@ -300,8 +331,8 @@ class Future(CountedHolds):
         d: cython.Py_ssize_t = self.demand_of[x]
         member: cython.Py_ssize_t = s * self.n
         at: cython.Py_ssize_t = self.node_starts.times(d)
-        times: cython.longlong[::1] = self.node_starts.time
-        shares: cython.longlong[::1] = self.shares.at
+        times: cython.p_longlong = words(self.node_starts.time)
+        shares: cython.p_longlong = words(self.shares.at)
         pool: NodePool = self.pools[s]
         want: cython.longlong = self.nodes_of[x] - pool.at_least(self.timelines.each[d * self.timelines.kinds])
         end: cython.longlong

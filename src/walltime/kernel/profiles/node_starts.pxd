@@ -1,3 +1,4 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.profiles.timelines cimport Timelines
 
 cdef class Smallest:
@@ -10,6 +11,15 @@ cdef class Smallest:
     cdef int put(self, double key, long long node) noexcept
     cdef bint behind(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cdef int swap(self, Py_ssize_t a, Py_ssize_t b) noexcept
+
+cdef class Soonest:
+    cdef Py_ssize_t span
+    cdef long long[::1] least
+    cdef long long read  # how much of the log of nodes it knows, -1: nothing
+    cdef int fill(self, long long *time, Py_ssize_t nodes) noexcept
+    cdef int set(self, Py_ssize_t i, long long time) noexcept
+    cdef long long least_of(self, Py_ssize_t first, Py_ssize_t last) noexcept
+    cdef Py_ssize_t leftmost(self, Py_ssize_t first, long long bound) noexcept
 
 cdef class NodeTimes:
     cdef Timelines timelines
@@ -31,7 +41,9 @@ cdef class NodeStarts(NodeTimes):
     cdef long long written
     cdef int changed(self, Py_ssize_t i) noexcept
     cdef Py_ssize_t times(self, Py_ssize_t d) except -1
+    cdef list trees  # by demand: a Soonest, or None
     cdef Py_ssize_t fresh(self, Py_ssize_t d) except -1
+    cdef Soonest soonest(self, Py_ssize_t d)
 
 cdef class RoomTimes(NodeTimes):
     cdef dict rows

@@ -5,10 +5,15 @@ from __future__ import annotations
 import cython
 import numpy as np
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.profiles.timelines import Timelines
 
+NEVER = cython.declare(cython.longlong, _NEVER)
 EASED = cython.declare(cython.Py_ssize_t, 4096)  # as in Timelines
+
+if not cython.compiled:
+    from walltime.kernel.arrays import words
 
 
 @cython.final
@@ -75,6 +80,78 @@ class Smallest:
         return 0
 
 
+@cython.final
+@cython.cclass
+class Soonest:
+    """A time for each node as a tree of the least: which node is the first to have room, without a look at all of them.
+
+    `least[1]` is of all nodes, `least[2 * j]` and `least[2 * j + 1]` are of the halves of those of `least[j]`.
+    """
+
+    def __init__(self, nodes) -> None:
+        self.span = 1
+        while self.span < nodes:
+            self.span *= 2
+        self.least = integers(2 * self.span, NEVER)
+        self.read = -1
+
+    def fill(self, time, nodes):
+        """The times of all nodes."""
+        least: cython.p_longlong = words(self.least)
+        j: cython.Py_ssize_t
+        for j in range(nodes):
+            least[self.span + j] = time[j]
+        for j in range(self.span - 1, 0, -1):
+            least[j] = min(least[2 * j], least[2 * j + 1])
+        return 0
+
+    def set(self, i, time):
+        """The node has another time."""
+        least: cython.p_longlong = words(self.least)
+        j: cython.Py_ssize_t = self.span + i
+        least[j] = time
+        while j > 1:
+            j >>= 1
+            time = min(least[2 * j], least[2 * j + 1])
+            if least[j] == time:
+                break
+            least[j] = time
+        return 0
+
+    def least_of(self, first, last):
+        """The least time of the nodes from `first` up to but without `last`."""
+        least: cython.p_longlong = words(self.least)
+        found: cython.longlong = NEVER
+        first += self.span
+        last += self.span
+        while first < last:
+            if first & 1:
+                found = min(found, least[first])
+                first += 1
+            if last & 1:
+                last -= 1
+                found = min(found, least[last])
+            first >>= 1
+            last >>= 1
+        return found
+
+    def leftmost(self, first, bound):
+        """The first node from `first` on whose time is not beyond `bound`; there must be one."""
+        least: cython.p_longlong = words(self.least)
+        j: cython.Py_ssize_t = self.span + first
+        while True:
+            while not j & 1:
+                j >>= 1
+            if least[j] <= bound:
+                break
+            j += 1
+        while j < self.span:
+            j *= 2
+            if least[j] > bound:
+                j += 1
+        return j - self.span
+
+
 @cython.cclass
 class NodeTimes:
     """A time for every node in each of some rows, in `time`: for the demands that were asked about lately."""
@@ -126,6 +203,7 @@ class NodeStarts(NodeTimes):
         self.log = integers(size)
         self.mask = size - 1
         self.written = 0
+        self.trees = []
 
     def changed(self, i):
         """Something has started, ended or moved on the node."""
@@ -158,6 +236,26 @@ class NodeStarts(NodeTimes):
                 self.time[at + i] = self.timelines.first_time(i, d)
         self.read[row] = self.written
         return at
+
+    def soonest(self, d):
+        """The same times as a tree, for who wants the first node of some."""
+        at: cython.Py_ssize_t = self.times(d)
+        i: cython.Py_ssize_t
+        p: cython.longlong
+        tree: Soonest
+        while d >= len(self.trees):
+            self.trees.append(None)
+        tree = self.trees[d]
+        if tree is None:
+            tree = self.trees[d] = Soonest(self.n)
+        if tree.read < 0 or 2 * (self.written - tree.read) > self.n:
+            tree.fill(words(self.time[at:]), self.n)
+        else:
+            for p in range(tree.read, self.written):
+                i = self.log[p & self.mask]
+                tree.set(i, self.time[at + i])
+        tree.read = self.written
+        return tree
 
     def fresh(self, d):
         """A row for the demand."""

@@ -1,3 +1,4 @@
+from walltime.kernel.arrays cimport words
 from walltime.kernel.profiles.blocks cimport Blocks
 from walltime.kernel.profiles.kept cimport KeptSteps
 from walltime.kernel.profiles.remembered cimport EasedNodes

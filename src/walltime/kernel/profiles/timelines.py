@@ -22,6 +22,9 @@ EASED = cython.declare(cython.Py_ssize_t, 4096)  # so many changes are remembere
 LESS_KEPT = cython.declare(cython.Py_ssize_t, 1)  # as in EasedNodes
 NO_SLOT = cython.declare(cython.Py_ssize_t, -2)  # no question names this slot
 
+if not cython.compiled:
+    from walltime.kernel.arrays import words
+
 
 @cython.final
 @cython.cclass
@@ -129,7 +132,7 @@ class Timelines(Blocks):
         k: cython.Py_ssize_t = self.kinds
         if self.count[i] == self.room[i]:
             self.widen(i)
-        tasks: cython.longlong[::1] = self.rows
+        tasks: cython.p_longlong = words(self.rows)
         stop: cython.Py_ssize_t = self.base[i]
         p: cython.Py_ssize_t = stop + self.count[i] * w
         while p > stop and tasks[p - w] > end:
@@ -151,7 +154,7 @@ class Timelines(Blocks):
         p: cython.Py_ssize_t = self.find(i, slot, end)
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        tasks: cython.longlong[::1] = self.rows
+        tasks: cython.p_longlong = words(self.rows)
         last: cython.Py_ssize_t = self.base[i] + (self.count[i] - 1) * w
         for r in range(self.kinds):
             self.used[i * self.kinds + r] -= tasks[p + AMOUNTS + r]
@@ -167,7 +170,7 @@ class Timelines(Blocks):
         p: cython.Py_ssize_t = self.find(i, slot, end)
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t = self.width
-        tasks: cython.longlong[::1] = self.rows
+        tasks: cython.p_longlong = words(self.rows)
         first: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = first + (self.count[i] - 1) * w
         tasks[p] = until
@@ -605,7 +608,18 @@ class Timelines(Blocks):
         missing: cython.Py_ssize_t = 0
         p: cython.Py_ssize_t = self.base[i]
         last: cython.Py_ssize_t = p + self.count[i] * self.width
+        tasks: cython.p_longlong = words(self.rows)
         if not self.large(i, d):
+            return NEVER
+        if self.simple[d]:
+            need = self.each[d * k] - (self.cap[i * k] - self.used[i * k])
+            if need <= 0:
+                return -1
+            while p < last:
+                need -= tasks[p + AMOUNTS]
+                if need <= 0:
+                    return tasks[p]
+                p += self.width
             return NEVER
         if self.alone[d]:
             return self.rows[last - self.width] if self.count[i] > 0 else -1
