@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from walltime.core.tables import Record
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
-    from walltime.scenario.jobs import Stream
+    from walltime.scenario.workload.jobs import Stream
 
 _log = logger(__name__)
 
@@ -93,7 +93,7 @@ def prepare(scenario: Scenario, workload: Workload | None = None, *, streamed: b
     Where it wants a summary alone and its trace can be read as it is needed, only the beginning is read if `streamed`.
     """
     from walltime.scenario import resolve
-    from walltime.scenario.jobs import open_stream
+    from walltime.scenario.workload.jobs import open_stream
 
     check(scenario)
     if streamed and workload is None and scenario.record.keep == "summary":

@@ -144,7 +144,7 @@ class _Search:
 
     def _try(self, plan: Plan) -> Tuned:
         from walltime.pipeline import prepare
-        from walltime.scenario.model import WorkloadSpec
+        from walltime.scenario.workload.source import WorkloadSpec
         from walltime.workload.synthesis import synthesize
 
         jobs = synthesize(self.model, plan)

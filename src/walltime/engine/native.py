@@ -33,8 +33,8 @@ from walltime.policy import registry
 from walltime.rules.limits import collect_rules, find_ageless
 from walltime.rules.users import plan_users
 from walltime.scenario import Cluster, Part, Scenario
+from walltime.scenario.execution import PROGRAMS, SHARING
 from walltime.scenario.honoured import find_refused
-from walltime.scenario.model import PROGRAMS, SHARING
 from walltime.scenario.names import find_strangers
 from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 from walltime.workload.users.plan import Plan

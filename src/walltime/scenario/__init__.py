@@ -1,21 +1,15 @@
 """The scenario: its models, and the ways from and to YAML."""
 
 from walltime.scenario.brokering import Binding, Brokering, GlobalQueue, Migration
+from walltime.scenario.cluster import Cluster, Nodes, Scheduler
 from walltime.scenario.disruptions import Checkpoint, Draw, Failures, Reservation
-from walltime.scenario.model import (
-    Cluster,
-    Execution,
-    Generate,
-    Nodes,
-    Record,
-    Scenario,
-    Scheduler,
-    WorkloadSpec,
-)
+from walltime.scenario.execution import Execution
+from walltime.scenario.model import Record, Scenario
 from walltime.scenario.part import Part
 from walltime.scenario.reading.loading import dump, load, load_cluster, parse, resolve
 from walltime.scenario.reading.override import override, parse_setting
 from walltime.scenario.rules import Account, Caps, Limit, Queue, Route
+from walltime.scenario.workload.source import Generate, WorkloadSpec
 
 __all__ = [
     "Account",

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from walltime.core.errors import InputError
 from walltime.scenario.brokering import CRITERIA
-from walltime.scenario.model import PROGRAMS, SHARING, Cluster, Scenario
+from walltime.scenario.cluster import Cluster
+from walltime.scenario.execution import PROGRAMS, SHARING
+from walltime.scenario.model import Scenario
 from walltime.scenario.names import place_error
 from walltime.scenario.outages import in_disruptions
 from walltime.scenario.part import Part

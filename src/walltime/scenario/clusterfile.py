@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary, reader, reading
 from walltime.core.source import Source, parse_value, read_source
-from walltime.scenario.model import Cluster, Nodes, Scenario
+from walltime.scenario.cluster import Cluster, Nodes
+from walltime.scenario.model import Scenario
 from walltime.scenario.reading.alea import is_alea, read_data_set
 from walltime.scenario.reading.problems import explain
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.cluster import Cluster
+from walltime.scenario.model import Scenario
 
 DEFINED = {
     "Nodes.resources": "what a node has",

@@ -12,8 +12,8 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.time import microseconds
+from walltime.scenario.cluster import Cluster
 from walltime.scenario.disruptions import Failures, Reservation
-from walltime.scenario.model import Cluster
 from walltime.workload.formats.alea_files import read_failures
 
 AHEAD = 100

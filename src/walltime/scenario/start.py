@@ -19,7 +19,8 @@ from walltime.workload.snapshot.files import read_snapshot, read_usage
 from walltime.workload.snapshot.system import Snapshot, Standing, read_time
 
 if TYPE_CHECKING:
-    from walltime.scenario.model import Cluster, Scenario
+    from walltime.scenario.cluster import Cluster
+    from walltime.scenario.model import Scenario
 
 DAY = 86_400
 RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")

@@ -4,7 +4,7 @@ import pytest
 
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.core.errors import InputError
-from walltime.scenario.model import Cluster
+from walltime.scenario.cluster import Cluster
 
 LAYOUT = Layout((NodeGroup(count=3, cores=4, name="c[1-3]", features=("ib",)), NodeGroup(count=2, cores=8, name="g")))
 

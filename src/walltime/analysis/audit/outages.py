@@ -23,7 +23,7 @@ from walltime.core.tables import OUTCOMES, ticks
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
-from walltime.scenario.model import PROGRAMS
+from walltime.scenario.execution import PROGRAMS
 from walltime.scenario.outages import (
     failing_groups,
     occurrences,

@@ -14,7 +14,7 @@ from walltime.core.errors import InputError
 from walltime.core.tables import OUTCOMES, STATES, find_whole, ticks
 from walltime.core.time import SECOND
 from walltime.scenario import Scenario
-from walltime.scenario.model import PROGRAMS
+from walltime.scenario.execution import PROGRAMS
 
 REPORTED = 100
 """Violations of one rule and message that are listed; a broken table would otherwise fill the memory with them."""

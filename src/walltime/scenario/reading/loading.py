@@ -15,8 +15,9 @@ from walltime.core.reading import reader
 from walltime.core.source import Source, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.checks import check_rules
+from walltime.scenario.cluster import Cluster
 from walltime.scenario.dates import place_dates
-from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.model import Scenario
 from walltime.scenario.names import check_names
 from walltime.scenario.reading.alea import is_alea, read_data_set
 from walltime.scenario.reading.dslab import is_dslab_configuration, translate

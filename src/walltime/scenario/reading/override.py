@@ -10,8 +10,9 @@ from pydantic import BaseModel
 
 from walltime.core.errors import InputError
 from walltime.core.source import parse_value
+from walltime.scenario.cluster import Cluster
 from walltime.scenario.controller import Controller
-from walltime.scenario.model import Cluster, Scenario
+from walltime.scenario.model import Scenario
 from walltime.scenario.part import Part
 from walltime.scenario.reading.problems import is_part, keys_of, model_of
 from walltime.scenario.values import Model

@@ -17,7 +17,8 @@ from walltime.core.workload import MISSING, Workload
 from walltime.scenario.values import Count, Duration, Flag, Model, Name, Names
 
 if TYPE_CHECKING:
-    from walltime.scenario.model import Generate, Scenario, WorkloadSource
+    from walltime.scenario.model import Scenario
+    from walltime.scenario.workload.source import Generate, WorkloadSource
 
 
 def read_workload(scenario: Scenario) -> Workload:
