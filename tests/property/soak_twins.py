@@ -17,10 +17,26 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import test_engine_twin as on_cores  # noqa: E402 - found by the path above
+import test_aware_twin as aware  # noqa: E402 - found by the path above
+import test_conditions_twin as conditions  # noqa: E402
+import test_disruptions_twin as disruptions  # noqa: E402
+import test_engine_twin as on_cores  # noqa: E402
+import test_fairshare_twin as fair_share  # noqa: E402
 import test_nodes_twin as on_nodes  # noqa: E402
 import test_orders_twin as by_order  # noqa: E402
+import test_packing_twin as packing  # noqa: E402
+import test_parts_twin as parts  # noqa: E402
+import test_queue_places_twin as places  # noqa: E402
+import test_rhythm_twin as rhythm  # noqa: E402
+import test_site_twin as sites  # noqa: E402
+import test_slurm_rhythm_twin as slurm_rhythm  # noqa: E402
+import test_timeshare_twin as shared_time  # noqa: E402
+from site_runs import compare  # noqa: E402
+from site_scenarios import KINDS  # noqa: E402
 
+ON_SITES = [module.draw_scenario for module in (sites, aware, conditions, fair_share, packing, rhythm)]
+ON_NODES = [slurm_rhythm.draw_scenario, slurm_rhythm.draw_contiguous, parts.draw_scenario]
+ON_NODES += [places.draw_places, places.draw_planned]
 DAILY = 1_000_000
 """Seeds from one day to the next."""
 
@@ -38,6 +54,15 @@ def cases(seed: int) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "any parts", partial(by_order.check_agreement, by_order.draw_case(seed))
     for order in by_order.ORDERS:
         yield f"order {order}", partial(by_order.check_agreement, by_order.draw_case(seed, order=order))
+    kind = KINDS[seed % len(KINDS)]
+    for draw in ON_SITES:
+        yield f"{draw.__module__} {kind}", partial(compare, draw, seed, kind, audited=True)
+    for draw in ON_NODES if kind != "cores" else ():
+        yield f"{draw.__module__} {kind}", partial(compare, draw, seed, kind, audited=True)
+    yield f"disruptions {kind}", partial(disruptions.compare, seed, kind)
+    yield "conditions on cores", partial(conditions.compare_plain, seed)
+    for name, check in shared_time.MODELS.items():
+        yield f"time that is shared, {name}", partial(check, seed)
 
 
 def tell(text: str) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from site_runs import compare_with_twin
 from site_scenarios import KINDS
 from test_fairshare_twin import draw_shared
-from test_site_twin import fast_rows, slow_rows
 
-from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.workload import Workload, encode_labels
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 
 def add_workflows(workload: Workload, seed: int) -> Workload:
@@ -35,21 +34,11 @@ def add_workflows(workload: Workload, seed: int) -> Workload:
     return workload.replace(columns, labels=workload.labels | {"workflow": names})
 
 
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    site, workload = draw_shared(seed, kind)
+    return parse(site | {"workload": {"table": add_workflows(workload, seed)}})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_agrees_with_its_twin(kind):
-    compared = 0
-    for seed in range(500, 530):
-        site, workload = draw_shared(seed, kind)
-        scenario = parse(site | {"workload": {"table": add_workflows(workload, seed)}})
-        slow = slow_rows(scenario)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            continue
-        compared += 1
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; seed {seed}, {kind!r}: {site}", pytrace=False)
-    assert compared > 15
+    compare_with_twin(draw_scenario, kind, range(500, 530))

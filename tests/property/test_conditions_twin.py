@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 import test_engine_twin as plain
 from conditions import add_conditions
+from site_runs import compare_with_twin
 from site_scenarios import KINDS, draw_site
-from test_site_twin import fast_rows, slow_rows
 
 from twin import reference
 from walltime import api
 from walltime.analysis.audit.schedule import audit
-from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 ORDERS = ("fcfs", "sjf", "edf", "wfp3", "largest")
 BACKFILLS = ("none", "easy", "aggressive", "conservative")
@@ -44,39 +43,32 @@ def draw_plain(seed: int) -> tuple[dict[str, Any], Workload]:
     return keys | {"cluster": cluster, "execution": {"overrun": overrun}, "until": until}, workload
 
 
-@pytest.mark.parametrize("part", range(4))
+def compare_plain(seed: int) -> int:
+    """Engine and twin agree on a plain number of cores; how many jobs waited for others."""
+    keys, workload = draw_plain(seed)
+    scenario = parse(keys | {"workload": {"table": workload}})
+    result = api.simulate(scenario)
+    fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_plain(scenario)
+    if fast != slow:
+        pairs = [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]]
+        pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {keys}", pytrace=False)
+    assert audit(result.record, workload=workload, scenario=result.scenario) == []
+    return int(result.record.facts.get("conditions", {}).get("dependencies", {}).get("jobs", 0))
+
+
+@pytest.mark.parametrize("part", range(2))
 def test_on_a_plain_number_of_cores(part):
-    waited = 0
-    for seed in range(part * 60, part * 60 + 60):
-        keys, workload = draw_plain(seed)
-        scenario = parse(keys | {"workload": {"table": workload}})
-        result = api.simulate(scenario)
-        fast, slow = result.jobs.select(plain.FIELDS).rows(), slow_plain(scenario)
-        if fast != slow:
-            pairs = [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]]
-            pytest.fail(f"seed {seed}: engine {pairs[0][0]}, twin {pairs[0][1]}; {keys}", pytrace=False)
-        assert audit(result.record, workload=workload, scenario=result.scenario) == []
-        waited += result.record.facts.get("conditions", {}).get("dependencies", {}).get("jobs", 0)
-    assert waited > 150
+    """Others each day, as on sites: soak_twins.py."""
+    assert sum(map(compare_plain, range(part * 60, part * 60 + 60))) > 150
+
+
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    """A site whose jobs have conditions."""
+    site, drawn = draw_site(seed, kind)
+    workload, keys = add_conditions(drawn, seed)
+    return parse(site | keys | {"workload": {"table": workload}})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_a_site(kind):
-    compared = 0
-    for seed in range(50):
-        site, drawn = draw_site(seed, kind)
-        workload, keys = add_conditions(drawn, seed)
-        scenario = parse(site | keys | {"workload": {"table": workload}})
-        slow = slow_rows(scenario)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            continue
-        compared += 1
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"seed {seed}: engine {first[0]}, twin {first[1]}; {keys}", pytrace=False)
-        assert api.simulate(scenario).audit() == []
-    assert compared > 25
+    compare_with_twin(draw_scenario, kind, range(40), audited=True)

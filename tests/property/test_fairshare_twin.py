@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from site_runs import compare_with_twin
 from site_scenarios import KINDS, draw_site
-from test_site_twin import fast_rows, slow_rows
 
-from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
 from walltime.core.workload import Workload
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 
 def draw_order(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,21 +57,11 @@ def draw_shared(seed: int, kind: str) -> tuple[dict[str, Any], Workload]:
     return site, workload
 
 
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    site, workload = draw_shared(seed, kind)
+    return parse(site | {"workload": {"table": workload}})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_agrees_with_its_twin(kind):
-    compared = 0
-    for seed in range(60):
-        site, workload = draw_shared(seed, kind)
-        scenario = parse(site | {"workload": {"table": workload}})
-        slow = slow_rows(scenario)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            continue
-        compared += 1
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; seed {seed}, {kind!r}: {site}", pytrace=False)
-    assert compared > 30
+    compare_with_twin(draw_scenario, kind, range(40))

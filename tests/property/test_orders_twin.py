@@ -151,21 +151,20 @@ def test_every_order_agrees_with_the_twin(order):
 
 @pytest.mark.parametrize("backfill", BACKFILLS, ids=label)
 def test_every_rule_of_backfilling_agrees_with_the_twin(backfill):
-    for seed in range(1000, 1050):
+    for seed in range(1000, 1030):
         check_agreement(draw_case(seed, backfill=backfill))
         check_agreement(draw_case(seed, backfill=backfill, order="fcfs"))
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES, ids=label)
 def test_every_estimate_agrees_with_the_twin(estimate):
-    for seed in range(2000, 2100):
+    for seed in range(2000, 2050):
         check_agreement(draw_case(seed, estimate=estimate))
 
 
-@pytest.mark.parametrize("block", range(2))
-def test_any_combination_agrees_with_the_twin(block):
+def test_any_combination_agrees_with_the_twin():
     """Others each day: soak_twins.py."""
-    for seed in range(3000 + 250 * block, 3250 + 250 * block):
+    for seed in range(3000, 3250):
         check_agreement(draw_case(seed))
 
 

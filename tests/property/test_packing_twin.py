@@ -3,20 +3,17 @@ sites with queues, limits, properties and several resources."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from site_runs import compare_with_twin
 from site_scenarios import KINDS, draw_site
-from test_site_twin import fast_rows, slow_rows
 
-from walltime import api
 from walltime.core.random import stream
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 SCALES = (None, {"cores": 1}, {"cores": 2})
 
 
-def draw_packing(seed: int, kind: str) -> tuple[dict[str, Any], Any]:
+def draw_scenario(seed: int, kind: str) -> Scenario:
     """A site whose scheduler packs, or goes by dominant shares, or both."""
     site, workload = draw_site(seed, kind)
     random = stream(seed, f"packing.{kind}")
@@ -31,17 +28,9 @@ def draw_packing(seed: int, kind: str) -> tuple[dict[str, Any], Any]:
         for queue in site["cluster"].get("queues", {}).values():
             if random.random() < 0.7:
                 queue.pop("order", None)
-    return site, workload
+    return parse(site | {"workload": {"table": workload}})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", range(2))
-def test_the_engine_agrees_with_its_twin(kind, part):
-    for seed in range(part * 40, part * 40 + 40):
-        site, workload = draw_packing(seed, kind)
-        scenario = parse(site | {"workload": {"table": workload}})
-        fast, slow = fast_rows(scenario), slow_rows(scenario)
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_packing({seed}, {kind!r}): {site}", pytrace=False)
-        assert api.simulate(scenario).audit() == [], f"draw_packing({seed}, {kind!r})"
+def test_the_engine_agrees_with_its_twin(kind):
+    compare_with_twin(draw_scenario, kind, range(40), audited=True)

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from disruption_runs import differences, run_fast, run_slowly
 from disruption_scenarios import draw_disrupted
+from site_runs import compare_with_twin
 from site_scenarios import draw_site
-from test_site_twin import fast_rows, slow_rows
 
 from walltime import api
-from walltime.core.errors import InputError, UnsupportedError
+from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload, encode_labels
-from walltime.scenario import parse
+from walltime.scenario import Scenario, parse
 
 
 def draw_parts(seed: int, kind: str, drawn: Any = draw_site) -> tuple[dict[str, Any], Workload]:
@@ -54,26 +54,14 @@ def draw_parts(seed: int, kind: str, drawn: Any = draw_site) -> tuple[dict[str, 
     return site, Workload(columns | {"parts": np.asarray(codes)}, labels)
 
 
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    site, jobs = draw_parts(seed, kind)
+    return parse(site | {"workload": {"table": jobs}})
+
+
 @pytest.mark.parametrize("kind", ["plain", "vectors"])
 def test_the_engine_agrees_with_its_twin_where_nodes_differ(kind):
-    ran = 0
-    for seed in range(30):
-        site, jobs = draw_parts(seed, kind)
-        scenario = parse(site | {"workload": {"table": jobs}})
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            continue
-        slow = slow_rows(scenario)
-        if fast != slow:
-            one = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"engine {one[0]}, twin {one[1]}; draw_parts({seed}, {kind!r}): {site}", pytrace=False)
-        wrong = api.simulate(scenario).audit()
-        assert not wrong, (seed, kind, wrong[:3])
-        ran += 1
-    assert ran > 20
+    compare_with_twin(draw_scenario, kind, range(30), audited=True)
 
 
 @pytest.mark.parametrize("kind", ["plain", "vectors"])

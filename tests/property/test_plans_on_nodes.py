@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from disruption_scenarios import draw_disrupted
+from site_runs import fast_rows, slow_rows
 from site_scenarios import draw_site
 from test_many_holds import few_holds
-from test_site_twin import fast_rows, slow_rows
 
 from walltime import api
 from walltime.core.errors import InputError

@@ -3,17 +3,13 @@ all, give the same schedules: on cores, nodes and sites with rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from site_runs import compare_with_twin
 from site_scenarios import KINDS, draw_site
-from test_site_twin import fast_rows
 
-from twin import reference
-from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.random import stream
-from walltime.core.time import SECOND
 from walltime.scenario import Scenario, parse
 
 CANDIDATES = ("sjf", "smallest", "wfp3")
@@ -75,37 +71,6 @@ def _limited(cluster: dict[str, Any]) -> bool:
     return bool(cluster.get("limits") or caps)
 
 
-def slow_rows(scenario: Scenario) -> list[tuple[Any, ...]]:
-    rows = []
-    for job in reference.simulate(scenario):
-        start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
-        queue = None if job.state == "rejected" else job.queue
-        rows.append((job.job_id, queue, start, end, job.state, job.backfilled, job.nodes))
-    return rows
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", range(2))
-def test_the_engine_agrees_with_its_twin(kind, part):
-    compare_with_twin(draw_scenario, kind, range(part * 40, part * 40 + 40))
-
-
-def compare_with_twin(draw: Callable[[int, str], Scenario], kind: str, seeds: range) -> None:
-    """Fails with the first scenario on which engine and twin differ; skips where one was refused."""
-    refused: list[InputError] = []
-    for seed in seeds:
-        scenario = draw(seed, kind)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            refused.append(error)
-            continue
-        slow = slow_rows(scenario)
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            site = scenario.clusters[0].model_dump(exclude_defaults=True)
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_scenario({seed}, {kind!r}): {site}", pytrace=False)
-    if refused:
-        pytest.skip(f"{len(refused)} of {len(seeds)} scenarios are not supported; the first: {refused[0]}")
+def test_the_engine_agrees_with_its_twin(kind):
+    compare_with_twin(draw_scenario, kind, range(40))

@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
+import polars as pl
 import pytest
+from site_runs import compare_with_twin, fast_rows, slow_rows
 from site_scenarios import KINDS, draw_site
 
-from twin import reference
-from walltime import api
-from walltime.core.errors import InputError, UnsupportedError
-from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
 
-COLUMNS = ("job_id", "queue", "start", "end", "state", "backfilled")
-Row = tuple[Any, ...]
 
-
-def fast_rows(scenario: Scenario) -> list[Row]:
-    """Each job by the compiled engine: COLUMNS, and its nodes."""
-    result = api.simulate(scenario)
-    where = dict(result.allocations.select("job_id", "nodes").rows()) if "nodes" in result.allocations.columns else {}
-    return [_known((*row, where.get(row[0]))) for row in result.jobs.select(COLUMNS).rows()]
-
-
-def slow_rows(scenario: Scenario) -> list[Row]:
-    """The same by the twin."""
-    rows = []
-    for job in reference.simulate(scenario):
-        start, end = (None if time is None else time / SECOND for time in (job.start, job.end))
-        rows.append(_known((job.job_id, job.queue, start, end, job.state, job.backfilled, job.nodes)))
-    return rows
-
-
-def _known(row: Row) -> Row:
-    """The row without the queue of a rejected job, which may have named several: it was in none."""
-    return (row[0], None, *row[2:]) if row[4] == "rejected" else row
+def draw_scenario(seed: int, kind: str) -> Scenario:
+    site, workload = draw_site(seed, kind)
+    return parse(site | {"workload": {"table": workload}})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", range(4))
-def test_the_engine_agrees_with_its_twin(kind, part):
-    refused: list[InputError] = []
-    for seed in range(part * 50, part * 50 + 50):
-        site, workload = draw_site(seed, kind)
-        scenario = parse(site | {"workload": {"table": workload}})
-        slow = slow_rows(scenario)
-        try:
-            fast = fast_rows(scenario)
-        except InputError as error:
-            if not isinstance(error, UnsupportedError) and error.value != "topology":
-                raise
-            refused.append(error)
-            continue
-        if fast != slow:
-            first = next(pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1])
-            pytest.fail(f"engine {first[0]}, twin {first[1]}; draw_site({seed}, {kind!r}): {site}", pytrace=False)
-    if refused:
-        pytest.skip(f"{len(refused)} of 50 scenarios are not supported; the first: {refused[0]}")
+@pytest.mark.parametrize("part", range(2))
+def test_the_engine_agrees_with_its_twin_and_the_audit(kind, part):
+    """Where jobs run, wait, overtake and are rejected, in numbers."""
+    results = compare_with_twin(draw_scenario, kind, range(part * 50, part * 50 + 50), audited=True)
+    jobs = pl.concat([result.jobs.select("state", "eligible", "start", "backfilled") for result in results])
+    started = jobs.filter(pl.col("start").is_not_null())
+    assert len(started) > len(jobs) / 2
+    assert (started["start"] > started["eligible"]).sum() > len(started) / 4
+    assert started["backfilled"].sum() > len(started) / 30
+    assert (jobs["state"] == "rejected").sum() > len(jobs) / 50
+    assert (jobs["state"] == "timeout").sum() > len(jobs) / 50
 
 
 @pytest.mark.parametrize("first", [0, 6])
@@ -114,20 +84,3 @@ def test_a_pass_for_a_promise_that_was_kept_before_its_time_places_no_job(tmp_pa
     scenario = parse({"workload": {"trace": str(trace)}, "cluster": cluster})
     assert [row[2] for row in fast_rows(scenario)] == [0, 6, 13, 0, 2]
     assert fast_rows(scenario) == slow_rows(scenario)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_scenarios_are_worth_it(kind):
-    """Jobs run, wait, overtake and are rejected, in numbers."""
-    jobs = [
-        job
-        for seed in range(60)
-        for site, workload in [draw_site(seed, kind)]
-        for job in reference.simulate(parse(site | {"workload": {"table": workload}}))
-    ]
-    started = [job for job in jobs if job.start is not None]
-    assert len(started) > len(jobs) / 2
-    assert sum(job.start > job.eligible for job in started) > len(started) / 4
-    assert sum(job.backfilled for job in started) > len(started) / 30
-    assert sum(job.state == "rejected" for job in jobs) > len(jobs) / 50
-    assert sum(job.state == "timeout" for job in jobs) > len(jobs) / 50

@@ -135,20 +135,25 @@ def compare(seed: int, model: Any, twin: Callable[..., Twin], switches: bool) ->
     assert not result.audit()
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_round_robin_ends_every_job_when_its_twin_does(block):
-    for seed in range(100 * block, 100 * block + 100):
-        compare(seed, "time-shared", RoundRobin, True)
+def compare_round_robin(seed: int) -> None:
+    compare(seed, "time-shared", RoundRobin, True)
 
 
-@pytest.mark.parametrize("block", range(3))
-def test_processor_sharing_ends_every_job_when_its_twin_does(block):
-    for seed in range(60 * block, 60 * block + 60):
-        compare(seed, "processor-sharing", Sharing, False)
+def compare_sharing(seed: int) -> None:
+    compare(seed, "processor-sharing", Sharing, False)
 
 
-@pytest.mark.parametrize("block", range(3))
-def test_gang_scheduling_ends_every_job_when_its_twin_does(block):
-    for seed in range(100 * block, 100 * block + 100):
-        slot, switch = SLOTS[seed % len(SLOTS)]
-        compare(seed, gang(seed), partial(Gang, slot=slot, switch=switch), True)
+def compare_gang(seed: int) -> None:
+    slot, switch = SLOTS[seed % len(SLOTS)]
+    compare(seed, gang(seed), partial(Gang, slot=slot, switch=switch), True)
+
+
+MODELS = {"round robin": compare_round_robin, "processor sharing": compare_sharing, "gang": compare_gang}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("block", range(2))
+def test_every_job_ends_when_it_does_in_the_twin(model, block):
+    """Others each day: soak_twins.py."""
+    for seed in range(75 * block, 75 * block + 75):
+        MODELS[model](seed)
