@@ -16,7 +16,7 @@ help:
 	@echo "make pictures   remake every picture of the documents"
 	@echo "make validation   remake the page of the validation against queueing theory"
 	@echo "make bench   speed and scaling, in CPU time"
-	@echo "make soak    2,000 mixtures of all features, 60,000 cases of engine and twin, 4,000 cases of conservative backfilling, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day; the honesty of verdicts (hours)"
+	@echo "make soak    2,000 mixtures of all features, 100,000 cases of engine and twin, 4,000 cases of conservative backfilling, a million files, scenarios and policies made wrong, 1,000 faults of sweeps, with the seed of the day; the honesty of verdicts (hours)"
 	@echo "make wheels  an sdist, and wheels for the Pythons of this machine and for all others, into dist"
 	@echo "make clean   remove everything that was built or installed here"
 demo: build

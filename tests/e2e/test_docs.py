@@ -91,6 +91,7 @@ class Reader:
             script.chmod(0o755)
         path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
         self.environment = environment() | {"PATH": path, "EXAMPLES": str(ROOT / "examples")}
+        self.environment["CFLAGS"] = "-O0"  # what is compiled here runs for a moment
         self.printed = ""
 
     def follow(self, block: Block) -> None:

@@ -52,11 +52,11 @@ def test_the_agreed_schedule_is_reproduced(trace, policy, schedule, external):
     assert [row[:3] for row in got] == expected
 
 
-TRACES = [("hpc2n-3k.swf", 240, None), ("lublin-256.swf", 256, None), ("wagap-2013.swf", 2176, 2176)]
+TRACES = [("hpc2n-3k.swf", 240, None), ("lublin-256.swf", 256, None)]
+CASES = [(*trace, policy) for trace in TRACES for policy in POLICIES]
 
 
-@pytest.mark.parametrize(("trace", "cores", "given"), TRACES)
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("trace", "cores", "given", "policy"), [*CASES, ("wagap-2013.swf", 2176, 2176, "easy")])
 def test_a_trace_as_it_is_runs_and_agrees_with_the_twin(trace, cores, given, policy, external):
     """`given` is what the user says about the machine; the other traces tell it in their header."""
     path = external(f"traces/{trace}")

@@ -1,4 +1,4 @@
-"""Many random cases of the engine and its twin, on cores and on nodes, other ones each day:
+"""Many random cases of the engine and its twin, on cores, on nodes and on sites, other ones each day:
 `python tests/property/soak_twins.py [--first SEED] [--count N]`.
 
 Prints each case that fails, with its seed, and how many ran; exit code 1 where one failed.
