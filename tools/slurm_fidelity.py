@@ -35,6 +35,7 @@ from walltime.site.gres import Gres
 from walltime.site.nodes import Node
 from walltime.slurm import engine
 from walltime.slurm.site import Site
+from walltime.slurm.translate.site import make_own_site
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:
@@ -161,7 +162,7 @@ def repeated_sites(release: str | None) -> Repeated:
         given = {"conf": str(folder / "slurm.conf"), "associations": "flat", "drop_unknown": True, "release": release}
         if (folder / "associations.dump").exists():
             given |= {"associations": str(folder / "associations.dump"), "qos": str(folder / "qos.txt")}
-        names = engine.make_own_site(ControllerOptions.model_validate(given)).partitions
+        names = make_own_site(ControllerOptions.model_validate(given)).partitions
         day = make_day(2, 60)
         columns = {key: day.column(key) / (SECOND if key != "cores" else 1) for key in ("submit", "run_time", "cores")}
         jobs = Workload.from_columns(

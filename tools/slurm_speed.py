@@ -25,6 +25,7 @@ from walltime.scenario import Scenario, parse
 from walltime.slurm import engine
 from walltime.slurm.diagnostics import summarise
 from walltime.slurm.paused import Frozen
+from walltime.slurm.translate.site import make_site
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.case_slurm import DAY, seed_jobs
@@ -121,7 +122,7 @@ def measure_backlog(nodes: int, queue: int, sharing: str, release: str | None) -
         "slurm": {"settings": {"SchedulerParameters": f"bf_continue,bf_max_job_test={queue}"}, "release": release},
     }
     scenario = parse(data)
-    run = engine.start(engine.make_site(scenario), jobs, options=engine.choose_options(scenario))
+    run = engine.start(make_site(scenario), jobs, options=engine.choose_options(scenario))
     with run.controller:
         run.simulation.run(run.base + 60 * SECOND)
         before = run.controller.cpu_seconds()
@@ -165,7 +166,7 @@ class Table:
 def measure(scenario: Scenario, jobs: Workload) -> None:
     """Run it, with figures on the way and at the end."""
     table = Table()
-    table.run = engine.start(engine.make_site(scenario), jobs, table)
+    table.run = engine.start(make_site(scenario), jobs, table)
     with table.run.controller:
         until = None if scenario.until is None else table.run.base + int(scenario.until) * SECOND
         table.run.simulation.run(until)

@@ -8,8 +8,8 @@ from walltime.scenario import parse
 from walltime.site.associations import Associations
 from walltime.site.conf import read_conf
 from walltime.site.gres import Gres
-from walltime.slurm import engine
 from walltime.slurm.conf.simulated import make_site
+from walltime.slurm.translate import site as sites
 
 PLAIN = """
 ClusterName=Site          # a comment
@@ -112,7 +112,7 @@ def test_words_of_a_scenarios_own_configuration():
 
     def make(settings):
         data = {"workload": {"table": Workload.from_columns(submit=[0], run_time=[1])}, "engine": "slurm"}
-        site = engine.make_site(parse(data | {"cluster": {"cores": 4}, "slurm": {"settings": settings}}))
+        site = sites.make_site(parse(data | {"cluster": {"cores": 4}, "slurm": {"settings": settings}}))
         (line,) = [line for line in site.settings if line.startswith("SchedulerParameters=")]
         return set(line.partition("=")[2].split(",")), [change.key for change in site.changes]
 

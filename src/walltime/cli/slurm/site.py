@@ -146,7 +146,7 @@ def diff_sites(files: tuple[str, str], given: Mapping[str, Any], *, as_json: boo
 
 
 def _site_of(scenario: Scenario) -> Site:
-    from walltime.slurm.engine import make_site
+    from walltime.slurm.translate.site import make_site
 
     return make_site(scenario, scenario.read_workload())
 
@@ -186,7 +186,7 @@ def _prepare(name: str, scenario: Scenario, *, quiet: bool) -> Prepared:
 
 def tell_changes(prepared: Prepared) -> None:
     """What of the configuration does not hold, on standard error: it cannot, or the settings of a run took it away."""
-    from walltime.slurm.engine import make_site
+    from walltime.slurm.translate.site import make_site
 
     scenario = prepared.scenario
     if scenario.slurm is None:

@@ -15,6 +15,7 @@ from walltime.site.options import LISTS
 from walltime.slurm import engine
 from walltime.slurm.conf.settings import split_words
 from walltime.slurm.paused import Frozen
+from walltime.slurm.translate.site import find_words, make_own_site
 
 NODE = (
     *("CPUTot", "CPUEfctv", "Boards", "Sockets", "CoresPerSocket", "ThreadsPerCore", "RealMemory", "TmpDisk"),
@@ -53,7 +54,7 @@ class Effect:
 
 def find_effect(given: ControllerOptions) -> Effect:
     """Start a controller with a configuration and ask it; raises InputError for one that it does not take."""
-    site = engine.make_own_site(given)
+    site = make_own_site(given)
     nothing = Workload.from_columns(submit=[], run_time=[], requested_time=[], cores=[])
     run = engine.start(site, nothing, options=engine.Options(release=given.release, slurmctld=given.slurmctld))
     with run.controller:
@@ -67,7 +68,7 @@ def find_effect(given: ControllerOptions) -> Effect:
         finally:
             asker.close()
     assert given.conf is not None
-    conf = read_conf(given.conf, engine.find_words(given))
+    conf = read_conf(given.conf, find_words(given))
     unused = {change.key: change.old or SILENT for change in site.changes}
     written = {name.lower(): value for name, (value, _) in conf.settings.items()}
     pairs = re.findall(r"^(\S+)\s*= (.*?)\s*$", config, re.MULTILINE)

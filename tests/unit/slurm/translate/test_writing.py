@@ -11,10 +11,10 @@ from walltime import Workload
 from walltime.core.errors import InputError
 from walltime.scenario import parse, resolve
 from walltime.site.conf import read_conf
-from walltime.slurm import engine
 from walltime.slurm.conf import simulated
 from walltime.slurm.events import read_events
 from walltime.slurm.site import Site
+from walltime.slurm.translate.site import make_site
 from walltime.slurm.translate.writing import write_conf
 
 PROGRAM = "PrologSlurmctld=/tmp/evil"
@@ -24,7 +24,7 @@ NAMES = [f"x\n{PROGRAM}", f"x {PROGRAM}", f"x\t{PROGRAM}", f"x\r{PROGRAM}", f'x"
 def write(cluster: dict[str, Any], **settings: str) -> str:
     jobs = Workload.from_columns(submit=[0], run_time=[10], requested_time=[60], cores=[1], user=["a\nb:0:0"])
     source = {"engine": "slurm", "workload": {"table": jobs}, "cluster": cluster, "slurm": {"settings": settings}}
-    return write_conf(engine.make_site(resolve(parse(source), jobs), jobs))
+    return write_conf(make_site(resolve(parse(source), jobs), jobs))
 
 
 @pytest.mark.parametrize("name", NAMES)
