@@ -15,7 +15,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.engine.sources import Planned, Releases
 from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.source import Moment, Source
-from walltime.workload import dependencies as conditions
+from walltime.workload.conditions import text as conditions
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 AFTER = cython.declare(cython.longlong, conditions.AFTER)

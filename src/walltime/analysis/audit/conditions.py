@@ -22,7 +22,7 @@ from walltime.analysis.intervals import ABSENT
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
 from walltime.scenario import Scenario
-from walltime.workload.dependencies import (
+from walltime.workload.conditions.text import (
     AFTER,
     AFTERANY,
     AFTERNOTOK,
@@ -32,7 +32,7 @@ from walltime.workload.dependencies import (
     array_of,
     own_name,
 )
-from walltime.workload.dependencies import parse_dependencies as parse
+from walltime.workload.conditions.text import parse_dependencies as parse
 
 _UNKNOWN = -2
 """A condition of which nothing is known yet, when the simulation ends."""

@@ -16,7 +16,8 @@ import numpy as np
 from walltime.analysis.explain.explanation import Cause, tell_moment
 from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import MISSING, Workload
-from walltime.workload import dependencies as conditions
+from walltime.workload.conditions import text as conditions
+from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 WORDS = {
     conditions.AFTER: ("after", "to start"),
@@ -140,7 +141,7 @@ class Awaiting:
 
 
 def _awaited(workload: Workload, schedule: Schedule, row: int, rules: Any) -> Awaiting:
-    graph = conditions.resolve_dependencies(workload, preceding=rules.preceding, unknown=rules.unknown)
+    graph = resolve_dependencies(workload, preceding=rules.preceding, unknown=rules.unknown)
     if graph is None or graph.expression[row] < 0:
         return Awaiting()
     number = int(graph.expression[row])
@@ -238,7 +239,7 @@ def _call(jobs: list[str]) -> str:
 
 def _tell_array(workload: Workload, schedule: Schedule, row: int, start: float, end: float) -> Cause:
     """The rest: so many tasks of its array had been let in; which one made room."""
-    limits = conditions.resolve_arrays(workload)
+    limits = resolve_arrays(workload)
     if limits is None or limits[0][row] < 0:
         return Cause("held", start, end, "it was held")
     number = int(limits[0][row])
