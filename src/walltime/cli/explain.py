@@ -38,12 +38,12 @@ def explain(
     """
     from walltime.analysis.plots import check_picture
     from walltime.cli.run.forewarning import Forewarning, describe_explanation
-    from walltime.explaining import explain as inquire
+    from walltime.explaining import explain as explain_job
 
     if picture is not None:
         check_picture(picture, force=force)
     warn = partial(Forewarning, "explain", describe=describe_explanation)
-    told = inquire(result, job, at=at or (), observe=None if as_json else warn)
+    told = explain_job(result, job, at=at or (), observe=None if as_json else warn)
     if as_json:
         emit(told.as_data())
     else:

@@ -50,7 +50,7 @@ def predict(
     """
     from walltime.analysis.plots import check_picture
     from walltime.core.random import read_seed
-    from walltime.prediction import predict as inquire
+    from walltime.prediction import predict as predict_start
 
     if picture is not None:
         check_picture(picture, force=force)
@@ -58,7 +58,7 @@ def predict(
     job |= {"qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "memory": memory, "constraint": constraint}
     number = None if seed is None else read_seed(seed)
     how: dict[str, Any] = {"runs": runs, "seed": number, "horizon": horizon, "arrivals": arrivals, "interval": interval}
-    told = inquire(scenario, **job, **how)  # type: ignore[arg-type]
+    told = predict_start(scenario, **job, **how)  # type: ignore[arg-type]
     if as_json:
         emit(told.as_data())
     else:

@@ -49,7 +49,7 @@ cdef class Cluster(ClusterView):
     cdef int wake(self, long long now) except -1
     cdef int begin_pass(self, Domain domain, long long now, bint amid) except -1
     cdef int end_pass(self, Domain domain) except -1
-    cdef int foresee_openings(self, long long now) except -1
+    cdef int plan_admissions(self, long long now) except -1
     cdef int plan_looks(self, Domain domain, Timers timers, long long now) except -1
     cdef object refuse(self, Py_ssize_t slot)
     cdef int forget(self, Py_ssize_t slot, long long now) except -1
@@ -74,8 +74,8 @@ cdef class Cluster(ClusterView):
     cdef public Assignments assignments
     cdef public object machine
     cdef int touch(self) except -1
-    cdef int stir(self) except -1
-    cdef int welcome(self, JobTable jobs, Py_ssize_t slot, Domain domain) except -1
+    cdef int mark_changed(self) except -1
+    cdef int count_arrival(self, JobTable jobs, Py_ssize_t slot, Domain domain) except -1
     cdef int unqueued(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int started(self, JobTable jobs, Py_ssize_t slot) except -1
     cdef int stopped(self, JobTable jobs, Py_ssize_t slot) except -1
@@ -89,11 +89,11 @@ cdef class Cluster(ClusterView):
     cdef int give_up(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cdef bint keeps_room(self, Py_ssize_t slot) except? -1
     cdef list waiting_in(self, Domain domain)
-    cdef int dress(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cdef int describe_as_queued(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cpdef bint could_start(self, Py_ssize_t slot) except? -1
     cpdef long long predict(self, Py_ssize_t slot) except *
     cdef long long planned(self, JobTable jobs, Py_ssize_t slot, long long now) except *
-    cdef long long foresee(self, JobTable jobs, Py_ssize_t slot, Domain domain, long long now) except *
+    cdef long long predict_start(self, JobTable jobs, Py_ssize_t slot, Domain domain, long long now) except *
     cdef int refresh(self, JobTable jobs, Domain domain, long long now) except -1
     cdef long long first_fit(
         self, Py_ssize_t slot, Domain domain, Forecast forecast, bint alone, long long now

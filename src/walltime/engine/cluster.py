@@ -61,7 +61,7 @@ class Cluster(ClusterView):
         self.charges = bool(self.charged)
         self.minds = True  # whether it is to be told of jobs that leave
         self.plain = None  # its ledger, where it is the only one, a number of cores without limits and reservations
-        self.by_entry = False  # whether a job's key is when it became eligible, and nobody need be asked
+        self.by_entry = False  # whether a job's key is when it became eligible, and no order need be asked
         self.as_asked = False  # whether its estimate is what its user asked for
         self.passes = 0
         self.longest_queue = 0
@@ -150,7 +150,7 @@ class Cluster(ClusterView):
                 order.set_time(now)
             jobs.at[slot].key = order.key(jobs, slot)
         if self.changes is not None:
-            self.welcome(jobs, slot, domain)
+            self.count_arrival(jobs, slot, domain)
         domain.queue.push(slot)
         domain.causes |= ARRIVAL
         if domain.preemptor is not None:
@@ -178,7 +178,7 @@ class Cluster(ClusterView):
         domain: Domain
         self.moved = True
         if self.changes is not None:
-            self.stir()
+            self.mark_changed()
         if self.sole is not None:
             self.sole.causes |= cause
             return 0
@@ -194,7 +194,7 @@ class Cluster(ClusterView):
         self.moved = True
         if self.changes is not None:
             if cause != TIMER or (self.quotas is not None and self.quotas.timed):
-                self.stir()
+                self.mark_changed()
             else:
                 self.touch()
         for domain in self.domains:
@@ -270,7 +270,7 @@ class Cluster(ClusterView):
             timers.plan(self.index, time)
         return 0
 
-    def foresee_openings(self, now):
+    def plan_admissions(self, now):
         """Have a pass when a limit on core-minutes will let in a job if nothing else happens."""
         domain: Domain
         time: cython.longlong
@@ -460,7 +460,7 @@ class Cluster(ClusterView):
             self.changes.touched.append(self)
         return 0
 
-    def stir(self):
+    def mark_changed(self):
         """Something other than an arrival happened, which jobs that wait globally may have waited for."""
         self.touch()
         if not self.stirred:
@@ -468,7 +468,7 @@ class Cluster(ClusterView):
             self.changes.stirred.append(self)
         return 0
 
-    def welcome(self, jobs: JobTable, slot, domain: Domain):
+    def count_arrival(self, jobs: JobTable, slot, domain: Domain):
         """A job is about to join the queue of the domain."""
         self.touch()
         self.waiting += 1
@@ -592,7 +592,7 @@ class Cluster(ClusterView):
             domain.prepare(self.changes.now)
         return domain.waiting()
 
-    def dress(self, jobs: JobTable, slot, now):
+    def describe_as_queued(self, jobs: JobTable, slot, now):
         """Describe the job as if it waited here, to ask about it; the caller keeps what it was."""
         order: Order = self.order
         if self.assignments is not None:
@@ -621,7 +621,7 @@ class Cluster(ClusterView):
         ):
             return False
         kept: JobFields = jobs.at[slot]
-        self.dress(jobs, slot, self.changes.now)
+        self.describe_as_queued(jobs, slot, self.changes.now)
         domain = self.domain_of(jobs, slot)
         able = domain.queue.size == 0
         if able:
@@ -651,9 +651,9 @@ class Cluster(ClusterView):
             return self.planned(jobs, slot, now)
         kept = jobs.at[slot]
         self.set_time(now)
-        self.dress(jobs, slot, now)
+        self.describe_as_queued(jobs, slot, now)
         jobs.at[slot].promise = -1
-        time = self.foresee(jobs, slot, self.domain_of(jobs, slot), now)
+        time = self.predict_start(jobs, slot, self.domain_of(jobs, slot), now)
         jobs.at[slot] = kept
         return time
 
@@ -664,8 +664,8 @@ class Cluster(ClusterView):
         self.refresh(jobs, domain, now)
         return domain.forecast.starts.get(slot, NEVER)
 
-    def foresee(self, jobs: JobTable, slot, domain: Domain, now):
-        """When the job, dressed as one of the domain's, would start."""
+    def predict_start(self, jobs: JobTable, slot, domain: Domain, now):
+        """When the job, described as one of the domain's, would start."""
         forecast: Forecast
         time: cython.longlong
         self.refresh(jobs, domain, now)

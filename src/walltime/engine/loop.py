@@ -314,7 +314,7 @@ class Simulation(Life):
             elif domain.causes != 0:
                 again |= domain.unsettled(self.now)
         if cluster.openings is not None:
-            cluster.foresee_openings(self.now)
+            cluster.plan_admissions(self.now)
         return again
 
     def run_pass(self, cluster: Cluster, domain: Domain):

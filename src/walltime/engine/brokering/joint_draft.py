@@ -203,7 +203,7 @@ class JointDraft(Draft):
         self.local[i * self.width + c] = UNFIT
         if cluster not in self.options[slot]:
             return 0
-        cluster.dress(self.jobs, slot, self.now)
+        cluster.describe_as_queued(self.jobs, slot, self.now)
         able = self.jobs.at[slot].choice < 0 and cluster.ledger.possible(slot)
         if able and cluster.quotas is not None:
             able = cluster.quotas.refuser(slot) < 0
@@ -217,7 +217,7 @@ class JointDraft(Draft):
         if self.where[i] == place:
             return 0
         self.where[i] = place
-        cython.cast(Cluster, self.clusters[place]).dress(self.jobs, slot, self.now)
+        cython.cast(Cluster, self.clusters[place]).describe_as_queued(self.jobs, slot, self.now)
         if place == self.home[i]:
             self.jobs.at[slot].estimate = self.home_estimate[i]
             self.jobs.at[slot].key = self.home_key[i]

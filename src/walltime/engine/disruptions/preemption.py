@@ -7,7 +7,7 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.engine.disruptions.victims import Search
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in displacement.pxd
+from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in preemption.pxd
 from walltime.kernel.queue.chains import Chains
 from walltime.kernel.queue.lines import LinesQueue
 from walltime.kernel.source import Engine, Remedy
@@ -52,7 +52,7 @@ class Preemptor:
         self.unheard = False  # whether some have joined in a pass itself, and were never asked
         self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
-        self.hopeless = {}  # of requests that no displacement has helped in this pass: the shortest
+        self.hopeless = {}  # of requests that no preemption has helped in this pass: the shortest
         self.search = Search()
 
     # ---- what the engine tells

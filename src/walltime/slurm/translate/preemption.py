@@ -38,7 +38,7 @@ def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, s
     if part.name == QOS and cluster.scheduler.backfill.name == "none":
         yield _KEY, "qos without backfilling: an urgent job waits behind those before it"
     if mode == "requeue" and cluster.interrupted == "fail" and cluster.failures:
-        yield "cluster.interrupted", "fail, but the displaced wait again: the controller has one word for both"
+        yield "cluster.interrupted", "fail, but preempted jobs wait again: the controller has one word for both"
     yield from _in_ranks(cluster, part)
     if not told:
         yield from _in_victims(cluster, part)
