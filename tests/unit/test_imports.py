@@ -46,6 +46,16 @@ def test_every_file_that_the_architecture_page_names_is_there():
     assert not missing, missing
 
 
+def test_every_folder_is_on_the_map_and_every_module_in_a_layer():
+    page = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
+    house = page.split("## The house")[1].split("## Imports")[0]
+    folders = {file.parent.name for file in SOURCE.rglob("*/__init__.py")} - {SOURCE.name, "versions"}
+    assert not (missing := sorted(name for name in folders if f"{name}/" not in house)), missing
+    layers = re.split(r"\W+", page.split("## Imports point one way")[1].split("```")[1])
+    modules = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert modules - {"__init__", "__main__", *layers} == set()
+
+
 def test_no_room_has_more_than_some_twenty_modules():
     rooms = {folder: len(list(folder.glob("*.py"))) for folder in SOURCE.rglob("*") if folder.is_dir()}
     crowded = {str(folder.relative_to(SOURCE)): count for folder, count in rooms.items() if count > 22}
