@@ -57,7 +57,6 @@ class Link:
         self.dialect = dialect
         self.nodes = nodes
         self.tick: Callable[[], None] = lambda: None  # called now and then while the controller computes
-        self.served = 0
         self._selector = selectors.DefaultSelector()
         self._selector.register(controller.nodes, selectors.EVENT_READ, self._accept)
         self._idle: tuple[int, int, int, int] | None = None
@@ -192,7 +191,6 @@ class Link:
         data = _receive(connection, int.from_bytes(head, "big"))
         if data is None:
             return
-        self.served += 1
         connection.sendall(self.nodes.answer(self.dialect.unpack(data)))
 
 
