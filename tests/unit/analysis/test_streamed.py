@@ -18,8 +18,8 @@ from walltime.analysis.streamed.spill import Spill, find_quantile
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.pipeline import prepare
-from walltime.scenario import jobs as reading
 from walltime.scenario import parse
+from walltime.scenario.workload import jobs as reading
 from walltime.workload.formats import write
 from walltime.workload.generate import generate
 

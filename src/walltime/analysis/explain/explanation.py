@@ -244,9 +244,10 @@ def _tell_overtakers(told: Explanation) -> Iterator[str]:
         return
     behind = sum(one.behind for one in told.overtakers)
     work = sum(one.cores * one.estimate for one in told.overtakers) / 3600
+    amount = f"{work:,.0f}" if work >= 100 else f"{work:.3g}"
     title = (
         f"{_count(len(told.overtakers), 'job')} started meanwhile that stood behind it ({behind:,}) or came later "
-        f"({sum(one.later for one in told.overtakers):,}), with {f'{work:,.0f}' if work >= 100 else f'{work:.3g}'} core-hours by their estimates"
+        f"({sum(one.later for one in told.overtakers):,}), with {amount} core-hours by their estimates"
     )
     lines = [
         f"job {one.job}: {_count(one.cores, 'core')} for {format_duration(one.estimate)}, "
