@@ -124,3 +124,17 @@ def test_the_twin_agrees(data: st.DataObject) -> None:
             "depth": data.draw(st.sampled_from([2, 100])),
         } | ({} if every is None else {"every": every / SECOND})
     check(workload, clusters, broker, draw_bound(data.draw, workload, clusters), data.draw(st.integers(0, 3)))
+
+
+def test_the_first_jobs_of_a_queue_are_those_of_the_moment() -> None:
+    """Under wfp3 the third job has become the first when the queue is looked at, so the second of equals is no longer
+    among the first two: it stays, where the ones before it had the places by the last pass."""
+    jobs = [(0, 2, 3, 3, MISSING, MISSING), *[(0, cores, 0, 0, MISSING, MISSING) for cores in (1, 1, 2)]]
+    scheduler = {"order": "wfp3", "backfill": "easy", "estimate": "request"}
+    clusters = [{"name": "large", "cores": 2, "scheduler": scheduler}, {"name": "small", "cores": 1}]
+    broker: dict[str, Any] = {"name": "first", "migrate": {"gain": 1, "most": 1, "depth": 2, "every": 2}}
+    workload = build_workload(jobs, SECOND)
+    check(workload, clusters, dict(broker), {}, 0)
+    result = api.simulate({"workload": {"table": workload}, "clusters": clusters, "broker": broker})
+    assert result.jobs["cluster"].to_list() == ["large", "small", "large", "large"]
+    assert result.jobs["start"].to_list() == [0, 2, 3, 3]

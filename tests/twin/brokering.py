@@ -129,6 +129,8 @@ class GlobalScheduler:
             happened = {site.number for site in sites} if self.round == self.clock.now else set()
             self.round = None if self.round == self.clock.now else self.round
         for site in sites if happened else ():
+            if any(order.dynamic for _, order in site.queues.orders):
+                site.rank()  # the first ones are those of this moment, not of the last pass
             for job in list(site.queue)[: self.migration.depth]:
                 self.consider(job, site, happened)
         if self.every is not None and self.round is None and any(site.queue for site in sites):
